@@ -37,7 +37,7 @@ from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
 from models.limits import in_bytes
 from models.messages import Fact, RecalledSpan, Role
-from models.ocr.open import reader_of_words
+from models.ocr.open import image_text_reader
 
 if TYPE_CHECKING:
     from models.chat.detect import DetectedModel
@@ -59,7 +59,7 @@ class Session:
         self.config = config
         self.model = model
         self.clock = clock
-        read_image = reader_of_words(config.models, config.environment)  # for models that see no pictures
+        read_image = image_text_reader(config.models, config.environment)  # for models that see no pictures
         self.context = Context(workspace, memory, config.context, clock, read_image=read_image)
         self.conversation: Conversation | None = None
         self.report: ContextReport | None = None

@@ -24,7 +24,7 @@ from memory.errors import NotAPage
 from memory.pages.read.nearest.reader import read_nearest
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import MODES, Mode, mode_named
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 
 Damage = Callable[[Image.Image], bytes]
 KERNELS = Image.Resampling
@@ -50,8 +50,8 @@ def main(arguments: list[str]) -> int:
 
 def a_page(kind: str, mode: Mode) -> tuple[Image.Image, str]:
     """The first page of words of that kind, and its text."""
-    sheet = next(iter(sheets([LayoutText(text(kind, mode, 2))], mode)))
-    return Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L"), sheet.text
+    sheet = next(iter(page_sheets([LayoutText(text(kind, mode, 2))], mode)))
+    return Image.open(io.BytesIO(render_page(sheet, "pg_0123456789ab", 1).png)).convert("L"), sheet.text
 
 
 def measure(damage: Damage, pages: list[tuple[Image.Image, str]], lost: bool = False) -> dict[str, Any]:

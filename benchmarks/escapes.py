@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks._writing import PASSAGES
-from memory.pages.font.glyphs import glyphs
+from memory.pages.font.glyphs import load_glyphs
 from memory.pages.render.modes import CELLS, Cell
 
 MOST_SHOWN = 40  # scripts; --json has all
@@ -68,7 +68,7 @@ def row(text: str) -> dict[str, Any]:
 
 def share(text: str, cell: Cell) -> dict[str, float]:
     """Which part of the text's characters has no glyph, and how many cells one takes."""
-    table = glyphs(cell)
+    table = load_glyphs(cell)
     codes = np.array([ord(char) for char in text], np.int64)
     first = table.first_cell[codes]
     escape = np.array([len(f"{code:X}") + 2 for code in codes])

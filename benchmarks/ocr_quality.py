@@ -24,10 +24,10 @@ import numpy as np
 from msgspec import Struct
 
 from benchmarks._antialiased import drawn, fonts_for, rows_of
-from memory.pages.read.ocr.pages import by_ocr
+from memory.pages.read.ocr.pages import read_by_ocr
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 from models.ocr.open import engine_named, is_installed
 from models.ocr.port import OcrEngine
 from models.tokens import estimate
@@ -92,8 +92,8 @@ def pages(texts: dict[str, str], *, antialiased: bool = True) -> Iterator[Page]:
     """Each text's first page of 1024×1024, in each look that can be had here."""
     for language, text in texts.items():
         for mode in (MODES["base"], DENSE_MODES["base"]):
-            sheet = next(iter(sheets([LayoutText(text)], mode)))
-            yield Page(f"cells {mode.cell.name}", language, sheet.text, draw(sheet, "pg_000000000000", 1).png)
+            sheet = next(iter(page_sheets([LayoutText(text)], mode)))
+            yield Page(f"cells {mode.cell.name}", language, sheet.text, render_page(sheet, "pg_000000000000", 1).png)
     for language, text in texts.items():
         font = fonts_for(language)
         for size in ANTIALIASED if font and antialiased else ():
@@ -118,7 +118,7 @@ def _by_line(page: Page, engine: OcrEngine) -> str | None:
     if not engine.lines:
         return None
     if page.look.startswith("cells"):
-        return by_ocr(page.png, engine).text
+        return read_by_ocr(page.png, engine).text
     return "\n".join(line.text for line in engine.read_lines(rows_of(page.png, int(page.look.split()[1]))))
 
 

@@ -30,7 +30,7 @@ from memory.pages.cost.profiles import PROFILES
 from memory.pages.read.reader import read_picture
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import MODES, Mode, mode_named
-from memory.pages.render.page import sheets
+from memory.pages.render.page import page_sheets
 from models.tokens import estimate
 
 WRITE_MARK, READ_MARK = 200, 500  # pages/s
@@ -132,7 +132,7 @@ def by_profile() -> Iterable[dict[str, Any]]:
 
 def tokens_on_a_page(kind: str, mode: Mode) -> int:
     """Estimated text tokens of what fills one page."""
-    return estimate(next(iter(sheets([LayoutText(text(kind, mode, 2))], mode))).text)
+    return estimate(next(iter(page_sheets([LayoutText(text(kind, mode, 2))], mode))).text)
 
 
 def best_of(work: Callable[[], Any], rounds: int = 3) -> tuple[Any, float, float]:

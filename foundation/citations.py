@@ -15,23 +15,23 @@ _CITATION = re.compile(
 )
 
 
-def cited(text: str) -> tuple[str, ...]:
+def cited_refs(text: str) -> tuple[str, ...]:
     """The references of the citations in a text, each once, in order. Whether there is such a thing only the store
     knows."""
     return tuple(dict.fromkeys(found["last"] or found["alone"] for found in _CITATION.finditer(text)))
 
 
-def uncited(text: str, refs: Collection[str]) -> str:
+def remove_citations(text: str, refs: Collection[str]) -> str:
     """The text without its citations of these references."""
     return _CITATION.sub(lambda found: " " if (found["last"] or found["alone"]) in refs else found[0], text)
 
 
 def reference_in(text: str) -> str:
     """The text, or the reference of a text that is one citation."""
-    return citation(text) or text.strip()
+    return single_citation(text) or text.strip()
 
 
-def citation(text: str) -> str:
+def single_citation(text: str) -> str:
     """The reference of a text that is one citation and nothing else; "" where it is not."""
     found = _CITATION.fullmatch(text.strip())
     return (found["last"] or found["alone"]) if found else ""

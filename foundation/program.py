@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from foundation.shell_words import command_line, quoted
+from foundation.shell_words import command_line, shell_quote
 
 VARIABLE: Final = "PALIMPSEST_COMMAND"
 """Whoever starts the program as a child (run.py) names the command that a person typed here."""
@@ -36,7 +36,7 @@ def started_by(
     script = Path(arguments[0]) if arguments else Path()
     if script.stem in _SCRIPTS:
         found = which(script.stem)
-        return script.stem if found and _without_suffix(found) == _without_suffix(script) else quoted(str(script))
+        return script.stem if found and _without_suffix(found) == _without_suffix(script) else shell_quote(str(script))
     command = original[: len(original) - len(arguments) + 1]
     if command and command[-1].removeprefix("-m") in _MODULES:
         return command_line(*command)
@@ -53,4 +53,4 @@ PROGRAM: Final = started_by(sys.orig_argv, sys.argv, os.environ)
 
 def own_command(*words: str) -> str:
     """A command of this program, its words quoted for the shell: `palimpsest -r 'c1; touch x'`."""
-    return " ".join([PROGRAM, *map(quoted, words)])
+    return " ".join([PROGRAM, *map(shell_quote, words)])

@@ -8,7 +8,7 @@ from foundation.terminal_text import FORBIDDEN
 _UNSEEN = re.compile(f"[\n\t{FORBIDDEN}\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
-def quoted(word: str) -> str:
+def shell_quote(word: str) -> str:
     """The word as one argument of a POSIX shell; control and hidden characters as `$'\\x1b'`, so that it stays visible
     and on one line."""
     if _UNSEEN.search(word) is None:
@@ -19,7 +19,7 @@ def quoted(word: str) -> str:
 
 def command_line(*words: str) -> str:
     """A command with its arguments: `palimpsest -r 'c1; touch x'`."""
-    return " ".join(map(quoted, words))
+    return " ".join(map(shell_quote, words))
 
 
 def _bytes(found: re.Match[str]) -> str:

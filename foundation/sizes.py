@@ -4,7 +4,7 @@ KILOBYTE = 2**10
 MEGABYTE = 2**20
 
 
-def size_in_words(count: int) -> str:
+def format_size(count: int) -> str:
     """`12.3 MB`; `45.6 kB` below a tenth of a megabyte."""
     if abs(count) >= MEGABYTE // 10:
         return f"{count / MEGABYTE:,.1f} MB"

@@ -68,14 +68,14 @@ def hidden_count(text: str) -> int:
     return 0 if _SUSPECT.search(text) is None else sum(1 for _ in _HIDDEN.finditer(text))
 
 
-def spelled(name: str) -> str:
+def escape_name(name: str) -> str:
     """A name that can be typed back: every hidden character, line end and quotation mark as its number
-    (`a⟨U+001B⟩c.txt`). `unspelled` is the inverse."""
+    (`a⟨U+001B⟩c.txt`). `unescape_name` is the inverse."""
     return _UNTYPED.sub(lambda found: "".join(f"⟨U+{ord(each):04X}⟩" for each in found.group()), name)
 
 
-def unspelled(typed: str) -> str:
-    """The name behind what `spelled` gave."""
+def unescape_name(typed: str) -> str:
+    """The name behind what `escape_name` gave."""
     return _NUMBER.sub(lambda found: chr(int(found[1], 16)), typed)
 
 

@@ -37,7 +37,7 @@ class ContentDigests(Struct, frozen=True):
         return {name: digest for name, digest in own.items() if digest != NONE} | self.skills
 
 
-def content_of(workspace: Workspace) -> ContentDigests:
+def content_digests(workspace: Workspace) -> ContentDigests:
     """What the workspace brings now. Nothing is followed out of it but `links` allowed, and nothing raises."""
     hooks = [path for path, _ in _entries(workspace.state) if path.name.startswith("hooks")]
     found = [f"{path.name}:{digest}" for hook in hooks for path, digest in _files(hook, workspace.root)]

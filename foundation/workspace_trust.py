@@ -16,10 +16,10 @@ import msgspec
 from msgspec import Struct, structs
 
 from foundation.errors import TemporaryFailure
-from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, real, write_atomically
+from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, resolve_path, write_atomically
 from foundation.paths import Workspace, config_dir
 from foundation.program import own_command
-from foundation.trusted_content import REMOVED, ContentDigests, content_of
+from foundation.trusted_content import REMOVED, ContentDigests, content_digests
 
 _LOCK_SECONDS = 10
 
@@ -66,7 +66,7 @@ class TrustStore:
     """The workspaces that their owner trusts. Safe beside other processes."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = real(folder / "trusted.json")
+        self._path = resolve_path(folder / "trusted.json")
         self.set_aside = ""  # one sentence, where a write of this store found the file damaged
 
     def standing(self, workspace: Workspace, first_entry: str | None = None) -> TrustState:
@@ -77,7 +77,7 @@ class TrustStore:
         if not _is_same(record, workspace, first_entry):
             return TrustState(trusted=False, known=True, other_store=_is_same(record, workspace, None))
         links = tuple(sorted(record.links.items()))
-        now = content_of(structs.replace(workspace, links=links))
+        now = content_digests(structs.replace(workspace, links=links))
         changes = now.changes(record.content) if record.content is not None else ()
         changed = tuple(name for name, how in changes if how != REMOVED)
         return TrustState(trusted=True, known=True, changed=changed, changes=changes, links=links)
@@ -85,7 +85,7 @@ class TrustStore:
     def content(self, workspace: Workspace) -> ContentDigests:
         """What the workspace brings now, links that its owner allowed followed."""
         record = self._record(workspace)
-        return content_of(structs.replace(workspace, links=tuple(record.links.items()) if record else ()))
+        return content_digests(structs.replace(workspace, links=tuple(record.links.items()) if record else ()))
 
     def trust(self, workspace: Workspace, first_entry: str, content: ContentDigests | None = None) -> None:
         """Trusts the workspace; `first_entry` is its store's, "" for none. Allowed links stay so.
@@ -96,7 +96,7 @@ class TrustStore:
 
         def change(record: TrustRecord | None) -> TrustRecord:
             links, declined = (record.links, record.declined) if record else ({}, {})
-            now = content_of(structs.replace(workspace, links=tuple(links.items())))
+            now = content_digests(structs.replace(workspace, links=tuple(links.items())))
             return TrustRecord(
                 path=key_of(workspace),
                 inode=identity[1],
@@ -116,7 +116,7 @@ class TrustStore:
             return
         device, inode = _identity(workspace)
         entries = (first_entry,) if first_entry else ()
-        content = record.content or content_of(structs.replace(workspace, links=tuple(record.links.items())))
+        content = record.content or content_digests(structs.replace(workspace, links=tuple(record.links.items())))
         filled = structs.replace(record, inode=inode, device=device, first_entries=entries, content=content)
         if filled != record:
             self._change(workspace, lambda _: filled)
@@ -145,7 +145,7 @@ class TrustStore:
 
     def renew_config(self, workspace: Workspace) -> None:
         """After a change of config.yaml that this program made: it is as trusted as it was."""
-        config = content_of(workspace).config
+        config = content_digests(workspace).config
         self._change_known(
             workspace,
             lambda record: (
@@ -166,7 +166,7 @@ class TrustStore:
             links = {**record.links, link: str(target)}
             content = record.content
             if link == "skills" and content is not None:
-                now = content_of(structs.replace(workspace, links=tuple(links.items())))
+                now = content_digests(structs.replace(workspace, links=tuple(links.items())))
                 content = structs.replace(content, skills=now.skills)
             return structs.replace(record, links=links, content=content)
 

@@ -26,7 +26,7 @@ def compose_yaml(text: str) -> "yaml.Node | None":
     return bounded_loader.compose_yaml(text)
 
 
-def built_yaml(node: "yaml.Node") -> Any:
+def construct_yaml(node: "yaml.Node") -> Any:
     """The plain value that a node of `compose_yaml` stands for. Raises BadYaml."""
     from foundation import bounded_loader
 
@@ -36,4 +36,4 @@ def built_yaml(node: "yaml.Node") -> Any:
 def load_yaml(text: str) -> Any:
     """The plain value of a whole text, None where it is empty. Raises BadYaml."""
     node = compose_yaml(text)
-    return None if node is None else built_yaml(node)
+    return None if node is None else construct_yaml(node)

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
-from foundation.files import make_folder, real, remove_tree
+from foundation.files import make_folder, remove_tree, resolve_path
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from foundation.terminal_text import visible
@@ -41,7 +41,7 @@ class WorkspaceAccess:
             return cls(structs.replace(workspace, scratch=None, links=standing.links), standing, trust)
         if workspace.scratch is not None:
             return cls(workspace, standing, trust)
-        scratch = real(Path(tempfile.mkdtemp(prefix="palimpsest-")))  # 0700, and outside of the workspace
+        scratch = resolve_path(Path(tempfile.mkdtemp(prefix="palimpsest-")))  # 0700, and outside of the workspace
         access = cls(structs.replace(workspace, scratch=scratch), standing, trust)
         access._made = scratch
         return access

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.trust import Citation, Trust
-from memory.pages.read.attribution import AttributedText, spoken
+from memory.pages.read.attribution import AttributedText, attributed_texts
 from memory.pages.types import STORED, ArchiveRow, EntryText, PageText
 
 if TYPE_CHECKING:  # a picture is read without a workspace
@@ -23,7 +23,8 @@ class RecalledPassage(Struct, frozen=True, kw_only=True):
     """One passage, unaltered and whole.
 
     `engine` is what read it: STORED, `cells`, an OCR engine, or several joined by `+`. `doubt` are the lines of the
-    text, from 1, that may be wrong. `spoken` says whose words stand where on a conversation's page. `warnings` say in
+    text, from 1, that may be wrong. `attributed_texts` says whose words stand where on a conversation's page.
+    `warnings` say in
     sentences why it is not exact.
     """
 
@@ -115,7 +116,7 @@ def passage_of_page(page: PageText, citation: Citation) -> RecalledPassage:
         read_ms=page.read_ms,
         doubt=page.doubt,
         pages=(page.page_id,) if page.page_id else (),
-        spoken=spoken(page),
+        spoken=attributed_texts(page),
         warnings=page.told,
     )
 
@@ -139,7 +140,7 @@ def passage_of_archive(archive: ArchiveRow, pages: Sequence[PageText]) -> Recall
         read_ms=round(sum(page.read_ms for page in pages), 3),
         doubt=tuple(before + n for before, page in zip(lines_before, pages, strict=False) for n in page.doubt),
         pages=tuple(page.page_id for page in pages),
-        spoken=tuple(one for page in pages for one in spoken(page)),
+        spoken=tuple(one for page in pages for one in attributed_texts(page)),
     )
 
 

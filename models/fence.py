@@ -139,13 +139,13 @@ def new_nonce() -> str:
     return "".join(secrets.choice(_LETTERS) for _ in range(8))
 
 
-def framed(kind: str, text: str, nonce: str, *, about: str = "") -> str:
+def fence_text(kind: str, text: str, nonce: str, *, about: str = "") -> str:
     """The text, which has passed the fence, between tags of ours. `nonce` is "" in what an older version sent."""
     name = f"palimpsest-{kind}-{nonce}" if nonce else f"palimpsest-{kind}"
     return f"<{name}{about}>\n{text}\n</{name}>"
 
 
-def neutral(text: str, *, citations: bool = True) -> str:
+def neutralise(text: str, *, citations: bool = True) -> str:
     """The text with no tag of ours, no role marker and, with `citations`, no citation in it, in any spelling.
 
     As long as the text; applied twice it changes nothing more. Text with none of these is the same object. What a
@@ -175,17 +175,17 @@ _neutral_again = lru_cache(maxsize=1024)(_neutral)
 _LONGEST_REMEMBERED: Final = 16_384  # characters: the cache holds 16 M of them at most
 
 
-def neutral_json(text: str, *, citations: bool = True) -> str:
+def neutralise_json(text: str, *, citations: bool = True) -> str:
     """The same within the strings of a JSON object, escapes and all; as text where it is none."""
     try:
         if not isinstance(json.loads(text), dict):
-            return neutral(text, citations=citations)
+            return neutralise(text, citations=citations)
     except (ValueError, RecursionError):
-        return neutral(text, citations=citations)
+        return neutralise(text, citations=citations)
 
     def string(found: re.Match[str]) -> str:
         said: str = json.loads(found.group(), strict=False)
-        sent = neutral(said, citations=citations)
+        sent = neutralise(said, citations=citations)
         return found.group() if sent == said else json.dumps(sent, ensure_ascii=False)
 
     return _STRING.sub(string, text)
@@ -194,7 +194,7 @@ def neutral_json(text: str, *, citations: bool = True) -> str:
 def label(name: str, most: int = 200) -> str:
     """A name within a line of ours: on one line, with no bracket, tag or separator of ours in it."""
     line = " ".join(name[: 4 * most].split())[:most]
-    return neutral(line.translate(_plain()))
+    return neutralise(line.translate(_plain()))
 
 
 def one_line(name: str) -> str:
@@ -204,7 +204,7 @@ def one_line(name: str) -> str:
 
 def reference(ref: str) -> str:
     """A reference as our citations have it; an imported one that could break out of it is made a label."""
-    return ref if _REFERENCE.fullmatch(ref) and neutral(ref) == ref else label(ref).replace(" ", "_")
+    return ref if _REFERENCE.fullmatch(ref) and neutralise(ref) == ref else label(ref).replace(" ", "_")
 
 
 @cache

@@ -1,6 +1,6 @@
 """The words every room speaks: a request is messages, a message is parts.
 
-`as_sent` and `render` are the one place where a part becomes what a model reads, so what is counted is what is sent,
+`wire_parts` and `render` are the one place where a part becomes what a model reads, so what is counted is what is sent,
 and foreign text passes the fence (models.fence) there.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from models.fence import framed, label, neutral, neutral_json
+from models.fence import fence_text, label, neutralise, neutralise_json
 from models.recalled import RecalledSpan, recalled_block
 
 __all__ = [
@@ -27,14 +27,14 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Usage",
-    "as_sent",
     "assistant",
-    "nonces",
+    "image_placeholder",
+    "parts_text",
     "render",
+    "request_nonces",
     "system",
-    "unseen",
     "user",
-    "words_of",
+    "wire_parts",
 ]
 
 
@@ -91,7 +91,7 @@ class Message(Struct, frozen=True):
     @property
     def text(self) -> str:
         """All of the message's words, as a model reads them (images left out)."""
-        return words_of(as_sent(self))
+        return parts_text(wire_parts(self))
 
 
 class Tool(Struct, frozen=True):
@@ -155,22 +155,22 @@ def render(part: MessagePart) -> str:
             return text
         case Text(text=text, injected=what):
             cites = what in OWN_CITATIONS or what in INSTRUCTIONS
-            return framed(what, neutral(text, citations=not cites), part.nonce)
+            return fence_text(what, neutralise(text, citations=not cites), part.nonce)
         case RecalledSpan():
             return recalled_block([part])
         case ToolResult(text=text):
-            return neutral_json(text)
+            return neutralise_json(text)
         case _:
             return ""
 
 
-def nonces(request: Request) -> frozenset[str]:
+def request_nonces(request: Request) -> frozenset[str]:
     """Those of the tags in a request: text between such tags was put there by the program."""
     parts = (part for message in request.messages for part in message.parts)
     return frozenset(part.nonce for part in parts if isinstance(part, Text | RecalledSpan) and part.nonce)
 
 
-def as_sent(message: Message) -> Iterator[MessagePart]:
+def wire_parts(message: Message) -> Iterator[MessagePart]:
     """The parts as they are sent: what was recalled together is one block of text, and all that is not the user's own
     words has passed the fence."""
     for are_recalled, some in groupby(message.parts, key=lambda part: isinstance(part, RecalledSpan)):
@@ -183,23 +183,23 @@ def as_sent(message: Message) -> Iterator[MessagePart]:
 def _fenced(part: MessagePart, role: Role) -> MessagePart:
     match part:
         case Text(text=text, injected="") if role is not Role.USER:
-            return Text(neutral(text, citations=False))  # an answer cites, and may quote what it was given
+            return Text(neutralise(text, citations=False))  # an answer cites, and may quote what it was given
         case Text():
             return Text(render(part))
         case ToolCall(id=id_, name=name, arguments=arguments):
-            return ToolCall(id_, name, neutral_json(arguments, citations=False))
+            return ToolCall(id_, name, neutralise_json(arguments, citations=False))
         case ToolResult(call_id=id_, name=name, failed=failed):
             return ToolResult(id_, name, render(part), failed)
         case _:
             return part
 
 
-def words_of(sent: Iterable[MessagePart]) -> str:
-    """The words of parts as `as_sent` gives them."""
+def parts_text(sent: Iterable[MessagePart]) -> str:
+    """The words of parts as `wire_parts` gives them."""
     return "\n\n".join(part.text for part in sent if isinstance(part, Text | ToolResult) and part.text)
 
 
-def unseen(image: Image) -> str:
+def image_placeholder(image: Image) -> str:
     """What stands for a picture before a model that sees none."""
     name = label(image.name) or "a picture"
     return f"[{name}, {image.width}×{image.height}: this model sees no images]"

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from foundation.clock import iso
 from foundation.trust import Citation, Trust
-from models.fence import framed, label, neutral, reference
+from models.fence import fence_text, label, neutralise, reference
 
 _LONGEST_NAME = 40  # characters of who said it
 _LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # as str.splitlines has it
@@ -54,21 +54,21 @@ def recalled_block(parts: Sequence[RecalledSpan]) -> str:
         return ""
     trusts = {part.trust for part in parts}
     about = f' trust="{parts[0].trust.value}"' if len(trusts) == 1 else ""
-    lines = [passage(parts[0], None, mixed=len(trusts) > 1)]
-    lines += [passage(part, before, mixed=len(trusts) > 1) for before, part in pairwise(parts)]
-    return framed("recalled", "\n".join(lines), parts[0].nonce, about=about)
+    lines = [passage_lines(parts[0], None, mixed=len(trusts) > 1)]
+    lines += [passage_lines(part, before, mixed=len(trusts) > 1) for before, part in pairwise(parts)]
+    return fence_text("recalled", "\n".join(lines), parts[0].nonce, about=about)
 
 
-def passage(part: RecalledSpan, before: RecalledSpan | None, *, mixed: bool = False) -> str:
+def passage_lines(part: RecalledSpan, before: RecalledSpan | None, *, mixed: bool = False) -> str:
     """The lines that a part adds to a block after `before`. `mixed`: not all there are to be trusted alike."""
-    text = _LINE_END.sub(r"\g<0> ", neutral(part.text))
+    text = _LINE_END.sub(r"\g<0> ", neutralise(part.text))
     line = f"{_said_by(part)}{text}"
-    if before is None or together(before) != together(part):
+    if before is None or shared_label(before) != shared_label(part):
         return f"{_label(part, mixed=mixed)}\n{line}"
     return line if part.follows else f"… {line}"
 
 
-def together(part: RecalledSpan) -> tuple[str, str, str, str]:
+def shared_label(part: RecalledSpan) -> tuple[str, str, str, str]:
     """What is the same for passages that share a label: where they were said, on which day, and their trust."""
     cited = part.citation
     where = cited.conversation if cited.kind == "entry" and cited.conversation else cited.ref
@@ -80,7 +80,7 @@ def together(part: RecalledSpan) -> tuple[str, str, str, str]:
 def _said_by(part: RecalledSpan) -> str:
     name = label(part.citation.speaker, _LONGEST_NAME)
     told = ", ".join(each for each in (name, f"superseded on {part.superseded}" if part.superseded else "") if each)
-    return neutral(f"{told}: ") if told else " "  # a name cut short and our colon may make a marker: ### System:
+    return neutralise(f"{told}: ") if told else " "  # a name cut short and our colon may make a marker: ### System:
 
 
 def _day(part: RecalledSpan) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from models.chat.port import ImageRule, TokenCounter
-from models.messages import Image, Message, Request, Tool, ToolCall, as_sent, unseen, words_of
+from models.messages import Image, Message, Request, Tool, ToolCall, image_placeholder, parts_text, wire_parts
 
 MESSAGE_OVERHEAD = 5  # `<|im_start|>role\n` and `<|im_end|>\n`: 5 in ChatML, 4 in Llama 3, 3–4 at OpenAI
 REQUEST_OVERHEAD = 4  # the opening of the answer
@@ -133,12 +133,12 @@ class Tokenizer:
 
 def message_tokens(message: Message, counter: TokenCounter, images: ImageRule) -> int:
     """Tokens of one message as it is sent, its frame included."""
-    sent = tuple(as_sent(message))
-    tokens = MESSAGE_OVERHEAD + counter.count(words_of(sent))
+    sent = tuple(wire_parts(message))
+    tokens = MESSAGE_OVERHEAD + counter.count(parts_text(sent))
     for part in sent:
         match part:
             case Image() if images is ImageRule.NONE:
-                tokens += counter.count(unseen(part))
+                tokens += counter.count(image_placeholder(part))
             case Image(width=width, height=height):
                 tokens += image_tokens(images, width, height)
             case ToolCall(name=name, arguments=arguments):

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from foundation.text import synonyms
-from foundation.text.analysis import words
+from foundation.text.analysis import term_list
 from foundation.text.stopwords import is_weak
-from foundation.text.synonyms import MOST, RelatedTerm, encode
+from foundation.text.synonyms import MOST, RelatedTerm, encode_table
 from models.embed.open import open_embedder
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
@@ -37,7 +37,7 @@ def common_words(wordnet: Path) -> set[str]:
             for place in range(int(fields[3], 16)):
                 word = re.sub(r"\(.*\)", "", fields[4 + 2 * place])
                 if word.isalpha() and word.islower():
-                    found.update(words(word))
+                    found.update(term_list(word))
     return found
 
 
@@ -46,7 +46,7 @@ def vocabulary(listed: list[str], common: set[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for word in listed:
         if word.isascii() and word.isalpha() and len(word) >= 3:
-            some = words(word)
+            some = term_list(word)
             if len(some) == 1 and some[0] in common and not is_weak(some[0]):
                 found.setdefault(some[0], word)
         if len(found) == VOCABULARY:
@@ -70,7 +70,7 @@ def main() -> None:
         near[place] = 0
         best = [other for other in np.argsort(-near)[:MOST].tolist() if near[other] > LEAST]
         kin[term] = [RelatedTerm(terms[other], float(((near[other] - LEAST) / (1 - LEAST)) ** 0.5)) for other in best]
-    TARGET.write_bytes(encode(kin))
+    TARGET.write_bytes(encode_table(kin))
     print(f"{len(terms)} terms, {sum(map(len, kin.values()))} kin, {TARGET.stat().st_size} bytes")
 
 

@@ -9,7 +9,7 @@ from foundation.clock import SystemClock, iso
 from foundation.errors import Misuse
 from foundation.privacy import as_made
 from foundation.program import PROGRAM
-from foundation.sizes import size_in_words
+from foundation.sizes import format_size
 from memory.archive.lifecycle.overdue import PINNED
 from memory.errors import NotFound
 from memory.memory import Memory
@@ -92,9 +92,9 @@ def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinne
 def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
     """What was not touched since then leaves for pages."""
     from agent.services.archive_older import aging_sentence, archive_older, damage_sentences
-    from foundation.text.dates.spans import moment
+    from foundation.text.dates.spans import parse_moment
 
-    before = moment(age, SystemClock().now())
+    before = parse_moment(age, SystemClock().now())
     with invocation.memory(for_writing=not dry_run) as memory, output.Progress("pages") as progress:
         aging = archive_older(memory, before, dry_run=dry_run, on_page=progress)
     for sentence in damage_sentences(aging):
@@ -133,7 +133,7 @@ def repack(invocation: Invocation) -> None:
     saved = did.bytes_before - did.bytes_after
     output.say(
         f"{did.pages:,} pages in {did.packs:,} pack{'s' if did.packs != 1 else ''}: "
-        f"{size_in_words(did.bytes_before)} → {size_in_words(did.bytes_after)} ({size_in_words(saved)} less)."
+        f"{format_size(did.bytes_before)} → {format_size(did.bytes_after)} ({format_size(saved)} less)."
     )
 
 

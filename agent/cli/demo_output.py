@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.cli import output
 from agent.services.demo import DemoReport, figures
-from foundation.files import open_for_reading, real
+from foundation.files import open_for_reading, resolve_path
 from foundation.terminal_text import visible
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def half_blocks(picture: Path, columns: int, rows: int) -> "Text":
     from rich.style import Style
     from rich.text import Text
 
-    with open_for_reading(real(picture)) as file, Image.open(file) as opened:
+    with open_for_reading(resolve_path(picture)) as file, Image.open(file) as opened:
         grey = opened.convert("L")
     side = min(columns, rows * 2)
     small = grey.resize((side, max(side - side % 2, 2)), Image.Resampling.BOX)

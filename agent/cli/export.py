@@ -62,10 +62,10 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
 
 
 def _write(mirror: Path, form: str, pieces: Iterator[str]) -> Path:
-    from foundation.files import exists, made_folder, write_atomically
+    from foundation.files import exists, resolve_new_folder, write_atomically
     from foundation.privacy import as_given
 
-    path = (made_folder(mirror.parent) / mirror.name).with_suffix(".jsonl" if form == "jsonl" else ".md")
+    path = (resolve_new_folder(mirror.parent) / mirror.name).with_suffix(".jsonl" if form == "jsonl" else ".md")
     if exists(path):
         raise Misuse("There already", f"{path} is there already.", "Give an empty folder.")
     write_atomically(path, as_given("".join(pieces)))  # what comes from the store was cleared on its way in

@@ -10,7 +10,7 @@ from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
-from foundation.sizes import size_in_words
+from foundation.sizes import format_size
 from foundation.workspace_trust import trust_command
 
 if TYPE_CHECKING:
@@ -118,5 +118,5 @@ def _tell(invocation: Invocation, chosen: str, filled: "VectorFillResult | None"
     else:
         output.line(
             f"{chosen}: {coverage.entries:,} of {coverage.of:,} entries have vectors, {filled.made:,} made now "
-            f"({coverage.vectors:,} vectors, {size_in_words(coverage.bytes)})."
+            f"({coverage.vectors:,} vectors, {format_size(coverage.bytes)})."
         )

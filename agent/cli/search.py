@@ -120,11 +120,11 @@ def _tell_of_vectors(memory: Memory) -> None:
 def _lines(batch: str) -> list[bytes]:
     if batch == "-":
         return message_input().splitlines()
-    from foundation.files import UnsafePath, read_bytes, real
+    from foundation.files import UnsafePath, read_bytes, resolve_path
 
     path = Path(batch)
     try:
-        return read_bytes(real(path), most=MOST_INPUT).splitlines()
+        return read_bytes(resolve_path(path), most=MOST_INPUT).splitlines()
     except UnsafePath as error:
         raise Misuse("Not a file", error.message, error.hint) from error
     except (FileNotFoundError, IsADirectoryError) as error:

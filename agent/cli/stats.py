@@ -8,7 +8,7 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from foundation.errors import PalimpsestError
-from foundation.sizes import size_in_words
+from foundation.sizes import format_size
 
 if TYPE_CHECKING:
     from memory.memory import Memory
@@ -34,12 +34,12 @@ def command() -> None:
         ("conversations", f"{figures.conversations:,}"),
         ("entries", f"{figures.entries:,}  ({figures.chars:,} characters)"),
         ("archived", f"{figures.archived_entries:,} entries  ({figures.archived_chars:,} characters)"),
-        ("pages", f"{figures.pages:,}  in {figures.packs:,} packs, {size_in_words(figures.pack_bytes)}"),
+        ("pages", f"{figures.pages:,}  in {figures.packs:,} packs, {format_size(figures.pack_bytes)}"),
         ("at rest", f"{figures.cold_pages:,} pages"),
         ("notes", f"{notes:,}"),
         *([("to analyse", f"{left:,} entries, by an older analyser; it goes on after each turn")] if left else []),
         *([("vectors", _told(vectors))] if vectors else []),
-        ("database", size_in_words(figures.database_bytes)),
+        ("database", format_size(figures.database_bytes)),
     ]
     output.table(rows, ("WHAT", "HOW MUCH"))
     if figures.models:
@@ -66,4 +66,4 @@ def _told(vectors: dict[str, Any]) -> str:
         return f"none: {trouble}"
     made = f"{vectors['entries']:,} of {vectors['of']:,} entries  ({vectors['vectors']:,} vectors, "
     serves = "" if vectors["serving"] else "; words alone find until there are enough"
-    return f"{made}{size_in_words(vectors['bytes'])}, by {vectors['embedder']}){serves}"
+    return f"{made}{format_size(vectors['bytes'])}, by {vectors['embedder']}){serves}"

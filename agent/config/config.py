@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from agent.config.files import ConfigError, ConfigValue, read
 from agent.config.settings import Setting, Settings, all_settings
-from foundation.files import real
+from foundation.files import resolve_path
 from foundation.paths import Workspace, config_dir
 from foundation.program import PROGRAM, VARIABLE
 from foundation.workspace_trust import TrustStore
@@ -58,7 +58,7 @@ class LoadedConfig(Struct, frozen=True):
 
 def user_config(environment: Mapping[str, str]) -> Path:
     """The user's own configuration file."""
-    return real(config_dir(environment) / "config.yaml")
+    return resolve_path(config_dir(environment) / "config.yaml")
 
 
 def sections() -> frozenset[str]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from foundation.errors import PalimpsestError
 from foundation.files.untrusted import UnreadableFile, read_own_text
 from foundation.program import PROGRAM
-from foundation.yaml import BadYaml, built_yaml, compose_yaml
+from foundation.yaml import BadYaml, compose_yaml, construct_yaml
 
 
 class ConfigError(PalimpsestError):
@@ -89,7 +89,7 @@ def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Itera
 
 def _constructed(node: Any, path: Path) -> Any:
     try:
-        return built_yaml(node)
+        return construct_yaml(node)
     except BadYaml as error:
         place = f"{path}, line {error.line}"
         raise ConfigError("Broken YAML", place, f"{error.said}.", "Correct that line.") from error

@@ -6,7 +6,7 @@ from pathlib import Path
 from agent.exporters.jsonl import lines
 from agent.exporters.markdown import markdown
 from foundation.errors import Misuse
-from foundation.files import exists, real, write_atomically
+from foundation.files import exists, resolve_path, write_atomically
 from foundation.privacy import as_given
 from memory.memory import Memory
 from memory.records import Conversation
@@ -20,7 +20,7 @@ def export_to_file(memory: Memory, conversation: Conversation, asked: str) -> Pa
     path = Path(asked).expanduser() if asked else Path(memory.mirrors.file_name(conversation))
     if not path.is_absolute():
         path = memory.workspace.root / path
-    folder = real(path.parent)
+    folder = resolve_path(path.parent)
     if exists(folder / path.name):
         raise Misuse("There already", f"{path} is there already.", "Give another name.")
     if not path.parent.is_dir():

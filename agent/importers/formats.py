@@ -14,7 +14,7 @@ from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
 from agent.importers.record import ParsedRecord
 from agent.importers.settings import ImportSettings
-from foundation.files import open_for_reading, real
+from foundation.files import open_for_reading, resolve_path
 
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)  # RuntimeError: encrypted
 SMALL = 64 * 2**20  # bytes that are unpacked however densely they were packed
@@ -27,7 +27,7 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
     limits = limits or ImportSettings()
     form = form or detect(path, limits)
     if form == "jsonl":
-        with open_for_reading(real(path)) as stream:
+        with open_for_reading(resolve_path(path)) as stream:
             yield from read_jsonl(bounded_lines(stream, limits.line), path.stem)
         return
     read = read_chatgpt if form == "chatgpt" else read_claude
@@ -37,7 +37,7 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
 
 def detect(path: Path, limits: ImportSettings | None = None) -> str:
     """jsonl, chatgpt or claude, by the file's beginning."""
-    with open_for_reading(real(path)) as stream:
+    with open_for_reading(resolve_path(path)) as stream:
         if not zipfile.is_zipfile(stream):
             stream.seek(0)
             first = stream.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -62,7 +62,7 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
 @contextmanager
 def _conversations(path: Path, limits: ImportSettings) -> Generator[Iterator[Any]]:
     """The conversations of an export: the JSON itself, or a zip that holds it in one or several files."""
-    with open_for_reading(real(path)) as stream:
+    with open_for_reading(resolve_path(path)) as stream:
         if not zipfile.is_zipfile(stream):
             stream.seek(0)
             yield objects(stream, path.name, limits.conversation)

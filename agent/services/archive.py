@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from foundation.clock import iso
 from foundation.errors import Misuse
-from foundation.files import FileTooLarge, UnsafePath, made_folder, read_bytes, real, write_atomically
+from foundation.files import FileTooLarge, UnsafePath, read_bytes, resolve_new_folder, resolve_path, write_atomically
 from foundation.privacy import Cleared, TextSource, as_given, clear, examine
 from foundation.program import PROGRAM
 from memory.archive.json import archived_as_json
@@ -70,7 +70,7 @@ def _cleared_text(text: str, *, redact: bool) -> tuple[Cleared, int]:
 
 def copy_pictures(result: FileArchiveResult, folder: Path) -> tuple[Path, ...]:
     """Copies the pages to `folder`, named by label and number."""
-    folder = made_folder(folder)
+    folder = resolve_new_folder(folder)
     copies: list[Path] = []
     for page, picture in zip(result.archived.pages, result.pictures, strict=True):
         copies.append(folder / f"{file_stem(result.archived.label)}-{page.number:04}-{page.id}.png")
@@ -82,7 +82,7 @@ def draw_natural(result: FileArchiveResult, folder: Path) -> tuple[Path, ...]:
     """Draws the whole text in `folder` as pages for people (render.readable), as large as the largest archived."""
     from memory.pages.render.readable import natural_pages
 
-    folder = made_folder(folder)
+    folder = resolve_new_folder(folder)
     label = result.archived.label
     largest = max(result.archived.pages, key=lambda page: page.width)
     mode = mode_named(largest.mode, dense=largest.cell == DENSE.name)
@@ -152,7 +152,7 @@ def secrets_sentence(result: FileArchiveResult) -> str:
 def read_text_file(path: Path, max_file_mb: int) -> str:
     """The file's text, to the byte. Raises Misuse for a file that is no text or too large."""
     try:
-        raw = read_bytes(real(path), most=max_file_mb * 2**20)
+        raw = read_bytes(resolve_path(path), most=max_file_mb * 2**20)
     except FileTooLarge as error:
         raise too_large_to_archive(str(path), max_file_mb) from error
     except IsADirectoryError as error:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from context import Attachment, load_attachment
-from foundation.terminal_text import unspelled
+from foundation.terminal_text import unescape_name
 
 _MENTION = re.compile(r'(?<!\S)@(?:"([^"]+)"|(\S+))')
 _ENDS = ".,;:!?)"  # punctuation after a name
@@ -18,7 +18,7 @@ def mentioned_files(text: str, here: Path) -> list[Path]:
     paths: dict[Path, None] = {}
     for match in _MENTION.finditer(text):
         typed = match[1] or match[2]
-        spellings = (unspelled(typed), unspelled(typed.rstrip(_ENDS)), typed, typed.rstrip(_ENDS))
+        spellings = (unescape_name(typed), unescape_name(typed.rstrip(_ENDS)), typed, typed.rstrip(_ENDS))
         if (path := next((path for name in spellings if (path := _file(name, here))), None)) is not None:
             paths[path] = None
     return list(paths)

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foundation.files import UnsafePath, open_for_reading, real
+from foundation.files import UnsafePath, open_for_reading, resolve_path
 from memory.pages.types import PageText
 from models.ocr.open import engine_named, installed_engine
 
@@ -33,7 +33,7 @@ def is_picture(argument: str) -> bool:
     if path.suffix.lower() in PICTURES:
         return True
     try:
-        with open_for_reading(real(path)) as file:
+        with open_for_reading(resolve_path(path)) as file:
             return file.read(8).startswith(_BEGINNINGS)
     except UnsafePath as error:
         if error.reason == "special":

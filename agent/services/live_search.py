@@ -11,9 +11,9 @@ from agent.services.browse import BrowsePage, BrowseRow, hit_row, passage_row
 from agent.services.filter_syntax import ParsedFilters, build_query, parse_filters
 from agent.services.locate import CHAT_KIND
 from context.pages.lookup import by_reference
-from foundation.citations import PLACE, REFERENCE, citation
+from foundation.citations import PLACE, REFERENCE, single_citation
 from foundation.errors import Misuse, PalimpsestError
-from foundation.files import read_bytes, real_within
+from foundation.files import read_bytes, resolve_within
 from foundation.trust import Trust
 from memory.errors import MemoryFailure, NotFound
 from memory.hot import Note
@@ -140,7 +140,7 @@ def note_in_file(memory: "Memory", row: BrowseRow) -> NoteInFile:
     memory.hot.look()
     note = memory.hot.note(row.id)
     try:
-        path = real_within(memory.workspace.root / note.path, memory.workspace.root)
+        path = resolve_within(memory.workspace.root / note.path, memory.workspace.root)
         text = read_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n")
     except OSError as error:
         raise UnreadableSource("It cannot be read", f"{note.path}: {error.strerror}.", "") from error
@@ -169,7 +169,7 @@ def filter_values(name: str) -> str:
 
 def _referenced(memory: "Memory", text: str) -> tuple[BrowseRow, ...]:
     """The rows of an id, a number, a file line or a citation; () for plain words."""
-    if not citation(text) and not _REFERENCE.match(text):
+    if not single_citation(text) and not _REFERENCE.match(text):
         return ()
     try:
         return tuple(passage_row(passage) for passage in by_reference(memory, text))

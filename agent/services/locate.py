@@ -40,13 +40,13 @@ def page_location(memory: "Memory", passage: RecalledPassage, snippet: str = "")
 
 def pixel_position(page: "PageText", mode: str, cell: str, start: int) -> tuple[int, int] | None:
     """Left and top of that character on the page's picture, in pixels; None for a page that is not exact."""
-    from memory.pages.render.cells import place
+    from memory.pages.render.cells import place_glyphs
     from memory.pages.render.modes import DENSE, mode_named
 
     if page.trust is not Trust.EXACT or not page.text:
         return None
     page_mode = mode_named(mode, dense=cell == DENSE.name)
-    layout = place(page.text, [head.begin for head in page.heads], page_mode)
+    layout = place_glyphs(page.text, [head.begin for head in page.heads], page_mode)
     glyph = int(layout.owner.searchsorted(min(start, len(page.text) - 1)))
     if glyph >= len(layout.at):
         return None

@@ -8,11 +8,11 @@ from msgspec import Struct, structs
 
 from agent.config.config import IgnoredSetting
 from foundation.errors import Misuse
-from foundation.files import real
+from foundation.files import resolve_path
 from foundation.paths import LINKABLE, LINKABLE_FILES, Workspace
 from foundation.program import own_command
 from foundation.terminal_text import visible
-from foundation.trusted_content import CHANGED, NEW, ContentDigests, content_of
+from foundation.trusted_content import CHANGED, NEW, ContentDigests, content_digests
 from foundation.workspace_trust import TrustRecord, TrustState, key_of, trust_store
 from memory.access import counts, first_entry
 
@@ -114,7 +114,7 @@ def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) 
         )
     if not store.standing(workspace).trusted:
         raise Misuse("Not trusted", f"{workspace.root} is not trusted itself.", "Trust the workspace first.")
-    if real(path).is_relative_to(real(workspace.root)):
+    if resolve_path(path).is_relative_to(resolve_path(workspace.root)):
         raise Misuse(
             "It leads nowhere else", f"{link} leads to a place within the workspace.", "It is followed as it is."
         )
@@ -123,8 +123,8 @@ def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) 
 
 def links_out(workspace: Workspace) -> dict[str, Path]:
     """Links of the workspace that lead out of it and can be allowed: relative name, resolved target."""
-    root = real(workspace.root)
-    links = {name: real(root / name) for name in LINKABLE if (root / name).is_symlink()}
+    root = resolve_path(workspace.root)
+    links = {name: resolve_path(root / name) for name in LINKABLE if (root / name).is_symlink()}
     return {
         name: target
         for name, target in links.items()
@@ -147,7 +147,7 @@ def link_effect(link: str) -> str:
 
 def contents_of(workspace: Workspace) -> WorkspaceContents:
     """The workspace's contents. Only reads."""
-    content = content_of(workspace)
+    content = content_digests(workspace)
     entries, conversations = counts(workspace.database)
     links = tuple(f"{name} → {target}" for name, target in links_out(workspace).items())
     return WorkspaceContents(

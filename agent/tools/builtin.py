@@ -13,7 +13,7 @@ import msgspec
 from agent.tools.port import ToolFailure, wanted
 from context.pages.lookup import by_reference
 from foundation.clock import iso
-from foundation.files import FileTooLarge, read_bytes, real_within
+from foundation.files import FileTooLarge, read_bytes, resolve_within
 from foundation.privacy import TextSource, clear
 from foundation.trust import Citation
 from memory.memory import Memory
@@ -136,7 +136,7 @@ class ReadFile:
     def run(self, arguments: dict[str, Any]) -> str:
         path = self._within(wanted(arguments, "path"))
         try:
-            body = read_bytes(real_within(path, self._root), most=MOST_BYTES)
+            body = read_bytes(resolve_within(path, self._root), most=MOST_BYTES)
             return body.decode("utf-8").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             raise ToolFailure("Not text", f"{path.name} is not UTF-8 text.") from error

@@ -17,7 +17,7 @@ from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
-from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, nonces
+from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
 
 TITLE_CHARS = 60
 _PAGE = "page"  # the kind of a citation of an archived page
@@ -92,7 +92,7 @@ class StoredTurn:
 
     def request(self, assembled: AssembledRequest, turn: Turn) -> None:
         """Records the request, and each use of a file that was recalled into it."""
-        self._echoes = self._echoes.sealing(nonces(assembled.request))
+        self._echoes = self._echoes.sealing(request_nonces(assembled.request))
         self._context.record(self.conversation, None if turn.continuing else self._message, assembled)
         if not turn.continuing and turn.brought is None:
             _use_recalled(self._memory, assembled.recalled)

@@ -22,7 +22,7 @@ from memory.memory import Memory
 from memory.search import Query, SearchResults
 from models.chat.port import ImageRule
 from models.embed.port import Embedder
-from models.fence import neutral
+from models.fence import neutralise
 from models.messages import RecalledSpan
 from models.tokens import Estimate, estimate
 
@@ -41,7 +41,7 @@ class Opened:
         self.store = store
         self._memory = memory
         self._counting = MessageCounter(Estimate(), ImageRule.NONE)
-        self._texts = {turn.id: _plain(neutral(clear(turn.text, TextSource.OTHER))) for turn in store.turns}
+        self._texts = {turn.id: _plain(neutralise(clear(turn.text, TextSource.OTHER))) for turn in store.turns}
         self._long = {turn.id for turn in store.turns if estimate(turn.text) > PASSAGE}
 
     def answer(self, asked: Asked, *, without: frozenset[str], timed: bool, held: bool) -> Answer:

@@ -28,7 +28,7 @@ from context.report import (
 from foundation.privacy import ClearedBytes
 from foundation.program import PROGRAM
 from models.chat.port import Profile
-from models.messages import Fact, Image, Message, MessagePart, Request, Role, Tool, ToolCall, as_sent, render
+from models.messages import Fact, Image, Message, MessagePart, Request, Role, Tool, ToolCall, render, wire_parts
 from models.tokens import REQUEST_OVERHEAD
 
 
@@ -228,7 +228,7 @@ def _zones(materials: RequestInputs, request: Request, last: CountedMessage | No
 
 def shown_text(message: Message) -> str:
     """The message as text for a person: pictures and tool calls are described."""
-    return "\n\n".join(text for part in as_sent(message) if (text := _shown(part)))
+    return "\n\n".join(text for part in wire_parts(message) if (text := _shown(part)))
 
 
 def _shown(part: MessagePart) -> str:

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from models.chat.port import ImageRule, TokenCounter
 from models.messages import Image, Message, MessagePart, RecalledSpan, Role, ToolCall, render
-from models.recalled import passage
+from models.recalled import passage_lines
 from models.tokens import image_tokens, message_tokens
 
 
@@ -67,7 +67,7 @@ class MessageCounter:
     def after(self, part: MessagePart, before: MessagePiece | None) -> int:
         """Tokens that a part adds after another: recalled passages share a block."""
         if isinstance(part, RecalledSpan) and before is not None and isinstance(before.part, RecalledSpan):
-            return self.counter.count(f"\n{passage(part, before.part)}")
+            return self.counter.count(f"\n{passage_lines(part, before.part)}")
         return self.part(part)
 
     def message(self, message: Message) -> int:

@@ -22,7 +22,7 @@ from context.settings import ContextSettings
 from foundation.privacy import Cleared, TextSource, clear
 from memory.records import Conversation, Entry
 from models.chat.port import Profile
-from models.fence import SAMPLE_NONCE, label, neutral, reference
+from models.fence import SAMPLE_NONCE, label, neutralise, reference
 from models.messages import Role
 
 if TYPE_CHECKING:  # it imports what a request is made of
@@ -153,7 +153,7 @@ def _summary_text(
             reference(entry.id), label(entry.speaker or entry.role.value), entry.role is Role.USER, entry.time, text
         )
         for entry in plan.leaving
-        if (text := neutral(clear(text_of(entry), TextSource.OTHER)))
+        if (text := neutralise(clear(text_of(entry), TextSource.OTHER)))
     ]
     before = [text_of(entry) for entry in view.summaries] if plan.joins else []
     text = summarise(said, plan.summary_limit, counting.text, before=before)

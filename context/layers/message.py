@@ -17,7 +17,7 @@ from context.errors import BadAttachment
 from context.notice import FileNotice
 from context.sources.calendar import events_in, readable
 from context.types import Attachment
-from foundation.files import FileTooLarge, UnsafePath, read_bytes, real
+from foundation.files import FileTooLarge, UnsafePath, read_bytes, resolve_path
 from foundation.privacy import without_tags
 from foundation.program import PROGRAM
 from models.fence import one_line
@@ -45,7 +45,7 @@ class LoadedAttachment(Struct, frozen=True):
 def load_attachment(path: Path) -> Attachment:
     """Reads a file as an attachment. Raises BadAttachment."""
     try:
-        data = read_bytes(real(path), most=MOST_BYTES)
+        data = read_bytes(resolve_path(path), most=MOST_BYTES)
     except IsADirectoryError as error:
         raise BadAttachment("Not a file", f"{path} is a folder.", "Attach the files in it one by one.") from error
     except FileTooLarge as error:

@@ -8,9 +8,9 @@ from msgspec import Struct
 from context.pages.layout import ChapterText, WordsOf, fit_sheet, texts_of, words_beside
 from context.pages.recipe import PageRecipe
 from memory.errors import Damaged
-from memory.pages.cost.gate import deflated
+from memory.pages.cost.gate import compress_png
 from memory.pages.render.modes import DENSE, mode_named
-from memory.pages.render.page import PageSheet, draw
+from memory.pages.render.page import PageSheet, render_page
 from memory.records import Entry
 from models.messages import Image, Text
 
@@ -31,7 +31,7 @@ def draw_page(recipe: PageRecipe, entries: Mapping[int, Entry], words: WordsOf) 
     MemoryFailure."""
     page = lay_out(recipe, entries, words)
     side = page.sheet.mode.side
-    picture = Image(deflated(draw(page.sheet, page.id, 1).png), "image/png", side, side, f"page {page.id}")
+    picture = Image(compress_png(render_page(page.sheet, page.id, 1).png), "image/png", side, side, f"page {page.id}")
     return picture, Text(words_beside(page.texts, recipe.shown, recipe.most, recipe.facts), injected="page")
 
 

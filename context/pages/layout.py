@@ -11,7 +11,7 @@ from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead, head_line
 from memory.pages.render.layout import LayoutPosition
 from memory.pages.render.modes import Mode
-from memory.pages.render.page import PageSheet, sheets
+from memory.pages.render.page import PageSheet, page_sheets
 from memory.records import Entry
 
 WordsOf = Callable[[Entry], str]
@@ -48,7 +48,9 @@ def chapters_of(texts: Sequence[ChapterText], mode: Mode) -> Iterator[Chapter]:
     lines = {text.entry.seq: text.text for text in texts}
     if not texts:
         return
-    for sheet in sheets([_stretch(text, 0) for text in texts], mode, LayoutPosition(0, texts[0].start, texts[0].line)):
+    for sheet in page_sheets(
+        [_stretch(text, 0) for text in texts], mode, LayoutPosition(0, texts[0].start, texts[0].line)
+    ):
         first, last = sheet.laid[0], sheet.laid[-1]
         line = 1 + lines[first.key].count("\n", 0, first.start)
         yield Chapter(tuple(part.key for part in sheet.laid), first.start, line, last.start + last.length)
@@ -88,7 +90,7 @@ def fit_sheet(texts: Sequence[ChapterText], mode: Mode, shown: Sequence[int], mo
     if not kept:
         return None
     stretches = [_stretch(text, most) for text in kept]
-    sheet = next(sheets(stretches, mode, LayoutPosition(0, kept[0].start, kept[0].line)))
+    sheet = next(page_sheets(stretches, mode, LayoutPosition(0, kept[0].start, kept[0].line)))
     last = sheet.laid[-1]
     return sheet if len(sheet.laid) == len(kept) and last.start + last.length == len(stretches[-1].text) else None
 

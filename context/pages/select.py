@@ -21,7 +21,7 @@ from context.pages.recipe import Chapter, ChapterStart, PageRecipe
 from context.pages.runs import CompactionRun
 from memory.errors import MemoryFailure
 from memory.pages.cost.factsheet import MOST
-from memory.pages.cost.gate import stays_text, worth_it
+from memory.pages.cost.gate import saves_tokens, should_stay_text
 from memory.pages.cost.profiles import RenderProfile
 from memory.pages.render.modes import DENSE, Mode, mode_named
 from memory.records import Entry
@@ -150,7 +150,7 @@ def _made(
     chapter: Chapter, texts: Sequence[ChapterText], spending: _BudgetLadder, terms: SelectionPolicy
 ) -> PageRecipe | None:
     """The chapter on the largest size that may still take it; None where none may, or the gate refuses."""
-    if spending.rung is None or stays_text(joined_text(texts)):
+    if spending.rung is None or should_stay_text(joined_text(texts)):
         return None
     while rung := spending.rung:
         key = (chapter, rung, terms.counting.key)
@@ -177,7 +177,7 @@ def recipe_of(
     image = image_tokens(counting.images, mode.side, mode.side)
     facts, words = _facts(texts, laid, image, counting)
     as_text = counting.text(shown_text(texts, laid.shown, laid.most))
-    if not worth_it(as_text, image, words):
+    if not saves_tokens(as_text, image, words):
         return None
     return PageRecipe(chapter, mode.name, mode.cell.name, laid.shown, laid.most, facts, image + words, as_text)
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter, fit_lines
-from foundation.citations import cited, uncited
+from foundation.citations import cited_refs, remove_citations
 from foundation.errors import PalimpsestError
 from foundation.privacy import TextSource, clear
 from foundation.trust import Citation, Trust
@@ -42,14 +42,14 @@ def resolve_citations(text: str, recall: Callable[[str], Sequence[CitablePassage
     """Resolves the citations in a message. Brackets that name nothing stay text; damaged or deleted passages are
     skipped."""
     found: dict[str, Sequence[CitablePassage]] = {}
-    for ref in cited(text)[:MOST_CITED]:
+    for ref in cited_refs(text)[:MOST_CITED]:
         try:
             found[ref] = recall(ref)
         except PalimpsestError:
             continue
     passages = (passage for several in found.values() for passage in several)
     each = {(one.citation.ref, one.citation.conversation, one.citation.lines): one for one in passages}
-    return CitedMessage(uncited(text, found.keys()), tuple(each.values()))
+    return CitedMessage(remove_citations(text, found.keys()), tuple(each.values()))
 
 
 def cited_parts(passages: Sequence[CitablePassage], tokens: int, counting: MessageCounter) -> tuple[RecalledSpan, ...]:

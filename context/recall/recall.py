@@ -17,7 +17,7 @@ from foundation.text.similarity import Shingles, alike, shingles
 from foundation.trust import Citation, Trust
 from memory.search import Hit, Query, SearchResults
 from models.fence import SAMPLE_NONCE
-from models.recalled import RecalledSpan, passage, recalled_block, together
+from models.recalled import RecalledSpan, passage_lines, recalled_block, shared_label
 
 SHORT_MESSAGE = 6  # words: a message as short as this leans on the one before it
 SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the text in view says it
@@ -171,9 +171,9 @@ class _Cost(Struct, frozen=True):
     @classmethod
     def of(cls, placed: _Placed, counting: MessageCounter) -> Self:
         part = placed[0]
-        tokens = tuple(counting.text("\n" + passage(part, before)) for before in (None, part))
+        tokens = tuple(counting.text("\n" + passage_lines(part, before)) for before in (None, part))
         alone, after = (part.score / max(each, 1) ** LENGTH for each in tokens)
-        return cls(placed, together(part), (tokens[0], tokens[1]), (alone, after))
+        return cls(placed, shared_label(part), (tokens[0], tokens[1]), (alone, after))
 
 
 def _within(
@@ -205,7 +205,7 @@ def _arranged(parts: Sequence[_Placed]) -> tuple[RecalledSpan, ...]:
     """Groups the passages that share a label at the rank of the best, in chronological order."""
     groups: dict[tuple[str, ...], list[_Placed]] = {}
     for part, seq in parts:
-        groups.setdefault(together(part), []).append((part, seq))
+        groups.setdefault(shared_label(part), []).append((part, seq))
     arranged: list[RecalledSpan] = []
     for group in groups.values():
         last = 0

@@ -18,7 +18,7 @@ from context.notice import FileNotice
 from context.sources.conditions import has_keyword
 from context.sources.file_state import SourceFile, refreshed
 from foundation.clock import Clock
-from foundation.files import UnsafePath, real_within, scan
+from foundation.files import UnsafePath, resolve_within, scan
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_command
 from foundation.yaml import BadYaml, load_yaml
@@ -45,7 +45,7 @@ class Skill(Struct, frozen=True):
 
 def _skill_files(folder: Path) -> list[Path]:
     """`<folder>/*/SKILL.md`. Raises UnsafePath where the folder is a link that leads out of the workspace."""
-    inside = real_within(folder, folder.parent)
+    inside = resolve_within(folder, folder.parent)
     files = [folder / entry.name / "SKILL.md" for entry, _ in scan(inside)]
     return [path for path in files if path.exists()]
 

@@ -1,7 +1,7 @@
 """File access: the one way in which this program opens, writes, renames, locks and deletes files.
 
 No link is followed, in any component of a path, and what is opened is a regular file. Inside a workspace paths are
-used as they are; a path that a person named goes through `real` first.
+used as they are; a path that a person named goes through `resolve_path` first.
 
 refusals         UnsafePath
 folders          folders by descriptor, `child`
@@ -52,7 +52,7 @@ from foundation.files.folders import child
 from foundation.files.locks import FileLock, LockTimeout
 from foundation.files.refusals import UnsafePath
 from foundation.files.regular_files import open_for_appending, open_for_reading, open_new
-from foundation.files.resolve import made_folder, real, real_within
+from foundation.files.resolve import resolve_new_folder, resolve_path, resolve_within
 from foundation.files.sqlite_files import check_store
 
 __all__ = [
@@ -74,7 +74,6 @@ __all__ = [
     "list_files",
     "list_folders",
     "list_names",
-    "made_folder",
     "make_folder",
     "make_private_file",
     "make_private_folder",
@@ -83,12 +82,13 @@ __all__ = [
     "open_new",
     "read_bytes",
     "read_text",
-    "real",
-    "real_within",
     "remove",
     "remove_folder",
     "remove_tree",
     "replace",
+    "resolve_new_folder",
+    "resolve_path",
+    "resolve_within",
     "scan",
     "status",
     "sync_file",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foundation.files.atomic import read_bytes, sync_handle
 from foundation.files.directory import exists, hard_link, remove, replace
-from foundation.files.folders import FileLocation, place_of, refuse_links
+from foundation.files.folders import FileLocation, locate, refuse_links
 from foundation.files.regular_files import open_new
 
 _RENAME_EXCHANGE = 2  # linux/fs.h
@@ -40,7 +40,7 @@ def exchange(a: Path, b: Path) -> None:
     if (swap := system_swap()) is None:
         exchange_by_renames(a, b)
         return
-    with place_of(a) as first, place_of(b) as second:
+    with locate(a) as first, locate(b) as second:
         code = swap(first, second)
     if code in _REFUSED:
         exchange_by_renames(a, b)

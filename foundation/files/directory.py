@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from foundation.files.folders import WINDOWS, checked, open_folder, place_of, refuse_links
+from foundation.files.folders import WINDOWS, absolute_path, locate, open_folder, refuse_links
 from foundation.files.refusals import is_link, link_in_path, other_owner
 from foundation.files.regular_files import is_own
 
@@ -19,7 +19,7 @@ _REPLACE_ATTEMPTS = 20  # Windows: a scanner or an indexer may hold a file open 
 def status(path: Path) -> os.stat_result | None:
     """The lstat of `path`, or None where nothing is there. Raises UnsafePath where a folder above it is a link."""
     try:
-        with place_of(path) as (folder, name):
+        with locate(path) as (folder, name):
             return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -77,7 +77,7 @@ def make_folder(path: Path) -> None:
 
     Raises UnsafePath where a component is a link, FileExistsError where a file is there.
     """
-    path = checked(path)
+    path = absolute_path(path)
     if path.name and not is_folder(path):
         make_folder(path.parent)
         _make_one(path)
@@ -102,7 +102,7 @@ def make_private_folder(path: Path) -> None:
 def remove(path: Path, *, missing_ok: bool = False) -> None:
     """Deletes the file; of a link the link itself. Raises OSErrors as unlink does, UnsafePath."""
     try:
-        with place_of(path) as (folder, name):
+        with locate(path) as (folder, name):
             os.unlink(name, dir_fd=folder)
     except FileNotFoundError:
         if not missing_ok:
@@ -111,7 +111,7 @@ def remove(path: Path, *, missing_ok: bool = False) -> None:
 
 def remove_folder(path: Path) -> None:
     """Deletes the empty folder."""
-    with place_of(path) as (folder, name):
+    with locate(path) as (folder, name):
         os.rmdir(name, dir_fd=folder)
 
 
@@ -131,7 +131,7 @@ def replace(source: Path, target: Path) -> None:
     """`source` takes the place of `target`, which may be missing. A link at `target` is replaced, not followed."""
     for attempt in range(_REPLACE_ATTEMPTS):
         try:
-            with place_of(source) as (above, name), place_of(target) as (folder, new_name):
+            with locate(source) as (above, name), locate(target) as (folder, new_name):
                 os.replace(name, new_name, src_dir_fd=above, dst_dir_fd=folder)
         except PermissionError:
             if not WINDOWS or attempt == _REPLACE_ATTEMPTS - 1:
@@ -143,13 +143,13 @@ def replace(source: Path, target: Path) -> None:
 
 def hard_link(source: Path, target: Path) -> None:
     """`source` is at `target` too. Raises FileExistsError where anything is there, OSError where there are no links."""
-    with place_of(source) as (above, name), place_of(target) as (folder, new_name):
+    with locate(source) as (above, name), locate(target) as (folder, new_name):
         os.link(name, new_name, src_dir_fd=above, dst_dir_fd=folder, follow_symlinks=WINDOWS)
 
 
 def _make_one(path: Path) -> None:
     try:
-        with place_of(path) as (above, name):
+        with locate(path) as (above, name):
             os.mkdir(name, PRIVATE_FOLDER, dir_fd=above)
     except FileExistsError:  # another process made it, or it is no folder
         if is_folder(path):
@@ -162,7 +162,7 @@ def _make_one(path: Path) -> None:
 @contextmanager
 def _listing(path: Path) -> Generator[int | None]:
     if WINDOWS:
-        refuse_links(checked(path))
+        refuse_links(absolute_path(path))
         yield None
         return
     handle = open_folder(path, listing=True)

@@ -32,9 +32,9 @@ class FileLocation(NamedTuple):
 
 
 @contextmanager
-def place_of(path: Path) -> Generator[FileLocation]:
+def locate(path: Path) -> Generator[FileLocation]:
     """The open folder and the name of `path`. Raises UnsafePath, FileNotFoundError, other OSErrors."""
-    path = checked(path)
+    path = absolute_path(path)
     if not path.name:
         raise not_plain(path, "is no file or folder that can be changed")
     if WINDOWS:
@@ -53,7 +53,7 @@ def open_folder(path: Path, *, listing: bool = False) -> int:
 
     Raises UnsafePath where a component is a link, FileNotFoundError, NotADirectoryError.
     """
-    path = checked(path)
+    path = absolute_path(path)
     text = str(path)
     flags = _FOLDER | (os.O_RDONLY if listing else getattr(os, "O_PATH", getattr(os, "O_SEARCH", 0)))
     if (opener := system_opener()) is not None:
@@ -86,7 +86,7 @@ def walk(text: str, flags: int) -> int:
     return handle
 
 
-def checked(path: Path) -> Path:
+def absolute_path(path: Path) -> Path:
     """The path, absolute. Raises UnsafePath where it has `..` or a NUL."""
     if ".." in path.parts:
         raise not_plain(path, "leads upwards with `..`")

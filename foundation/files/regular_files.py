@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from foundation.files.folders import WINDOWS, checked, place_of, refuse_link
+from foundation.files.folders import WINDOWS, absolute_path, locate, refuse_link
 from foundation.files.refusals import first_link, hard_linked, link_in_path, not_regular, other_owner
 
 PRIVATE = 0o600
@@ -23,14 +23,14 @@ def open_file(path: Path, flags: int, mode: int = PRIVATE, *, owned: bool = Fals
     Raises UnsafePath, FileNotFoundError, IsADirectoryError, other OSErrors.
     """
     try:
-        with place_of(path) as (folder, name):
+        with locate(path) as (folder, name):
             if WINDOWS:
                 refuse_link(path)
             handle = os.open(name, flags | _ALWAYS, mode, dir_fd=folder)
     except OSError as error:
         if error.errno == errno.ENXIO:  # a socket, or a pipe that nobody reads
             raise not_regular(path) from error
-        if error.errno in _LINK_ERRORS and (link := first_link(checked(path))) is not None:
+        if error.errno in _LINK_ERRORS and (link := first_link(absolute_path(path))) is not None:
             raise link_in_path(path, link) from error
         error.filename = str(path)
         raise

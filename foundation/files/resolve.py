@@ -12,7 +12,7 @@ from foundation.files.directory import make_folder
 from foundation.files.refusals import UnsafePath, not_plain
 
 
-def real(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """The absolute path without links or `..`; it need not exist. Raises UnsafePath for links in a circle."""
     if "\0" in str(path):
         raise not_plain(path, "holds a NUL")
@@ -27,10 +27,10 @@ def real(path: Path) -> Path:
     return resolved
 
 
-def real_within(path: Path, root: Path) -> Path:
-    """As `real`, for a path that must lie in `root` when its links are resolved. Raises UnsafePath."""
-    resolved = real(path)
-    if not resolved.is_relative_to(real(root)):
+def resolve_within(path: Path, root: Path) -> Path:
+    """As `resolve_path`, for a path that must lie in `root` when its links are resolved. Raises UnsafePath."""
+    resolved = resolve_path(path)
+    if not resolved.is_relative_to(resolve_path(root)):
         raise UnsafePath(
             path,
             f"{path} is a link that leads out of {root}, and such links are not followed.",
@@ -40,9 +40,9 @@ def real_within(path: Path, root: Path) -> Path:
     return resolved
 
 
-def made_folder(path: Path) -> Path:
+def resolve_new_folder(path: Path) -> Path:
     """The folder that a person named, its links resolved, made where it is missing."""
-    folder = real(path)
+    folder = resolve_path(path)
     make_folder(folder)
     return folder
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from foundation.files.atomic import FileTooLarge, read_bytes
 from foundation.files.refusals import UnsafePath
-from foundation.files.resolve import real, real_within
+from foundation.files.resolve import resolve_path, resolve_within
 
 MOST_BYTES = 2_000_000
 
@@ -24,7 +24,7 @@ def read_own_bytes(path: Path, *, within: Path | None = None, most: int = MOST_B
     """
     try:
         # The resolved path is opened, and no link in it: what was looked at is what is read.
-        return read_bytes(real(path) if within is None else real_within(path, within), most=most)
+        return read_bytes(resolve_path(path) if within is None else resolve_within(path, within), most=most)
     except FileNotFoundError:
         raise
     except FileTooLarge as error:

@@ -75,7 +75,7 @@ class TokenChain(Struct, frozen=True):
     looked_at: int
 
 
-def chain(text: str, place: int, own_keyword: Callable[[int, int], int]) -> TokenChain:
+def token_chain(text: str, place: int, own_keyword: Callable[[int, int], int]) -> TokenChain:
     """The parts of a token that begins at `place`. `own_keyword` gives where in a stretch another token may begin, or
     the stretch's end."""
     first = PART.match(text, place)
@@ -101,13 +101,13 @@ def chain(text: str, place: int, own_keyword: Callable[[int, int], int]) -> Toke
     return TokenChain(tuple(parts), parts[-1].end + 1)
 
 
-def before(text: str, start: int) -> int | None:
+def text_before(text: str, start: int) -> int | None:
     """Where the last few characters of the part begin that a joint separates from `start`, None where none does."""
     found = _BEFORE.search(text, max(0, start - 180), start)
     return found.start() if found else None
 
 
-def extents(text: str, parts: Sequence[TokenPart], *, alone: bool, whole: bool) -> Iterator[tuple[int, str]]:
+def token_extents(text: str, parts: Sequence[TokenPart], *, alone: bool, whole: bool) -> Iterator[tuple[int, str]]:
     """How many parts may make a token, with their joined text: the best first. `alone`: the first is a token already,
     so that only what looks like chance goes on with it. `whole`: and none of its kind is longer."""
     second = text[parts[1].start : parts[1].end]

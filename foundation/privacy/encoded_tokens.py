@@ -25,9 +25,9 @@ def encoded_beginning(word: str) -> str:
     return base64.b64encode(word.encode())[: len(word) * 8 // 6].decode()
 
 
-def hides_a_secret(run: str) -> str | None:
+def contains_secret(run: str) -> str | None:
     """The rule of the token, or of the key block, that the base64 begins with, if it does."""
-    plain = decoded(run)
+    plain = decode_base64(run)
     if plain.startswith(_KEY_BLOCK):  # a certificate begins so, too
         return "private-key" if "PRIVATE KEY" in plain[:80] else None
     for rule in token_rules():
@@ -36,7 +36,7 @@ def hides_a_secret(run: str) -> str | None:
     return None
 
 
-def decoded(run: str) -> str:
+def decode_base64(run: str) -> str:
     """What the base64 stands for, as far as it is whole."""
     run = re.sub(r"[^A-Za-z0-9+/_-]", "", run).replace("-", "+").replace("_", "/")
     try:

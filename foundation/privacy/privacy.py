@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from foundation.privacy.named_secrets import LONGEST_COLOURED
 from foundation.privacy.private_tags import INJECTED, PRIVATE, TagScanner, TextSource
-from foundation.privacy.redaction import Redaction, place_before, without
+from foundation.privacy.redaction import Redaction, offset_before, redact
 from foundation.privacy.secret_scan import broken_token_may_begin, find_named, find_tokens, token_may_begin
 from foundation.privacy.tag_patterns import FIRST_TAG, TAG, mentions_marks
 
@@ -52,9 +52,9 @@ def clear(text: str, source: TextSource = TextSource.PERSON, nonces: frozenset[s
 def examine(text: str, source: TextSource = TextSource.PERSON, nonces: frozenset[str] = frozenset()) -> PrivacyFindings:
     """The text as it may be stored, and what was taken out of it."""
     tags = _tags(text, source, nonces)
-    no_tags = without(text, tags)
+    no_tags = redact(text, tags)
     tokens = find_tokens(no_tags)
-    no_tokens = without(no_tags, tokens)
+    no_tokens = redact(no_tags, tokens)
     named, _ = find_named(no_tokens)
     spans = [
         *tags,
@@ -65,7 +65,7 @@ def examine(text: str, source: TextSource = TextSource.PERSON, nonces: frozenset
     return PrivacyFindings(
         sum(span.mark == PRIVATE for span in tags),
         tuple(Secret(span.rule, span.start, span.end) for span in spans if span.rule),
-        Cleared(without(no_tokens, named)),
+        Cleared(redact(no_tokens, named)),
         sum(span.end - _after_first_tag(text, span) for span in tags if span.unclosed),
         sum(span.end - span.start for span in tags if span.mark == INJECTED),
         tuple(spans),
@@ -146,7 +146,7 @@ def _after_first_tag(text: str, span: Redaction) -> int:
 
 def _as_before(span: Redaction, taken: list[Redaction]) -> Redaction:
     """The span as it lay in the text from which `taken` was taken out."""
-    start, end = place_before(taken, span.start), place_before(taken, span.end)
+    start, end = offset_before(taken, span.start), offset_before(taken, span.end)
     return structs.replace(span, start=start, end=end)
 
 
@@ -180,7 +180,7 @@ class _TokenFilter:
     def _give(self, text: str, at: int, until: int) -> str:
         self._waiting = [text[until:]]
         self._given = text[max(0, until - _BEFORE_A_TOKEN) : until]
-        return without(text[:until], find_tokens(text[:until], at), at)
+        return redact(text[:until], find_tokens(text[:until], at), at)
 
 
 class _NamedValueFilter:
@@ -205,7 +205,7 @@ class _NamedValueFilter:
     def _give(self, *, final: bool) -> str:
         found, until = find_named(self._text, self._at, final=final)
         self._waits = (len(self._text) - until) // 8 if until < len(self._text) else 0
-        out = without(self._text, found, self._at, until)
+        out = redact(self._text, found, self._at, until)
         keep = max(0, until - LONGEST_COLOURED)
         self._text = self._text[keep:]
         self._at = until - keep

@@ -18,7 +18,7 @@ class Redaction(Struct, frozen=True):
     unclosed: bool = False
 
 
-def without(text: str, taken: Sequence[Redaction], start: int = 0, end: int | None = None) -> str:
+def redact(text: str, taken: Sequence[Redaction], start: int = 0, end: int | None = None) -> str:
     """`text[start:end]` with each span's mark in its place. The spans lie within, in order."""
     if not taken:
         return text[start:end]
@@ -30,7 +30,7 @@ def without(text: str, taken: Sequence[Redaction], start: int = 0, end: int | No
     return "".join(parts)
 
 
-def place_after(taken: Sequence[Redaction], place: int) -> int:
+def offset_after(taken: Sequence[Redaction], place: int) -> int:
     """Where a place in the text lies once the spans are taken out; behind its mark where it lay within a span."""
     moved = 0
     for span in taken:
@@ -40,7 +40,7 @@ def place_after(taken: Sequence[Redaction], place: int) -> int:
     return place + moved
 
 
-def place_before(taken: Sequence[Redaction], place: int) -> int:
+def offset_before(taken: Sequence[Redaction], place: int) -> int:
     """Where a place in the text without the spans lay in the text with them (never within a span)."""
     for span in taken:
         if span.start + len(span.mark) > place:

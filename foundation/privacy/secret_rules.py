@@ -82,7 +82,7 @@ def _rule(
 
 
 @cache
-def gitleaks() -> GitleaksRules:
+def gitleaks_rules() -> GitleaksRules:
     data = resources.files("foundation.privacy").joinpath(GITLEAKS).read_bytes()
     return msgspec.json.decode(data, type=GitleaksRules)
 
@@ -111,7 +111,7 @@ def token_rules() -> tuple[TokenRule, ...]:
             attached=_stands_alone(rule, keyword),
             least=rule.entropy,
         )
-        for rule in gitleaks().tokens
+        for rule in gitleaks_rules().tokens
         for keyword in rule.begins
         if (rule.id, keyword) not in _OURS_INSTEAD
     )

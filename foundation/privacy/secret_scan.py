@@ -11,17 +11,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.lazy_pattern import lazy_pattern
-from foundation.privacy.broken_tokens import BEGUN, ENDS_A_JOINT, PART, QUOTES, TAIL, before, chain, extents, is_chance
-from foundation.privacy.encoded_tokens import encoded_rules, hides_a_secret
+from foundation.privacy.broken_tokens import (
+    BEGUN,
+    ENDS_A_JOINT,
+    PART,
+    QUOTES,
+    TAIL,
+    is_chance,
+    text_before,
+    token_chain,
+    token_extents,
+)
+from foundation.privacy.encoded_tokens import contains_secret, encoded_rules
 from foundation.privacy.named_secrets import candidates
-from foundation.privacy.redaction import Redaction, place_before, without
+from foundation.privacy.redaction import Redaction, offset_before, redact
 from foundation.privacy.secret_rules import BEGIN, TokenRule, token_rules
 from foundation.privacy.secret_values import entropy
 
 _RUN: Final = lazy_pattern(r"[A-Za-z0-9_.+/=:~%-]{13,}+")  # no token is shorter
 _ADDRESS: Final = "://"
 _BEFORE_A_PART: Final = ENDS_A_JOINT | {"[", "\\"}
-_BETWEEN_WORDS: Final = frozenset(f"{before} " for before in f"{ascii_letters},.;()={{}}")
+_BETWEEN_WORDS: Final = frozenset(f"{letter} " for letter in f"{ascii_letters},.;()={{}}")
 _END_OF_A_CODE: Final = lazy_pattern(r"(?<=\x1b\[)[0-9;]{0,20}[A-Za-z]|(?<=\\)n")
 _DIGIT: Final = lazy_pattern(r"[0-9]")
 _LAST: Final = 4  # keywords of a part: where a token goes on in the next part, it begins at one of the last
@@ -45,7 +55,7 @@ class SecretRuleTable(Struct, frozen=True):
 
 
 @cache
-def table() -> SecretRuleTable:
+def secret_table() -> SecretRuleTable:
     rules = [rule for rule in (*token_rules(), *encoded_rules()) if rule.keyword != _ADDRESS]
     groups: dict[str, list[tuple[int, TokenRule]]] = {}
     for order, rule in sorted(enumerate(rules), key=lambda pair: len(pair[1].keyword)):
@@ -71,11 +81,11 @@ def find_tokens(text: str, at: int = 0) -> list[Redaction]:
     """
     found = _tokens(text, at)
     while any(_is_broken(text, span) for span in found):
-        more = _tokens(without(text, found), at)
+        more = _tokens(redact(text, found), at)
         if not more:
             break
         found += [
-            replace(span, start=place_before(found, span.start), end=place_before(found, span.end)) for span in more
+            replace(span, start=offset_before(found, span.start), end=offset_before(found, span.end)) for span in more
         ]
         found.sort(key=lambda span: span.start)
     return found
@@ -120,7 +130,7 @@ def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Reda
 
 def _possible(text: str, at: int) -> int:
     """Where the beginning of a keyword stands that may go on."""
-    known = table()
+    known = secret_table()
     for start in range(max(at, len(text) - known.longest), len(text)):
         beginning = text[start:]
         if beginning in known.attached_beginnings:
@@ -132,7 +142,7 @@ def _possible(text: str, at: int) -> int:
 
 def _certain(text: str, at: int) -> int | None:
     """Where the first token begins whose keyword stands in the text."""
-    known = table()
+    known = secret_table()
     address = text.find(_ADDRESS, at)
     place = at
     while hit := known.keyword.search(text, place):
@@ -155,7 +165,7 @@ def broken_token_may_begin(text: str, at: int, until: int) -> int:
     """Where from `at` on a token may begin that goes on in text after `until`, by another line; else `until`."""
     starts = [start for part in PART.finditer(text, at) for start in _starts(text, part.start(), part.end())]
     for start in sorted(starts, reverse=True):
-        if start < until and chain(text, start, partial(_own_keyword, text)).looked_at > until:
+        if start < until and token_chain(text, start, partial(_own_keyword, text)).looked_at > until:
             until = _word_start(text, at, start)
     return until
 
@@ -171,7 +181,7 @@ def _starts(text: str, start: int, end: int) -> Iterator[int]:
     """Where in a part a keyword stands, or begins that the part's end cuts off."""
     if text[end : end + 1] == " " and text[end + 1 : end + 2].isalnum():
         return
-    known = table()
+    known = secret_table()
     place = start
     last = deque[int](maxlen=_LAST)
     while hit := known.keyword.search(text, place, end):
@@ -185,7 +195,7 @@ def _starts(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _own_keyword(text: str, start: int, end: int) -> int:
-    known = table()
+    known = secret_table()
     place = start
     while hit := known.keyword.search(text, place, end):
         place = hit.start() + 1
@@ -197,7 +207,7 @@ def _own_keyword(text: str, start: int, end: int) -> int:
 
 
 def _candidates(text: str, at: int) -> Iterator[_Candidate]:
-    known = table()
+    known = secret_table()
     for run in _RUN.finditer(text, at):
         place, end = run.span()
         if (
@@ -230,20 +240,20 @@ def _keyword_before(text: str, start: int) -> bool:
     if last not in ENDS_A_JOINT:
         return False
     line = text.rfind("\n", max(0, start - 70), start)
-    keyword = table().keyword
+    keyword = secret_table().keyword
     if line < 0 or last in QUOTES:
         return keyword.search(text, max(0, start - 80), start) is not None
     while line and text[line - 1] in " \t\r":
         line -= 1
     tail = text[max(0, line - TAIL) : line]
-    hit = keyword.search(tail + text[start : start + table().longest])
+    hit = keyword.search(tail + text[start : start + secret_table().longest])
     return hit is not None and hit.start() <= len(tail) - BEGUN
 
 
 def _begun_before(text: str, at: int, start: int) -> Iterator[_Candidate]:
     """Tokens that begin in the short part before `start`, at `at` or after it, and go on at `start`."""
-    known = table()
-    tail = before(text, start)
+    known = secret_table()
+    tail = text_before(text, start)
     first = None if tail is None else PART.match(text, max(at, tail), start)
     if first is None:
         return
@@ -257,7 +267,7 @@ def _begun_before(text: str, at: int, start: int) -> Iterator[_Candidate]:
 
 def _broken(text: str, place: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:
     """What the rules find from `place` on, once the parts of a broken token are joined."""
-    parts = chain(text, place, partial(_own_keyword, text)).parts
+    parts = token_chain(text, place, partial(_own_keyword, text)).parts
     if len(parts) < 2:
         return
     left = text[max(0, place - _LEFT) : place]
@@ -267,12 +277,12 @@ def _broken(text: str, place: int, rules: Iterable[tuple[int, TokenRule]]) -> It
             continue
         fitting = _fitting(rule, text, place)
         alone = fitting is not None and fitting.end() <= parts[0].end
-        for number, joined in extents(text, parts, alone=alone, whole=whole):
+        for number, joined in token_extents(text, parts, alone=alone, whole=whole):
             match = _compiled(rule.pattern + rule.end).match(left + joined, len(left))
             rest = match.end() - len(left) - len(joined) + parts[number - 1].end if match else 0
             if match is None or rest <= parts[number - 1].start or not is_chance(match.group()):
                 continue
-            name = hides_a_secret(match.group()) if rule.encoded else rule.name
+            name = contains_secret(match.group()) if rule.encoded else rule.name
             if name and (not rule.least or entropy(match.group()) >= rule.least):
                 yield place, -rest, order, name
                 break
@@ -301,7 +311,7 @@ def _match(text: str, place: int, at: int, rules: Iterable[tuple[int, TokenRule]
                 if first < at or (rule.least and entropy(match.group()) < rule.least):
                     continue
                 if rule.encoded:
-                    if (name := hides_a_secret(match.group())) is None:
+                    if (name := contains_secret(match.group())) is None:
                         continue
                     yield first, -last, order, name
                 else:
@@ -313,9 +323,9 @@ def _fitting(rule: TokenRule, text: str, start: int) -> re.Match[str] | None:
     if match := _compiled(rule.pattern + rule.end).match(text, start):
         return match
     match = _compiled(rule.pattern).match(text, start)
-    if not match or not table().attached.search(text, start + 1, match.end() + table().longest):
+    if not match or not secret_table().attached.search(text, start + 1, match.end() + secret_table().longest):
         return None
-    return _compiled(f"{rule.pattern}(?={table().attached.pattern})").match(text, start)  # another token follows
+    return _compiled(f"{rule.pattern}(?={secret_table().attached.pattern})").match(text, start)  # another token follows
 
 
 @cache

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import Final
 
-from foundation.privacy.secret_rules import gitleaks
+from foundation.privacy.secret_rules import gitleaks_rules
 from foundation.privacy.secret_values import entropy
 
 SERVICE_VALUE: Final = re.compile(r"[A-Za-z0-9_.=+/|:~%-]{1,600}")
@@ -39,12 +39,12 @@ def _rules() -> tuple[tuple[str, float, re.Pattern[str], re.Pattern[str]], ...]:
             re.compile(rf"(?:{rule.name}){_BETWEEN}", re.IGNORECASE | re.ASCII),
             re.compile(rule.value, re.IGNORECASE | re.ASCII),
         )
-        for rule in gitleaks().named
+        for rule in gitleaks_rules().named
     )
 
 
 @cache
 def _service_words() -> frozenset[str]:
-    names = (re.sub(r"\[([A-Z])[a-z]\]", r"\1", rule.name) for rule in gitleaks().named)
+    names = (re.sub(r"\[([A-Z])[a-z]\]", r"\1", rule.name) for rule in gitleaks_rules().named)
     words = frozenset(word.lower() for name in names for word in re.findall(r"[A-Za-z]{3,}", name))
     return words - {"key", "token", "api", "login", "oauth", "new", "com"}

@@ -16,18 +16,28 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foundation.text.folding import EMOJI, LONGEST, MARKS, UNSPACED, fold, lowered
+from foundation.text.folding import EMOJI, LONGEST, MARKS, UNSPACED, fold, lowercase
 from foundation.text.identifiers import parts_of
 from foundation.text.languages import language_of, stem_in
 from foundation.text.stemming import stem
 from foundation.text.tags import entry_tags
-from foundation.text.term_codec import PackedTerms, pack, unpack
+from foundation.text.term_codec import PackedTerms, pack_terms, unpack_terms
 
 if TYPE_CHECKING:  # YAML and patterns wait until there is a text
     from foundation.text.entities.custom import CustomRules
 
 
-__all__ = ["ANALYSER", "PackedTerms", "analyse", "spans", "terms", "terms_of", "unpack", "version", "words"]
+__all__ = [
+    "ANALYSER",
+    "PackedTerms",
+    "analyse",
+    "analyser_version",
+    "iter_terms",
+    "term_list",
+    "terms_of",
+    "token_spans",
+    "unpack_terms",
+]
 
 ANALYSER = 2
 LANGUAGE = "language"
@@ -50,14 +60,14 @@ _PLAIN_WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
 def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> PackedTerms:
     """The terms of a text and of its speaker, and its tags, from `meta` and from the entities in the text."""
     language = language_of(text)
-    said = words(text, language)
+    said = term_list(text, language)
     if speaker:
-        said += words(speaker, "")
+        said += term_list(speaker, "")
     spoken = (f"={LANGUAGE}:{language}",) if language else ()
-    return pack(said, version(), (*entry_tags(text, speaker, meta), *spoken))
+    return pack_terms(said, analyser_version(), (*entry_tags(text, speaker, meta), *spoken))
 
 
-def version() -> str:
+def analyser_version() -> str:
     """The analyser version that is stored with terms: the number ANALYSER."""
     return str(ANALYSER)
 
@@ -75,7 +85,7 @@ def plain_words(text: str) -> list[str]:
     return _PLAIN_WORD.findall(text)
 
 
-def words(text: str, language: str | None = None) -> list[str]:
+def term_list(text: str, language: str | None = None) -> list[str]:
     """The terms in their order, with repeats. `language` is the text's; None detects it."""
     if language is None:
         language = language_of(text)
@@ -89,14 +99,14 @@ def words(text: str, language: str | None = None) -> list[str]:
     return found
 
 
-def terms(text: str) -> Iterator[str]:
+def iter_terms(text: str) -> Iterator[str]:
     """The same as an iterator, for when the first terms of a long text are enough."""
     language = language_of(text)
     for match in TOKEN.finditer(text):
         yield from terms_of(match[0], match.lastgroup or "word", language)
 
 
-def spans(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
+def token_spans(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """The terms of each token with its start and end. A run without spaces is given as overlapping pairs."""
     language = language_of(text)
     for found in TOKEN.finditer(text):
@@ -136,7 +146,7 @@ def _parted(token: str) -> tuple[str, ...]:
 
 
 def _foreign(token: str, language: str) -> tuple[str, ...]:
-    whole, parts = parts_of(token, lowered)
+    whole, parts = parts_of(token, lowercase)
     stems = (stem_in(language, part) if part.isalpha() or not part.isascii() else _word(fold(part)) for part in parts)
     return tuple(dict.fromkeys(term for term in (*map(_word, whole), *stems) if term))
 
@@ -187,18 +197,18 @@ class Analyser:
     def version(self) -> str:
         """The version that is stored with terms: the analyser's, and a fingerprint of the workspace's rules."""
         own = self.rules.fingerprint
-        return f"{version()}+{own}" if own else version()
+        return f"{analyser_version()}+{own}" if own else analyser_version()
 
     def __call__(self, text: str, speaker: str = "", meta: Mapping[str, Any] | None = None, /) -> PackedTerms:
         found = analyse(text, speaker, meta)
         if not self.rules.kinds:
             return found
-        held = {**dict.fromkeys(self.rules.tags(text), 1), **unpack(found.packed)}
-        return PackedTerms(packed(held), found.length, self.version)
+        held = {**dict.fromkeys(self.rules.tags(text), 1), **unpack_terms(found.packed)}
+        return PackedTerms(pack_counts(held), found.length, self.version)
 
 
-def packed(counts: Mapping[str, int]) -> bytes:
-    """Terms with their counts, in the form that `pack` writes."""
+def pack_counts(counts: Mapping[str, int]) -> bytes:
+    """Terms with their counts, in the form that `pack_terms` writes."""
     terms = sorted(counts)
     names = "\n".join(terms).encode("utf-8", "surrogatepass")
     return names + b"\0" + bytes(counts[term] for term in terms) if terms else b""

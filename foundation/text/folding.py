@@ -39,7 +39,7 @@ def fold(word: str) -> str:
     """
     if word.isascii():
         return word.lower()
-    folded = lowered(word)
+    folded = lowercase(word)
     if folded.isascii():
         return folded
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
@@ -48,7 +48,7 @@ def fold(word: str) -> str:
     return composed.translate(table) if any_of_it.search(composed) else composed
 
 
-def lowered(word: str) -> str:
+def lowercase(word: str) -> str:
     """NFKC and case folded, with its accents, as a stemmer takes it."""
     return unicodedata.normalize("NFKC", word).casefold()
 

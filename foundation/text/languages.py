@@ -11,7 +11,7 @@ from importlib import import_module
 from threading import Lock
 from typing import NamedTuple
 
-from foundation.text.folding import LONGEST, fold, lowered
+from foundation.text.folding import LONGEST, fold, lowercase
 from foundation.text.stemming import stem
 
 _WORDS = {
@@ -163,7 +163,7 @@ def _by_script(text: str, words: int) -> str:
 @lru_cache(maxsize=1 << 16)
 def stem_in(language: str, word: str) -> str:
     """The term of a word of that language, folded. Function words stay as they are, so that they are known as such."""
-    low = lowered(word.replace("I", "ı").replace("İ", "i") if language == "turkish" else word)
+    low = lowercase(word.replace("I", "ı").replace("İ", "i") if language == "turkish" else word)
     if low in _known().words.get(language, ()):
         return fold(low)[:LONGEST]
     with _STEMMING:

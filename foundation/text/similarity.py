@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import combinations, islice
 
-from foundation.text.analysis import plain_words, terms
+from foundation.text.analysis import iter_terms, plain_words
 
 Shingles = frozenset[tuple[str, ...]]
 Sketch = frozenset[int]
@@ -57,7 +57,7 @@ def alike(one: Shingles, other: Shingles, *, within: float = _OVERLAP, shortest:
 
 def sketch(text: str) -> Sketch:
     """The sketch of a text; empty for a text of fewer than three terms."""
-    words = list(islice(terms(text), _MOST_TERMS))
+    words = list(islice(iter_terms(text), _MOST_TERMS))
     triples = {"\x1f".join(three) for three in zip(words, words[1:], words[2:], strict=False)}
     return frozenset(sorted(map(_hash, triples))[:SKETCH_SIZE])
 

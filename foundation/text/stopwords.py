@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from foundation.text.analysis import words
+from foundation.text.analysis import term_list
 from foundation.text.folding import EMOJI
 from foundation.text.languages import function_terms
 from foundation.text.tags import TAG_PREFIX
@@ -43,9 +43,9 @@ _EMPTY_CHARACTERS = _PARTICLES | frozenset("什怎样多少个时候请问")
 
 _PICTURE = re.compile(f"[{EMOJI}]|[\U0001f1e6-\U0001f1ff]{{2}}")
 
-FUNCTION_WORDS = frozenset(words(_FUNCTION_WORDS, "")) | frozenset(_CHINESE.split()) | frozenset(function_terms())
+FUNCTION_WORDS = frozenset(term_list(_FUNCTION_WORDS, "")) | frozenset(_CHINESE.split()) | frozenset(function_terms())
 """Function words of the other languages too, but for those that are English words of weight (`die`, `war`)."""
-WEAK = FUNCTION_WORDS | frozenset(words(_FILLERS, ""))
+WEAK = FUNCTION_WORDS | frozenset(term_list(_FILLERS, ""))
 
 
 def is_function_word(term: str) -> bool:
@@ -69,7 +69,9 @@ _CHINESE_QUESTION_WORDS = (
     "什么 怎么 怎样 如何 为何 为什 哪个 哪些 哪里 哪儿 哪种 哪位 哪一 哪天 哪年 "
     "谁的 是谁 多少 几个 几次 几点 何时 何地 多久"
 )
-_ASKING = frozenset(words("what when where who whom whose which why how")) | frozenset(_CHINESE_QUESTION_WORDS.split())
+_ASKING = frozenset(term_list("what when where who whom whose which why how")) | frozenset(
+    _CHINESE_QUESTION_WORDS.split()
+)
 _FINAL = ("吗", "呢")  # the particles that end a Chinese question
 
 
@@ -90,14 +92,14 @@ def count_content_words(terms: Iterable[bytes], counts: bytes, speaker: str) -> 
     return ContentWordCount(max(says, 0), asks)
 
 
-def is_asking(term: str) -> bool:
+def is_question_word(term: str) -> bool:
     """Whether the term is a question word."""
     return term in _ASKING or (len(term) == 2 and term.endswith(_FINAL))
 
 
 @lru_cache(maxsize=1 << 10)
 def _name_says(speaker: str) -> int:
-    return sum(not is_weak(term) for term in words(speaker))
+    return sum(not is_weak(term) for term in term_list(speaker))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -105,4 +107,4 @@ def _judged(term: bytes) -> tuple[bool, bool]:
     word = term.decode("utf-8", "surrogatepass")
     if word.startswith(TAG_PREFIX):
         return True, False  # a tag, which nobody said
-    return is_weak(word), is_asking(word)
+    return is_weak(word), is_question_word(word)

@@ -44,7 +44,7 @@ class _Table(NamedTuple):
     shares: NDArray[np.uint8]
 
 
-def encode(kin: dict[str, list[RelatedTerm]]) -> bytes:
+def encode_table(kin: dict[str, list[RelatedTerm]]) -> bytes:
     """The table as a file: terms, a line each, a zero byte, the numbers of synonyms, the synonyms, their shares."""
     terms = list(kin)
     places = {term: place for place, term in enumerate(terms)}

@@ -19,7 +19,7 @@ class PackedTerms(Struct, frozen=True):
     analyser: str = ""
 
 
-def pack(terms: Iterable[str], analyser: str = "", tags: Iterable[str] = ()) -> PackedTerms:
+def pack_terms(terms: Iterable[str], analyser: str = "", tags: Iterable[str] = ()) -> PackedTerms:
     """Packs the terms of one entry, given with repeats and in any order. Tags are not counted in `length`."""
     counts = Counter(terms)
     length = counts.total()
@@ -31,14 +31,14 @@ def pack(terms: Iterable[str], analyser: str = "", tags: Iterable[str] = ()) -> 
     return PackedTerms(packed, length, analyser)
 
 
-def split(packed: bytes) -> tuple[list[bytes], bytes]:
+def split_terms(packed: bytes) -> tuple[list[bytes], bytes]:
     """The terms in UTF-8, and their counts, a byte each."""
     names, _, counts = packed.partition(b"\0")
     listed = names.split(b"\n") if names else []
     return (listed, counts) if len(listed) == len(counts) else ([], b"")  # damaged, or no row of ours: no terms
 
 
-def unpack(packed: bytes) -> dict[str, int]:
+def unpack_terms(packed: bytes) -> dict[str, int]:
     """The terms with their counts."""
-    names, counts = split(packed)
+    names, counts = split_terms(packed)
     return {name.decode("utf-8", "surrogatepass"): count for name, count in zip(names, counts, strict=True)}

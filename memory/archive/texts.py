@@ -14,7 +14,7 @@ from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pages as page_rows
 from memory.cold import ColdStore
 from memory.errors import Damaged, NotAPage, NotFound, StorageUnreachable
-from memory.pages.render.header import digest
+from memory.pages.render.header import text_digest
 from memory.pages.types import STORED, EntryText, PageRow, PageText
 from memory.records import Entry
 
@@ -78,7 +78,7 @@ class ArchivedTexts:
         except NotFound:
             return self._restored(entry)
         text = "".join(pages[s.page].text[s.page_start : s.page_start + s.length] for s in found)
-        sound = digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
+        sound = text_digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
         drawn = tuple(page for page, read in pages.items() if read.engine != STORED)
         told = entry.doubts if sound else (*entry.doubts, _NOT_TO_THE_LETTER)
         return EntryText(text=text, trust=Trust.APPROXIMATE if told else Trust.EXACT, pages=drawn, told=told)

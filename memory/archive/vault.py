@@ -25,7 +25,7 @@ from memory.archive.rows import pages as page_rows
 from memory.archive.texts import ArchivedTexts
 from memory.archive.write.costs import FileArchiveOptions, PageCosts
 from memory.cold import ColdStore, deletions
-from memory.pages.render.header import digest
+from memory.pages.render.header import text_digest
 from memory.pages.types import ArchiveEstimate, ArchiveResult, ArchiveRow, EntryText, PageRow, PageText
 from memory.records import Entry, IntegrityProblem
 from memory.settings import ArchiveSettings
@@ -151,7 +151,7 @@ class Vault:
     def contradicts(self, page_id: str, text: str) -> bool:
         """Whether this workspace has a page of that id with another text: then a picture of that name is forged."""
         known = self._cold.read(lambda db: page_rows.sha256_of_page(db, page_id))
-        return known is not None and known != digest(text)
+        return known is not None and known != text_digest(text)
 
     def png(self, page_id: str) -> Path:
         """The page as a file in the page cache, there for a day at least. Raises NotFound, Damaged."""

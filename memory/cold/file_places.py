@@ -7,7 +7,7 @@ import apsw
 from msgspec import Struct
 
 from foundation.clock import from_ms, iso
-from foundation.text.analysis import terms
+from foundation.text.analysis import iter_terms
 from memory.cold.integrity.row_seals import PLACES
 from memory.cold.sql import fetch
 
@@ -104,4 +104,4 @@ def _range(first: str, last: str) -> str:
 
 
 def _found(part: str, worth: Mapping[str, float]) -> frozenset[str]:
-    return frozenset(term for term in terms(part) if term in worth)
+    return frozenset(term for term in iter_terms(part) if term in worth)

@@ -21,7 +21,7 @@ _FENCES = re.compile(r"^\s{0,12}(`{3,}|~{3,})", re.MULTILINE)
 _LONGEST_HEADING = 48
 
 
-def entry(time: datetime, heading: str, text: str, conversation: str | None) -> str:
+def format_entry(time: datetime, heading: str, text: str, conversation: str | None) -> str:
     """A timeline entry as it stands in the file, with `\\n` ends."""
     link = f"[#{conversation}](./conversations/{conversation}.md)\n" if conversation else ""
     body = as_items(text)
@@ -69,12 +69,12 @@ def append_entry(path: str, time: datetime, heading: str, text: str, conversatio
             return before
         if head in before and any(note.time == time and note.heading == heading for note in parse(before, path)):
             return before
-        return appended(before, entry(time, heading, text, conversation))
+        return append_block(before, format_entry(time, heading, text, conversation))
 
     return edit
 
 
-def appended(before: str, block: str) -> str:
+def append_block(before: str, block: str) -> str:
     """The text, a blank line, the block, in the file's own line ends."""
     ends = line_ends(before)
     gap = "" if not before.strip("\ufeff\r\n") else _gap(before, ends)
@@ -104,7 +104,7 @@ def rewrite_note(seen: Note, text: str, spare: tuple[datetime, str]) -> Edit:
 
     def edit(before: str) -> str:
         notes = parse(before, seen.path)
-        found = next((note for note in notes if note.id == seen.id), None) or rewritten(notes, seen, text)
+        found = next((note for note in notes if note.id == seen.id), None) or find_rewritten(notes, seen, text)
         if found is None:
             return append_entry(seen.path, *spare, text, seen.conversation)(before)
         if found.text == wanted:
@@ -124,7 +124,7 @@ def heading_after(seen: Note, text: str) -> str:
     return one_line(heading_for(text)) if made else seen.heading
 
 
-def rewritten(notes: Iterable[Note], seen: Note, text: str) -> Note | None:
+def find_rewritten(notes: Iterable[Note], seen: Note, text: str) -> Note | None:
     """The note that was `seen`, where it was given `text` and a heading of it."""
     heading, wanted = heading_after(seen, text), as_items(text).rstrip("\n")
     alike = (note for note in notes if heading and note.heading == heading and note.time == seen.time)

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from foundation.errors import PalimpsestError
-from foundation.files import NotUtf8, UnsafePath, read_bytes, real_within, scan, status
+from foundation.files import NotUtf8, UnsafePath, read_bytes, resolve_within, scan, status
 from foundation.paths import LINKABLE, Workspace
 from foundation.workspace_trust import trust_command
 from memory.hot.note import HotFileProblem, Note
@@ -52,13 +52,13 @@ def hot_files(workspace: Workspace) -> Iterator[tuple[str, Path]]:
 
 def memory_folder(workspace: Workspace) -> Path:
     """Where memory/ is: a link to a folder within the workspace, or one allowed, is followed. Raises UnsafePath."""
-    return real_within(workspace.memory_dir, workspace.bounds_of(workspace.memory_dir))
+    return resolve_within(workspace.memory_dir, workspace.bounds_of(workspace.memory_dir))
 
 
-def look(workspace: Workspace, name: str, path: Path, last: FileSnapshot | None) -> FileSnapshot | None:
+def snapshot_file(workspace: Workspace, name: str, path: Path, last: FileSnapshot | None) -> FileSnapshot | None:
     """The file now: `last` itself where nothing changed, None where it is gone."""
     try:
-        return _looked(name, path, real_within(path, workspace.bounds_of(path)), last)
+        return _looked(name, path, resolve_within(path, workspace.bounds_of(path)), last)
     except FileNotFoundError:
         return None
     except UnsafePath as error:
@@ -81,7 +81,7 @@ def _looked(name: str, path: Path, target: Path, last: FileSnapshot | None) -> F
     if last and last.signature is not None and now == last.signature:
         return last
     if found.st_size > MOST_BYTES:
-        return _with_problem(name, too_large(path, found.st_size), last)
+        return _with_problem(name, too_large_message(path, found.st_size), last)
     body = read_bytes(target, most=MOST_BYTES)
     digest = hashlib.sha256(body).digest()
     signature = now if time.time_ns() - max(now[0], now[1]) > _UNSURE_NS else None
@@ -90,7 +90,7 @@ def _looked(name: str, path: Path, target: Path, last: FileSnapshot | None) -> F
     return _read(name, path, body, digest, signature)
 
 
-def too_large(path: Path, size: int) -> str:
+def too_large_message(path: Path, size: int) -> str:
     """The sentence for a file that is not read."""
     return f"{path} has {size:,} bytes, and no more than {MOST_BYTES:,} of a memory file are read: split it."
 
@@ -116,14 +116,14 @@ def _with_problem(name: str, what: str, last: FileSnapshot | None) -> FileSnapsh
     return last if last and last.problem == problem else FileSnapshot(name, None, b"", "", (), problem)
 
 
-def written_to(workspace: Workspace, name: str, error: type[PalimpsestError]) -> Path:
+def edit_target(workspace: Workspace, name: str, error: type[PalimpsestError]) -> Path:
     """The file that an edit of the note file `name` goes to: links within the workspace are resolved.
 
     Raises `error` where it is outside of the workspace, or is no file.
     """
     path = workspace.memory_md if name == "MEMORY.md" else workspace.memory_dir / name.removeprefix("memory/")
     try:
-        target = real_within(path, workspace.bounds_of(path))
+        target = resolve_within(path, workspace.bounds_of(path))
         found = status(target)
     except UnsafePath as refusal:
         link = "memory" if workspace.memory_dir.is_symlink() and name != "MEMORY.md" else name

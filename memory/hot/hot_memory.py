@@ -28,19 +28,27 @@ from memory.hot.edits import (
     Edit,
     append_entry,
     as_items,
+    find_rewritten,
     heading_after,
     heading_for,
     one_line,
     remove_note,
     rewrite_note,
-    rewritten,
 )
 from memory.hot.errors import NoSuchNote, NoteChanged, UnwritableNotes
-from memory.hot.files import MOST_BYTES, FileSnapshot, hot_files, look, memory_folder, too_large, written_to
+from memory.hot.files import (
+    MOST_BYTES,
+    FileSnapshot,
+    edit_target,
+    hot_files,
+    memory_folder,
+    snapshot_file,
+    too_large_message,
+)
 from memory.hot.note import HotFileProblem, Note
 from memory.hot.parse import parse
-from memory.hot.recovery import RecentVersion, tidy
-from memory.hot.swap import ExposedStates, write
+from memory.hot.recovery import RecentVersion, settle_leftovers
+from memory.hot.swap import ExposedStates, apply_edit
 from memory.hot.versions import Versions
 
 _LOCK_SECONDS: Final = 10
@@ -136,7 +144,7 @@ class HotMemory:
         found = (
             next((note for note in now if note.time == moment and note.heading == heading), None)
             or next((note for note in now if note.id == note_id), None)
-            or rewritten(now, seen, text)
+            or find_rewritten(now, seen, text)
             or next((note for note in now if note.text == wanted), None)
         )
         if found is None:
@@ -191,7 +199,7 @@ class HotMemory:
 
     def _look_at(self, name: str, path: Path) -> None:
         last = self._seen.get(name)
-        now = look(self._workspace, name, path, last)
+        now = snapshot_file(self._workspace, name, path, last)
         if now is last:
             return
         if now and last and now.digest == last.digest and now.problem == last.problem:
@@ -218,7 +226,7 @@ class HotMemory:
     def _writing(self, name: str) -> Generator[None]:
         """Alone among our own processes, with the newest text known."""
         with self._lock, self._file_lock():
-            _refuse_too_large(written_to(self._workspace, name, UnwritableNotes))
+            _refuse_too_large(edit_target(self._workspace, name, UnwritableNotes))
             self._look()
             try:
                 yield
@@ -247,10 +255,10 @@ class HotMemory:
 
     def _write(self, name: str, edit: Edit) -> tuple[Note, ...]:
         """Applies the edit, takes a look at the outcome, and gives the notes that we left in the file."""
-        path = written_to(self._workspace, name, UnwritableNotes)
+        path = edit_target(self._workspace, name, UnwritableNotes)
         exposed = self._exposed[name]
         try:
-            text = write(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now(), exposed)
+            text = apply_edit(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now(), exposed)
         except OSError as error:
             raise UnwritableNotes(
                 "Not written",
@@ -292,7 +300,7 @@ class HotMemory:
         with suppress(TemporaryFailure, UnwritableNotes), self._file_lock():
             for folder in folders:
                 prefix = "" if folder == self._workspace.root else "memory/"
-                tidy(
+                settle_leftovers(
                     folder,
                     lambda file, body, prefix=prefix: self._keep(prefix + _whose(file), file, body),
                     self._clock.now(),
@@ -322,4 +330,4 @@ def _whose(leftover: Path) -> str:
 def _refuse_too_large(path: Path) -> None:
     found = status(path)
     if found is not None and found.st_size > MOST_BYTES:
-        raise UnwritableNotes("Not written", too_large(path, found.st_size), "Nothing was changed.")
+        raise UnwritableNotes("Not written", too_large_message(path, found.st_size), "Nothing was changed.")

@@ -49,7 +49,7 @@ def _splice(base: list[str], theirs: list[str], ours: list[str]) -> list[str] | 
     if last < first or (was and here != was):
         return None
     merged = ours[:first]
-    _add(merged, new if was or not here else union(new, here))
+    _add(merged, new if was or not here else union_lines(new, here))
     _add(merged, ours[last:])
     return merged
 
@@ -67,7 +67,7 @@ def _merge_lines(text: list[str], base: list[str], theirs: list[str], ours: list
                 _add(text, ours[first:last])
             case (_, z1, z2, a1, a2, b1, b2):
                 if _grew(base[z1:z2], theirs[a1:a2]) and _grew(base[z1:z2], ours[b1:b2]):  # both added: both stay
-                    _add(text, union(theirs[a1:a2], ours[b1:b2]))
+                    _add(text, union_lines(theirs[a1:a2], ours[b1:b2]))
                 else:
                     _add(text, theirs[a1:a2])
                     known = {*base[z1:z2], *theirs[a1:a2]}
@@ -90,7 +90,7 @@ def _shared(sides: Sequence[list[str]]) -> tuple[int, int]:
     return head, min(tail, shortest - head)
 
 
-def union(theirs: list[str], ours: list[str]) -> list[str]:
+def union_lines(theirs: list[str], ours: list[str]) -> list[str]:
     """The lines of both, in order; what they share stands once."""
     lines: list[str] = []
     for _, a1, a2, b1, b2 in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes():

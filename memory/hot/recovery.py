@@ -13,10 +13,10 @@ from pathlib import Path
 
 from foundation.files import NotUtf8, exists, is_file, list_files, read_bytes, remove, status
 from foundation.files.atomic_exchange import ASIDE, place_if_free
-from memory.hot.edits import Edit, appended, entry
-from memory.hot.merge import union
+from memory.hot.edits import Edit, append_block, format_entry
+from memory.hot.merge import union_lines
 from memory.hot.parse import lines_of
-from memory.hot.swap import SWAP, ExposedStates, KeepVersion, decode, digest, merge_whole, write
+from memory.hot.swap import SWAP, ExposedStates, KeepVersion, apply_edit, content_digest, decode, merge_or_append
 
 _AWAITED_SECONDS = 10.0
 _QUIET_SECONDS = 0.05  # an editor first empties the file and then writes it: let it finish
@@ -58,7 +58,7 @@ class RecentVersion:
     def edit(self, words: bytes, moment: datetime) -> Edit:
         """Works what is new in `words` into a text."""
         before, after = decode(self.place, self._body), decode(self.place, words)
-        return lambda text: merge_whole(before, after, text, moment)
+        return lambda text: merge_or_append(before, after, text, moment)
 
 
 def _is_quiet(mtime: float) -> bool:
@@ -68,7 +68,7 @@ def _is_quiet(mtime: float) -> bool:
 CUT_OFF_HEADING = "Kept from a write that was cut off"
 
 
-def tidy(folder: Path, keep: KeepVersion, moment: datetime) -> list[Path]:
+def settle_leftovers(folder: Path, keep: KeepVersion, moment: datetime) -> list[Path]:
     """Settles every leftover in the folder, so that no word is only there; gives the files that it settled."""
     settled: list[Path] = []
     for leftover in list_files(folder, ".*.md.*"):
@@ -85,10 +85,10 @@ def _settle(path: Path, leftover: Path, keep: KeepVersion, moment: datetime) -> 
     if not exists(path) and place_if_free(leftover, path):  # cut off between moving it aside and putting ours there
         remove(leftover)
         return
-    if leftover.suffix == ASIDE or digest(body) not in leftover.name.split("."):  # a person's words came out
+    if leftover.suffix == ASIDE or content_digest(body) not in leftover.name.split("."):  # a person's words came out
         with suppress(NotUtf8):
             theirs = decode(leftover, body)
-            write(path, lambda text: _with_lines(text, theirs, moment), keep, moment, ExposedStates())
+            apply_edit(path, lambda text: _with_lines(text, theirs, moment), keep, moment, ExposedStates())
     keep(leftover, body)
 
 
@@ -99,7 +99,7 @@ def _with_lines(text: str, other: str, moment: datetime) -> str:
         known = set(ours)
         extra = [line for line in theirs if line not in known]
     else:
-        joined = union(ours, theirs)
+        joined = union_lines(ours, theirs)
         extra = [line for line in joined if line not in set(ours)]
     words = "".join(extra).strip()
-    return appended(text, entry(moment, CUT_OFF_HEADING, words, None)) if words else text
+    return append_block(text, format_entry(moment, CUT_OFF_HEADING, words, None)) if words else text

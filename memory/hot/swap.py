@@ -24,7 +24,7 @@ from pathlib import Path
 from foundation.errors import TemporaryFailure
 from foundation.files import NotUtf8, encode, make_folder, read_bytes, remove, sync_file, sync_folder, write_beside
 from foundation.files.atomic_exchange import exchange, place_if_free
-from memory.hot.edits import Edit, appended, entry
+from memory.hot.edits import Edit, append_block, format_entry
 from memory.hot.merge import merge
 from memory.hot.parse import lines_of
 
@@ -52,11 +52,11 @@ class ExposedStates:
             self._states.popleft()
         if not self._states or text == self._left:
             return text
-        origin = closest(text, [self._left, *(state for _, state in self._states)])
+        origin = closest_origin(text, [self._left, *(state for _, state in self._states)])
         return text if origin == self._left else merge(origin, text, self._left).text
 
 
-def closest(text: str, origins: list[str]) -> str:
+def closest_origin(text: str, origins: list[str]) -> str:
     """The one that the text was most likely made from: the fewest lines taken out, then the fewest put in.
 
     Of equals the first.
@@ -86,7 +86,7 @@ KeepVersion = Callable[[Path, bytes], None]
 """Takes the file that came out, and its bytes, and puts it among the versions."""
 
 
-def write(path: Path, edit: Edit, keep: KeepVersion, moment: datetime, exposed: ExposedStates) -> str:
+def apply_edit(path: Path, edit: Edit, keep: KeepVersion, moment: datetime, exposed: ExposedStates) -> str:
     """Applies `edit` to the file at `path` (made if it is not there) and gives the text that now stands in it.
 
     Raises NotUtf8 with the file as it was; TemporaryFailure where somebody writes without a pause.
@@ -201,7 +201,7 @@ class _FileSwap:
 
     def _merged(self, theirs: str, wanted: str) -> str:
         """Their text may be made from any that stood there: it is merged as that, and gets the edit if it lacks it."""
-        return self._edit(merge_whole(closest(theirs, list(self._states)), theirs, wanted, self._moment))
+        return self._edit(merge_or_append(closest_origin(theirs, list(self._states)), theirs, wanted, self._moment))
 
     def _finish(self, wanted: str, waiting: tuple[Path, bytes] | None, refusal: NotUtf8 | None) -> str:
         if waiting:
@@ -213,12 +213,12 @@ class _FileSwap:
         return wanted
 
 
-def merge_whole(base: str, theirs: str, ours: str, moment: datetime) -> str:
+def merge_or_append(base: str, theirs: str, ours: str, moment: datetime) -> str:
     """The merged text; where both changed the same lines theirs stands, and ours is an entry at the end."""
     merged = merge(base, theirs, ours)
     if not merged.leftover.strip():
         return merged.text
-    return appended(merged.text, entry(moment, KEPT_HEADING, merged.leftover, None))
+    return append_block(merged.text, format_entry(moment, KEPT_HEADING, merged.leftover, None))
 
 
 def _now(path: Path, put: bytes) -> bytes:
@@ -226,7 +226,7 @@ def _now(path: Path, put: bytes) -> bytes:
     return _read(path) or put
 
 
-def digest(body: bytes) -> str:
+def content_digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()[:16]
 
 
@@ -237,7 +237,9 @@ def _put(path: Path, body: bytes, expected: bytes, *, must_exist: bool, sync_fir
     what goes in and what should come out, for whoever finds it after the program was cut off. Against somebody who
     writes without a pause only speed helps: then the bytes are synced after the exchange, not before it.
     """
-    beside = write_beside(path, body, suffix=f".{digest(body)}.{digest(expected)}{SWAP}", sync=sync_first)
+    beside = write_beside(
+        path, body, suffix=f".{content_digest(body)}.{content_digest(expected)}{SWAP}", sync=sync_first
+    )
     while True:
         try:
             exchange(path, beside)

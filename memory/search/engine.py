@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from foundation.clock import Clock, to_ms
 from foundation.text.analysis import analyse
 from foundation.text.cross_language import held_languages
-from foundation.text.term_codec import split
+from foundation.text.term_codec import split_terms
 from memory.cold import ColdStore
 from memory.cold.changes import TermsRow
 from memory.hot import HotMemory, Note
@@ -207,7 +207,7 @@ class NoteDocuments:
         for place, note in enumerate(notes):
             terms = self._analysed[note.heading, note.text]
             row = TermsRow(place, place, NOTE, "", "", to_ms(note.time) if note.time else 0, terms.packed, terms.length)
-            self._recent.put(self.documents.put(row), *split(terms.packed))
+            self._recent.put(self.documents.put(row), *split_terms(terms.packed))
 
     def find(self, term: str) -> Posting:
         return find_postings(term, (self._recent,))

@@ -173,7 +173,7 @@ class _Server:
         own = address_of(spec, self._env) == self._base
         written = str(spec) if own else str(structs.replace(spec, address=self._base))
         known = open_model(written, settings=self._settings, env=self._env).profile
-        profile = probe.refined(known, told, self._settings)
+        profile = probe.refine_profile(known, told, self._settings)
         return DetectedModel(spec=written, profile=profile, address=self._base, provider=server, names=names)
 
 

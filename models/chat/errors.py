@@ -58,12 +58,12 @@ _START = {
 }
 
 
-def refused(place: Endpoint, detail: str) -> AnswerError:
+def refused_error(place: Endpoint, detail: str) -> AnswerError:
     hint = _START.get(place.provider, "Start the server, or name another address: openai:NAME@http://HOST:PORT/v1.")
-    return AnswerError("refused", "No one answers", f"There is no server at {place.address} ({short(detail)}).", hint)
+    return AnswerError("refused", "No one answers", f"There is no server at {place.address} ({shorten(detail)}).", hint)
 
 
-def timed_out(place: Endpoint, what: str, seconds: float) -> AnswerError:
+def timeout_error(place: Endpoint, what: str, seconds: float) -> AnswerError:
     sentences = {
         "connect": ("The server cannot be reached", f"{place.address} took no connection within {seconds:g} s."),
         "first": ("No word came", f"{place} said nothing for {seconds:g} s."),
@@ -78,8 +78,8 @@ def timed_out(place: Endpoint, what: str, seconds: float) -> AnswerError:
     return AnswerError("timed_out", title, message, hints[what])
 
 
-def cut_off(place: Endpoint, detail: str = "") -> AnswerError:
-    why = f" ({short(detail)})" if detail else ""
+def truncated_error(place: Endpoint, detail: str = "") -> AnswerError:
+    why = f" ({shorten(detail)})" if detail else ""
     return AnswerError(
         "cut_off",
         "The answer broke off",
@@ -88,7 +88,7 @@ def cut_off(place: Endpoint, detail: str = "") -> AnswerError:
     )
 
 
-def too_much(place: Endpoint, excess: StreamLimitExceeded) -> AnswerError:
+def limit_error(place: Endpoint, excess: StreamLimitExceeded) -> AnswerError:
     setting = f"models.limits.{excess.setting}"
     return AnswerError(
         "too_much",
@@ -98,31 +98,31 @@ def too_much(place: Endpoint, excess: StreamLimitExceeded) -> AnswerError:
     )
 
 
-def not_json(place: Endpoint, excerpt: str, why: str = "") -> AnswerError:
-    reason = f" ({short(why)})" if why else ""
+def invalid_json_error(place: Endpoint, excerpt: str, why: str = "") -> AnswerError:
+    reason = f" ({shorten(why)})" if why else ""
     return AnswerError(
         "not_json",
         "That is no model's answer",
-        f"{place} answered with something that cannot be read as JSON{reason}: {short(excerpt) or 'nothing at all'}",
+        f"{place} answered with something that cannot be read as JSON{reason}: {shorten(excerpt) or 'nothing at all'}",
         "Look at the address: an OpenAI-compatible API is usually under /v1, and a proxy may stand in between.",
     )
 
 
-def from_status(place: Endpoint, status: int, body: bytes, after: float | None = None) -> AttemptFailed:
+def error_from_status(place: Endpoint, status: int, body: bytes, after: float | None = None) -> AttemptFailed:
     """The failure that an HTTP status and its body tell."""
-    code, said = error_of(body)
+    code, said = parse_error_body(body)
     loading = status == 503 and _LOADING.search(said) is not None
-    failed = from_error(place, said, code=code, status=status)
+    failed = error_from_body(place, said, code=code, status=status)
     if failed.code == "rate_limited" and after is not None:
         failed = AnswerError(failed.code, failed.title, f"{failed.message} It asks to wait {after:g} s.", failed.hint)
     settled = failed.code in {"too_large", "no_model", "unauthorised"} or "insufficient_quota" in code
     return AttemptFailed(failed, retry=status in RETRIED and not settled, after=after, loading=loading)
 
 
-def from_error(place: Endpoint, said: str, *, code: str = "", status: int = 0) -> AnswerError:
+def error_from_body(place: Endpoint, said: str, *, code: str = "", status: int = 0) -> AnswerError:
     """The failure that an error's words, code and HTTP status (0 within a stream) tell."""
     words = f"{code} {said}"
-    told = f": {short(said)}" if said else "."
+    told = f": {shorten(said)}" if said else "."
     if status == 413 or _OVERFLOW.search(words) or (status in {0, 400} and "exceed_context" in code):
         return AnswerError(
             "too_large",
@@ -178,17 +178,17 @@ def _pull(place: Endpoint) -> str:
     return f"`{command_line('ollama', 'pull', place.model)}` fetches it. " if place.provider == "ollama" else ""
 
 
-def error_of(body: bytes) -> tuple[str, str]:
+def parse_error_body(body: bytes) -> tuple[str, str]:
     """(code or type, words) of an error body: a JSON of one of the usual shapes, or plain text."""
     text = body.decode("utf-8", "replace")
     try:
         found: object = load_json(text)
     except BadJson:
         return "", re.sub(r"<[^>]*>", " ", text)
-    return error_in(found) or ("", text)
+    return find_error(found) or ("", text)
 
 
-def error_in(found: object) -> tuple[str, str] | None:
+def find_error(found: object) -> tuple[str, str] | None:
     """(code, words) where this JSON is an error object, else None."""
     if not isinstance(found, dict):
         return None
@@ -206,7 +206,7 @@ def error_in(found: object) -> tuple[str, str] | None:
     return None
 
 
-def short(text: str, most: int = 240) -> str:
+def shorten(text: str, most: int = 240) -> str:
     """One line of at most `most` characters."""
     line = " ".join(text[: 20 * most].split())  # the rest of a long text is not looked at
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -64,17 +64,19 @@ class HttpResponse:
 
         wait = self._settings.first_byte_timeout
         what = "first"
-        async with aclosing(unpacked(self._response, self._settings.limits)) as body:
+        async with aclosing(decompressed_body(self._response, self._settings.limits)) as body:
             while True:
                 try:
                     async with asyncio.timeout(wait):
                         chunk = await anext(body, None)
                 except TimeoutError:
-                    raise AttemptFailed(errors.timed_out(self._place, what, wait)) from None
+                    raise AttemptFailed(errors.timeout_error(self._place, what, wait)) from None
                 except (httpx2.TransportError, DecompressionError) as error:
-                    raise AttemptFailed(errors.cut_off(self._place, str(error)), retry=what == "first") from error
+                    raise AttemptFailed(
+                        errors.truncated_error(self._place, str(error)), retry=what == "first"
+                    ) from error
                 except StreamLimitExceeded as excess:
-                    raise AttemptFailed(errors.too_much(self._place, excess)) from excess
+                    raise AttemptFailed(errors.limit_error(self._place, excess)) from excess
                 if chunk is None:
                     return
                 yield chunk
@@ -93,11 +95,11 @@ class HttpResponse:
             body += chunk
             if len(body) > most:
                 excess = StreamLimitExceeded("the body of its answer", "body_mb", self._limits.body_mb)
-                raise AttemptFailed(errors.too_much(self._place, excess))
+                raise AttemptFailed(errors.limit_error(self._place, excess))
         return bytes(body)
 
 
-async def unpacked(response: "httpx2.Response", limits: StreamLimits) -> AsyncGenerator[bytes, None]:
+async def decompressed_body(response: "httpx2.Response", limits: StreamLimits) -> AsyncGenerator[bytes, None]:
     """The body as it comes, unpacked in small pieces. Raises StreamLimitExceeded, DecompressionError and what httpx2
     raises.
 
@@ -144,14 +146,14 @@ class Transport:
             async with asyncio.timeout(wait):
                 response = await self._open().send(request, stream=True)
         except TimeoutError:
-            raise AttemptFailed(errors.timed_out(self.place, "first", wait)) from None
+            raise AttemptFailed(errors.timeout_error(self.place, "first", wait)) from None
         except httpx2.ConnectTimeout as error:
             seconds = self._settings.connect_timeout
-            raise AttemptFailed(errors.timed_out(self.place, "connect", seconds)) from error
+            raise AttemptFailed(errors.timeout_error(self.place, "connect", seconds)) from error
         except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.ProxyError) as error:
-            raise AttemptFailed(errors.refused(self.place, str(error))) from error
+            raise AttemptFailed(errors.refused_error(self.place, str(error))) from error
         except httpx2.TransportError as error:
-            raise AttemptFailed(errors.cut_off(self.place, str(error)), retry=True) from error
+            raise AttemptFailed(errors.truncated_error(self.place, str(error)), retry=True) from error
         reply = HttpResponse(response, self.place, self._settings)
         stack.push_async_callback(reply.close)
         if response.status_code != 200:
@@ -164,7 +166,7 @@ class Transport:
         body = b""
         try:
             async with asyncio.timeout(self._settings.stall_timeout):
-                async with aclosing(unpacked(response, self._settings.limits)) as chunks:
+                async with aclosing(decompressed_body(response, self._settings.limits)) as chunks:
                     async for chunk in chunks:
                         body += chunk
                         if len(body) > ERROR_BODY:
@@ -172,7 +174,7 @@ class Transport:
         except (TimeoutError, httpx2.TransportError, DecompressionError, StreamLimitExceeded):
             pass  # the status alone says enough
         after = retry_after(response.headers.get("retry-after", ""), datetime.now(UTC))
-        return errors.from_status(self.place, response.status_code, body, after)
+        return errors.error_from_status(self.place, response.status_code, body, after)
 
     async def ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
         """A small question to the server at `url`: its JSON object, {} where it answered something else, or None."""

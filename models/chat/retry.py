@@ -12,7 +12,7 @@ from models.settings import ModelSettings
 LOADING_WAIT = 1.0  # seconds between looks at a server that still loads its model
 
 
-async def patiently(
+async def with_retries(
     attempt: Callable[[], AsyncGenerator[Event, None]], settings: ModelSettings
 ) -> AsyncGenerator[Event, None]:
     """The events of the first attempt that succeeds; a last Failed where none does.
@@ -34,7 +34,7 @@ async def patiently(
                 delay = LOADING_WAIT
             else:
                 tries += 1
-                delay = None if spoke else pause(broken, tries, settings)
+                delay = None if spoke else retry_delay(broken, tries, settings)
             failed = broken.failed
         if delay is None:
             yield failed
@@ -42,7 +42,7 @@ async def patiently(
         await asyncio.sleep(delay)
 
 
-def pause(broken: AttemptFailed, tries: int, settings: ModelSettings) -> float | None:
+def retry_delay(broken: AttemptFailed, tries: int, settings: ModelSettings) -> float | None:
     """Seconds to wait before try number `tries` + 1; None to give up."""
     if not broken.retry or tries > settings.retries:
         return None

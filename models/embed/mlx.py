@@ -57,7 +57,7 @@ class MlxEmbedder:
         import numpy as np
 
         from models.embed.tokens import TextTokens
-        from models.embed.vectors import to_unit
+        from models.embed.vectors import normalise
 
         if not texts:
             return np.zeros((0, self._settings.dimensions), np.float32)
@@ -72,7 +72,7 @@ class MlxEmbedder:
             job = self._thread.run(JobPriority.EMBEDDING, lambda batch=batch: self._run(batch))
             for row, vector in zip(batch.rows, self._awaited(job, patience), strict=True):
                 rows[row] = vector
-        return to_unit(np.stack(rows), f"`{self._called}`", self._settings.dimensions)
+        return normalise(np.stack(rows), f"`{self._called}`", self._settings.dimensions)
 
     def close(self) -> None:
         if self._model is not None:
@@ -96,7 +96,7 @@ class MlxEmbedder:
 
     def _run(self, batch: "TokenBatch") -> Any:
         """(rows, dimensions), raw."""
-        from models.embed.tokens import pooled
+        from models.embed.tokens import pool_states
 
         model = self._loaded()
         try:
@@ -104,7 +104,7 @@ class MlxEmbedder:
 
             mx: Any = importlib.import_module("mlx.core")
             states = model(mx.array(batch.ids.astype(np.int32)), mx.array(batch.mask.astype(np.int32)))
-            return pooled(np.array(states, np.float32), batch.mask, self._recipe)
+            return pool_states(np.array(states, np.float32), batch.mask, self._recipe)
         except (RuntimeError, ValueError, KeyError, MemoryError) as error:
             raise EmbedError("The model failed", f"`{self._called}`: {type(error).__name__}: {error}") from error
 

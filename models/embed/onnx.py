@@ -41,7 +41,7 @@ class OnnxEmbedder:
     def embed(self, texts: Sequence[Cleared], *, query: bool = False) -> "Vectors":
         import numpy as np
 
-        from models.embed.vectors import to_unit
+        from models.embed.vectors import normalise
 
         session, tokens = self._load()
         prefix = self._recipe.query_prefix if query else self._recipe.text_prefix
@@ -51,7 +51,7 @@ class OnnxEmbedder:
                 rows[row] = vector
         if not rows:
             return np.zeros((0, self._settings.dimensions), np.float32)
-        return to_unit(np.stack(rows), str(self._model), self._settings.dimensions)
+        return normalise(np.stack(rows), str(self._model), self._settings.dimensions)
 
     def close(self) -> None:
         with self._lock:
@@ -94,7 +94,7 @@ class OnnxEmbedder:
         """(rows, dimensions), raw."""
         import numpy as np
 
-        from models.embed.tokens import pooled
+        from models.embed.tokens import pool_states
 
         known: dict[str, Any] = {
             "input_ids": batch.ids,
@@ -115,7 +115,7 @@ class OnnxEmbedder:
         states: Any = next((one for one in found if one.ndim == 3), None)
         if states is None:
             raise self._no_embedder("gives no hidden states")
-        return pooled(states, batch.mask, self._recipe)
+        return pool_states(states, batch.mask, self._recipe)
 
     def _no_embedder(self, what: str) -> EmbedError:
         return EmbedError("Not a model for embeddings", f"{self._model} {what}.", "Choose another folder.")

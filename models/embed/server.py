@@ -18,7 +18,7 @@ from foundation.privacy import Cleared
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import Transport
 from models.chat.port import AnswerError
-from models.chat.retry import LOADING_WAIT, pause
+from models.chat.retry import LOADING_WAIT, retry_delay
 from models.chat.spec import ModelSpec, is_loopback
 from models.embed.errors import EmbedError, bad_vectors
 from models.embed.settings import EmbedSettings
@@ -70,7 +70,7 @@ class ServerEmbedder:
     def embed(self, texts: Sequence[Cleared], *, query: bool = False) -> "Vectors":
         import numpy as np
 
-        from models.embed.vectors import to_unit
+        from models.embed.vectors import normalise
 
         if not texts:
             return np.zeros((0, self._settings.dimensions), np.float32)
@@ -86,7 +86,7 @@ class ServerEmbedder:
             if len({batch.shape[1] for batch in batches}) > 1:
                 raise bad_vectors(str(self._place), "gives now more, now fewer numbers a text")
             raw = np.concatenate(batches)
-        return to_unit(raw, str(self._place), self._settings.dimensions)
+        return normalise(raw, str(self._place), self._settings.dimensions)
 
     def close(self) -> None:
         self._loop.close(self._transport.close)
@@ -115,7 +115,7 @@ class ServerEmbedder:
                     delay: float | None = LOADING_WAIT
                 else:
                     tries += 1
-                    delay = None if told.of_text else pause(broken, tries, self._patience)
+                    delay = None if told.of_text else retry_delay(broken, tries, self._patience)
                 if delay is None:
                     raise told from broken
             await asyncio.sleep(delay)

@@ -63,7 +63,7 @@ class TextTokens:
             yield TokenBatch(rows, ids, mask)
 
 
-def pooled(states: NDArray[Any], mask: NDArray[np.int64], recipe: EmbeddingRecipe) -> NDArray[Any]:
+def pool_states(states: NDArray[Any], mask: NDArray[np.int64], recipe: EmbeddingRecipe) -> NDArray[Any]:
     """(texts, dimensions) of hidden states (texts, length, dimensions)."""
     match recipe.pooling:
         case "first":

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from models.chat.errors import error_of, short
+from models.chat.errors import parse_error_body, shorten
 from models.embed.errors import EmbedError, bad_vector_of_text, bad_vectors
 
 MOST_NUMBERS = 65_536  # of one vector
@@ -45,7 +45,7 @@ def read_answer(body: bytes, count: int, who: str) -> NDArray[np.float64]:
     except msgspec.ValidationError:
         raise _no_vectors(body, who) from None
     except msgspec.DecodeError:
-        shown = short(body[:300].decode("utf-8", "replace")) or "nothing"
+        shown = shorten(body[:300].decode("utf-8", "replace")) or "nothing"
         raise bad_vectors(who, f"answered with something that is no JSON: {shown}") from None
     rows = _in_order(answer.data, count, who)
     lengths = {len(row) for row in rows}
@@ -72,13 +72,15 @@ def _in_order(rows: Sequence[EmbeddingRow], count: int, who: str) -> list[list[f
 
 
 def _no_vectors(body: bytes, who: str) -> EmbedError:
-    code, said = error_of(body)
+    code, said = parse_error_body(body)
     if body.lstrip().startswith(b"{") and b'"error"' in body:
-        return bad_vectors(who, f"answered with an error: {short(f'{code} {said}'.strip())}")
-    return bad_vectors(who, f"answered with JSON that holds no vectors: {short(body[:300].decode('utf-8', 'replace'))}")
+        return bad_vectors(who, f"answered with an error: {shorten(f'{code} {said}'.strip())}")
+    return bad_vectors(
+        who, f"answered with JSON that holds no vectors: {shorten(body[:300].decode('utf-8', 'replace'))}"
+    )
 
 
-def to_unit(raw: NDArray[np.floating], who: str, dimensions: int = 0) -> NDArray[np.float32]:
+def normalise(raw: NDArray[np.floating], who: str, dimensions: int = 0) -> NDArray[np.float32]:
     """float32 (n, d): the first `dimensions` of each row (0: all), of length 1. Raises EmbedError."""
     if dimensions > raw.shape[1]:
         raise bad_vectors(who, f"gives {raw.shape[1]:,} numbers a text, fewer than embed.dimensions ({dimensions:,})")

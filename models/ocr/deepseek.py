@@ -20,7 +20,7 @@ from models.mlx_thread import JobPriority, MlxThread, mlx_thread
 from models.ocr.checkpoints import Checkpoint, find_checkpoint
 from models.ocr.consent import Consent
 from models.ocr.deepseek_engine import DeepSeekEngine
-from models.ocr.picture import opened
+from models.ocr.picture import open_image
 from models.ocr.port import OcrLine, OcrReading
 from models.ocr.repetition import loop_at
 
@@ -71,7 +71,7 @@ class DeepSeek:
         self._engine: DeepSeekEngine | None = None  # touched on the mlx thread alone
 
     def read(self, image: bytes) -> OcrReading:
-        picture = opened(image)
+        picture = open_image(image)
         checkpoint = self._checkpoint()
         run_code = self._may_run(checkpoint)
         left = threading.Event()
@@ -139,7 +139,7 @@ class DeepSeek:
             ) from error
         if REPEATS not in told and (at := loop_at(text)) is not None:
             text, told = text[:at], [REPEATS]
-        return OcrReading(self.name, written=without_marks(text), told=tuple(told))
+        return OcrReading(self.name, written=strip_markers(text), told=tuple(told))
 
     def _loaded(self, checkpoint: Checkpoint, run_code: bool) -> DeepSeekEngine:
         if self._engine is None:
@@ -173,7 +173,7 @@ def resolution(version: int, size: str, side: int) -> dict[str, Any]:
     return {"cropping": False, "base_size": SIDES[size], "image_size": SIDES[size]}
 
 
-def without_marks(text: str) -> str:
+def strip_markers(text: str) -> str:
     """The words alone: where they stood (`<|det|>`), and what else is not the picture's, is left out."""
     return _SPECIAL.sub("", _GROUNDING.sub("", text)).strip()
 

@@ -59,7 +59,7 @@ def installed_engine(
     return engine_named(at_hand, settings, env, consent) if at_hand else None
 
 
-def reader_of_words(
+def image_text_reader(
     settings: ModelSettings | None = None, env: Mapping[str, str] | None = None
 ) -> Callable[[bytes], str] | None:
     """What gives a picture's words as plain text, by the engine that `installed_engine` takes; None without one."""

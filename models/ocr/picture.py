@@ -15,7 +15,7 @@ LONGEST_SIDE = 4_096  # of a photograph: a JPEG is decoded no larger than needed
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
 
 
-def opened(image: bytes) -> "Image.Image":
+def open_image(image: bytes) -> "Image.Image":
     """The picture as RGB, turned as its camera says. Raises UnreadableImage for what is none, or more than 40 MP.
 
     A photograph of more (JPEG) is opened at a half, a quarter or an eighth of its size.
@@ -40,7 +40,7 @@ def opened(image: bytes) -> "Image.Image":
         raise UnreadableImage("Not a picture", why_unreadable(image, error)) from error
 
 
-def encoded(picture: "Image.Image") -> bytes:
+def encode_image(picture: "Image.Image") -> bytes:
     """The picture as PNG."""
     file = io.BytesIO()
     picture.save(file, "PNG", compress_level=1)

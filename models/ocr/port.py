@@ -29,7 +29,7 @@ class OcrReading(Struct, frozen=True):
     @property
     def text(self) -> str:
         """As it was written; else the rows of the picture, what stands side by side parted by two blanks."""
-        return self.written or "\n".join("  ".join(line.text for line in row) for row in rows(self.lines))
+        return self.written or "\n".join("  ".join(line.text for line in row) for row in line_rows(self.lines))
 
 
 class OcrEngine(Protocol):
@@ -55,7 +55,7 @@ class OcrEngine(Protocol):
         ...
 
 
-def rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
+def line_rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
     """Lines whose middles lie within each other's height are one row; top to bottom, left to right."""
     found: list[list[OcrLine]] = []
     for line in sorted(lines, key=_middle):

@@ -16,7 +16,7 @@ from typing import Any
 
 from foundation.install_hints import install_command, install_extra
 from models.errors import MissingLibrary, ModelError
-from models.ocr.picture import opened
+from models.ocr.picture import open_image
 from models.ocr.port import OcrLine, OcrReading
 from models.quiet import quiet
 
@@ -107,7 +107,7 @@ def _tiny_models() -> Path:
 def _pixels(image: bytes) -> Any:
     """Height × width × 3 bytes, blue first."""
     numpy: Any = importlib.import_module("numpy")
-    return numpy.ascontiguousarray(numpy.asarray(opened(image))[:, :, ::-1])
+    return numpy.ascontiguousarray(numpy.asarray(open_image(image))[:, :, ::-1])
 
 
 def _line(text: Any, box: Any, score: Any) -> OcrLine:

@@ -15,7 +15,7 @@ from models.chat.open import open_model
 from models.chat.port import AnswerEnd, AnswerError, StopReason, TextChunk
 from models.errors import ModelError
 from models.messages import Image, Message, Request, Role, Text
-from models.ocr.picture import encoded, opened
+from models.ocr.picture import encode_image, open_image
 from models.ocr.port import OcrLine, OcrReading
 from models.ocr.repetition import loop_at
 from models.settings import ModelSettings
@@ -50,9 +50,9 @@ class VisionServer:
                 "The engine `server` needs to know which model to ask.",
                 f"{PROGRAM} config set models.ocr_server openai:NAME@http://127.0.0.1:1234/v1",
             )
-        picture = opened(image)
+        picture = open_image(image)
         picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-        part = Image(data=encoded(picture), media_type="image/png", width=picture.width, height=picture.height)
+        part = Image(data=encode_image(picture), media_type="image/png", width=picture.width, height=picture.height)
         with ThreadPoolExecutor(1) as apart:  # the caller's thread may have a loop of its own
             return apart.submit(asyncio.run, self._read(part)).result()
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from foundation.install_hints import install_extra
 from models.errors import MissingLibrary
-from models.ocr.picture import opened
+from models.ocr.picture import open_image
 from models.ocr.port import OcrLine, OcrReading
 from models.quiet import quiet
 
@@ -36,7 +36,7 @@ class Tesseract:
         self._lock = threading.Lock()
 
     def read(self, image: bytes) -> OcrReading:
-        picture = opened(image)
+        picture = open_image(image)
         with self._lock, quiet(deque[str](maxlen=20)):
             api = self._loaded()
             api.SetPageSegMode(self._library.PSM.AUTO)
@@ -52,7 +52,7 @@ class Tesseract:
             api = self._loaded()
             api.SetPageSegMode(self._library.PSM.SINGLE_LINE)
             for image in images:
-                picture = opened(image)
+                picture = open_image(image)
                 width, height = picture.size
                 if height < LINE_HEIGHT:
                     scale = LINE_HEIGHT / height

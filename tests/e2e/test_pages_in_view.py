@@ -18,7 +18,7 @@ from PIL import Image
 
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.pages.read.exact import PageReading, read
+from memory.pages.read.exact import PageReading, read_exact
 from tests.e2e.conftest import Palimpsest
 from tests.e2e.conversation import talk_jsonl
 from tests.e2e.recording_proxy import RecordingProxy
@@ -113,7 +113,7 @@ def test_the_server_receives_the_very_pages_and_their_cells_say_what_was_said(
     memory = Memory.open(Workspace(tmp_path / "ws"))
     seen = 0
     for png in received:
-        page = read(png)
+        page = read_exact(png)
         assert page.trust.value == "exact"
         for ref, words in said_on(page):
             whole = memory.passage(memory.cold.find(ref)).text

@@ -7,7 +7,7 @@ from PIL import Image
 
 from foundation.errors import PalimpsestError
 from memory.pages.render.png import decode_grey
-from models.ocr.picture import opened
+from models.ocr.picture import open_image
 
 
 def _cut() -> bytes:
@@ -16,7 +16,7 @@ def _cut() -> bytes:
     return file.getvalue()[:30_000]
 
 
-@pytest.mark.parametrize("read", [decode_grey, opened])
+@pytest.mark.parametrize("read", [decode_grey, open_image])
 @pytest.mark.parametrize(
     ("data", "said"), [(b"", "is empty"), (b"hello", "no picture of a kind"), (_cut(), "is cut off")]
 )

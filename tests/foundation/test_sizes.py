@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from foundation.sizes import size_in_words
+from foundation.sizes import format_size
 from tests.paths import ROOT
 
 ROOMS = ("foundation", "models", "memory", "context", "agent", "tui")
@@ -15,7 +15,7 @@ ROOMS = ("foundation", "models", "memory", "context", "agent", "tui")
     [(0, "0.0 kB"), (1024, "1.0 kB"), (2**20, "1.0 MB"), (-(2**21), "-2.0 MB")],
 )
 def test_a_megabyte_is_2_to_the_20(count: int, words: str) -> None:
-    assert size_in_words(count) == words
+    assert format_size(count) == words
 
 
 def test_no_sentence_divides_by_a_million() -> None:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from foundation.citations import cited
+from foundation.citations import cited_refs
 
 TAGS = tuple(
     f"<{slash}palimpsest-{kind}{nonce}{end}"
@@ -128,7 +128,7 @@ def breaches(text: str, nonces: set[str], *, citations: bool = True) -> list[str
     found = [f"tag: {each[0]}" for each in _ANY.finditer(rest)]
     found += [f"role: {mark}" for mark in _MARKS if mark in rest]
     if citations:
-        found += [f"citation: {ref}" for ref in cited(unicodedata.normalize("NFKC", text))]
+        found += [f"citation: {ref}" for ref in cited_refs(unicodedata.normalize("NFKC", text))]
     return found
 
 

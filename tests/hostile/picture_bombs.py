@@ -8,7 +8,7 @@ from PIL import Image
 
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import Mode, mode_named
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 
 ENGLISH = "The quick brown fox jumps over the lazy dog, 1,024 times a day.\n\tif x != 0x1f: return {y[3]}\n" * 200
 CHINESE = "敏捷的棕色狐狸跳过了懒狗。今天天气很好，我们一起去公园散步；记忆、页面与上下文。\n" * 300
@@ -17,8 +17,8 @@ CHINESE = "敏捷的棕色狐狸跳过了懒狗。今天天气很好，我们一
 @cache
 def page(text: str, mode: Mode) -> Image.Image:
     """The first page of the text."""
-    sheet = next(iter(sheets([LayoutText(text)], mode)))
-    return Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L")
+    sheet = next(iter(page_sheets([LayoutText(text)], mode)))
+    return Image.open(io.BytesIO(render_page(sheet, "pg_0123456789ab", 1).png)).convert("L")
 
 
 def turned(degrees: float, text: str = CHINESE, mode: str = "large", *, dense: bool = False) -> Image.Image:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from re import _constants as op
 from re import _parser as parser
 
-from foundation.privacy.secret_rules import gitleaks
+from foundation.privacy.secret_rules import gitleaks_rules
 
 WORDS = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -64,7 +64,7 @@ def _of_class(rng: random.Random, items: list) -> str:
 
 def kinds(rng: random.Random) -> dict[str, str]:
     """A secret of each kind: gitleaks' token rules, and the kinds that are not on its list."""
-    made = {rule.id: of_pattern(rng, rule.pattern) for rule in gitleaks().tokens}
+    made = {rule.id: of_pattern(rng, rule.pattern) for rule in gitleaks_rules().tokens}
     made.pop("aws-amazon-bedrock-api-key-short-lived")  # no more than a beginning
     return made | {name: make(rng) for name, make in BY_HAND.items()}
 

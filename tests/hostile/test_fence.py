@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.citations import cited
+from foundation.citations import cited_refs
 from foundation.trust import Citation, Trust
 from models.chat.anthropic import request as anthropic_request
 from models.chat.openai import request as openai_request
-from models.fence import SAMPLE_NONCE, label, neutral, neutral_json, new_nonce
+from models.fence import SAMPLE_NONCE, label, neutralise, neutralise_json, new_nonce
 from models.messages import Image, Message, Request, Role, Text, ToolCall, ToolResult
 from models.recalled import RecalledSpan
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
@@ -33,32 +33,36 @@ def test_the_attacks_are_many() -> None:
 
 def test_no_attack_passes_the_fence_and_its_letters_stay() -> None:
     for text in sampled(FEW):
-        sent = neutral(text)
+        sent = neutralise(text)
         assert breaches(sent, set()) == [], text
         assert len(sent) == len(text)
-        assert neutral(sent) == sent
+        assert neutralise(sent) == sent
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 def test_no_attack_of_all_passes_the_fence() -> None:
-    passed = [text for text in attacks() if breaches(neutral(text), set()) or neutral(neutral(text)) != neutral(text)]
+    passed = [
+        text
+        for text in attacks()
+        if breaches(neutralise(text), set()) or neutralise(neutralise(text)) != neutralise(text)
+    ]
     assert passed == []
 
 
 @given(st.text("<>[]|/#pPalimsest-rcd ·e_49:INST\u200b＜｜", max_size=60))
 def test_the_fence_is_a_law_of_any_text(text: str) -> None:
-    sent = neutral(text)
+    sent = neutralise(text)
     assert len(sent) == len(text)
-    assert neutral(sent) == sent
+    assert neutralise(sent) == sent
     assert breaches(sent, set()) == []
 
 
 @given(st.dictionaries(st.text(max_size=8), st.sampled_from(list(ROLES + TAGS)) | st.text(max_size=20), max_size=4))
 def test_within_json_the_strings_are_fenced_and_the_rest_stays(value: dict[str, str]) -> None:
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
-        sent = json.loads(neutral_json(text))
-        assert sent == {neutral(name): neutral(words) for name, words in value.items()}
+        sent = json.loads(neutralise_json(text))
+        assert sent == {neutralise(name): neutralise(words) for name, words in value.items()}
 
 
 def test_ordinary_text_and_code_stay_to_the_letter() -> None:
@@ -73,7 +77,7 @@ def test_ordinary_text_and_code_stay_to_the_letter() -> None:
         "昨天〔李白·静夜思〕【完】",
         "SELECT * FROM t WHERE a <> b",
     ):
-        assert neutral(text) is text
+        assert neutralise(text) is text
 
 
 def everywhere(texts: Sequence[str], nonce: str) -> Request:
@@ -118,9 +122,9 @@ def _law_of_places(texts: Sequence[str], wire: str) -> None:
     nonce = new_nonce()
     request = everywhere(texts, nonce)
     if wire == "openai":
-        sent = json.loads(openai_request.body(request, model="m", vision=False, extra={}))["messages"]
+        sent = json.loads(openai_request.openai_body(request, model="m", vision=False, extra={}))["messages"]
     else:
-        body = json.loads(anthropic_request.body(request, model="m", vision=False))
+        body = json.loads(anthropic_request.anthropic_body(request, model="m", vision=False))
         sent = [*body["system"], *body["messages"]]
     nonces = set[str]()
     for message in sent:
@@ -133,7 +137,7 @@ def _law_of_places(texts: Sequence[str], wire: str) -> None:
 
 def _is_our_label(line: str) -> bool:
     """`[title, place · day · e_1]`, alone on its line and at its beginning: one citation, of an id of ours."""
-    refs = cited(line)
+    refs = cited_refs(line)
     return line.startswith("[") and line.endswith("]") and len(refs) == 1 and refs[0].removeprefix("e_").isdigit()
 
 

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.services.attachments import mentioned_files
-from foundation.shell_words import command_line, quoted
-from foundation.terminal_text import spelled, unspelled, visible
+from foundation.shell_words import command_line, shell_quote
+from foundation.terminal_text import escape_name, unescape_name, visible
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.paths import ROOT
@@ -50,8 +50,8 @@ def test_the_payloads_are_many_and_the_sanitiser_leaves_none() -> None:
 
 @given(st.text(min_size=1))
 def test_a_name_is_offered_visibly_and_typed_back(name: str) -> None:
-    shown = spelled(name)
-    assert unspelled(shown) == name
+    shown = escape_name(name)
+    assert unescape_name(shown) == name
     assert visible(shown) == shown
     assert obeyed(shown) == []
     assert not {"\n", "\t", '"'} & set(shown)
@@ -77,7 +77,7 @@ async def completed(open_chat: Open, folder: Path, payloads: Sequence[str]) -> i
     async with open_chat(size=(120, 40)) as chat:
         prompt, offered = chat.screen.prompt, chat.screen.query_one(Suggestions)
         for name in names:
-            shown = spelled(name)
+            shown = escape_name(name)
             prompt.put("")
             prompt.insert(f'@"{shown}')
             await chat.until(partial(_offers, offered, shown))
@@ -111,7 +111,9 @@ def test_what_a_completion_puts_names_that_very_file(tmp_path: Path) -> None:
     names = hostile_folder(
         tmp_path, [*escapes(), "⟨U+001B⟩", "a\x1b", "a⟨U+001B⟩", 'quo"te', "two words", "no\u00a0break"]
     )
-    found = [offer for name in names for offer in offers(spelled(name), tmp_path) if offer.text == spelled(name)]
+    found = [
+        offer for name in names for offer in offers(escape_name(name), tmp_path) if offer.text == escape_name(name)
+    ]
     assert len(found) == len(names)
     for name, offer in zip(names, found, strict=True):
         assert mentioned_files(f"see {mention(offer.text)} there", tmp_path) == [tmp_path / name]
@@ -286,7 +288,9 @@ def test_a_quoted_word_is_one_visible_argument(word: str) -> None:
     "word", ["c1; touch x #", "$(touch x)", "`touch x`", "a'b\x1b]0;x\x07", "\u202e\n\\x41", "-r", ""]
 )
 def test_a_shell_reads_the_word_back(word: str, tmp_path: Path) -> None:
-    done = subprocess.run(["bash", "-c", f"printf %s {quoted(word)}"], cwd=tmp_path, capture_output=True, check=True)
+    done = subprocess.run(
+        ["bash", "-c", f"printf %s {shell_quote(word)}"], cwd=tmp_path, capture_output=True, check=True
+    )
     assert done.stdout == word.encode()
     assert list(tmp_path.iterdir()) == []
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.terminal_text import spelled
+from foundation.terminal_text import escape_name
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 
@@ -53,7 +53,7 @@ def wrong(written: bytes, payloads: Sequence[str], kinds: set[tuple[str, ...]]) 
 def completed(terminal: "Terminal", folder: Path, payloads: Sequence[str]) -> int:
     names = hostile_folder(folder, payloads)
     for name in names:
-        terminal.type(f'@"{folder}/{spelled(name)}')
+        terminal.type(f'@"{folder}/{escape_name(name)}')
         terminal.settle(0.15)
         terminal.type("\t")
         terminal.settle(0.1)

@@ -310,7 +310,7 @@ SANCTIONED = frozenset(
         "visible_line",
         "_one_line",
         "clipped",
-        "spelled",
+        "escape_name",
         "ink",
         "iso",
         "len",

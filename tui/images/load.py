@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from foundation.errors import PalimpsestError
-from foundation.files import open_for_reading, real
+from foundation.files import open_for_reading, resolve_path
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -21,7 +21,7 @@ class UndrawableImage(PalimpsestError):
 
 
 def _opened(source: Path | bytes) -> BinaryIO:
-    return BytesIO(source) if isinstance(source, bytes) else open_for_reading(real(source))
+    return BytesIO(source) if isinstance(source, bytes) else open_for_reading(resolve_path(source))
 
 
 def load(source: Path | bytes, most: int = 0) -> "Picture":

@@ -18,13 +18,13 @@ _BLANKS = re.compile(r"\s+")
 
 def spans_of(text: str, asked: str) -> list[tuple[int, int]]:
     """Where words of `asked` stand in the text, by their stems; joined where they touch."""
-    from foundation.text.analysis import spans, terms
+    from foundation.text.analysis import iter_terms, token_spans
     from foundation.text.stopwords import is_weak
 
-    said = frozenset(terms(asked))
+    said = frozenset(iter_terms(asked))
     wanted = frozenset(term for term in said if not is_weak(term)) or said
     found: list[tuple[int, int]] = []
-    for stems, start, end in spans(text):
+    for stems, start, end in token_spans(text):
         if wanted.isdisjoint(stems):
             continue
         if found and start <= found[-1][1]:

@@ -68,7 +68,7 @@ def number_of(word: str) -> int:
     return 10 * (_DIGITS[tens] if tens else 1) + (_DIGITS[ones] if ones else 0)
 
 
-def day(year: int, month: int, number: int) -> Days | None:
+def make_day(year: int, month: int, number: int) -> Days | None:
     try:
         first = date(year, month, number)
         return first, first + timedelta(days=1)
@@ -84,8 +84,8 @@ def months(year: int, month: int, count: int = 1) -> Days | None:
 
 def week(of: date, weeks: int = 0) -> Days | None:
     """The week from Monday on that holds the day, or one so many weeks from it."""
-    first = moved(of, 7 * weeks - of.weekday())
-    after = moved(first, 7) if first else None
+    first = shift_days(of, 7 * weeks - of.weekday())
+    after = shift_days(first, 7) if first else None
     return (first, after) if first and after else None
 
 
@@ -95,7 +95,7 @@ def weekend(of: date, weeks: int = 0) -> Days | None:
     return (found[1] - timedelta(days=2), found[1]) if found else None
 
 
-def moved(from_day: date, days: int) -> date | None:
+def shift_days(from_day: date, days: int) -> date | None:
     """None beyond what a calendar holds."""
     try:
         return from_day + timedelta(days=days)
@@ -103,7 +103,7 @@ def moved(from_day: date, days: int) -> date | None:
         return None
 
 
-def moved_months(from_day: date, count: int) -> date | None:
+def shift_months(from_day: date, count: int) -> date | None:
     """The same day so many months on; the last of the month where it has no such day."""
     first = _first_of(from_day.year, from_day.month + count)
     return first and first.replace(day=min(from_day.day, calendar.monthrange(first.year, first.month)[1]))
@@ -116,7 +116,7 @@ def _first_of(year: int, month: int) -> date | None:
 
 def _fixed(month: int, number: int, days: int = 1) -> OfYear:
     def of(year: int) -> Days | None:
-        found = day(year, month, number)
+        found = make_day(year, month, number)
         return found and (found[0], found[0] + timedelta(days=days)) if year < LAST.year else None
 
     return of
@@ -130,7 +130,7 @@ def _nth(month: int, weekday: int, nth: int) -> OfYear:
             return None
         days = [number for number in calendar.Calendar().itermonthdays2(year, month) if number[0]]
         found = [number for number, on in days if on == weekday]
-        return day(year, month, found[nth if nth < 0 else nth - 1])
+        return make_day(year, month, found[nth if nth < 0 else nth - 1])
 
     return of
 
@@ -156,7 +156,7 @@ def _easter(year: int) -> Days | None:
     h = (19 * a + b - b // 4 - (b - (b + 8) // 25 + 1) // 3 + 15) % 30
     m = (32 + 2 * (b % 4) + 2 * (c // 4) - h - c % 4) % 7
     month, number = divmod(h + m - 7 * ((a + 11 * h + 22 * m) // 451) + 114, 31)
-    return day(year, month, number + 1)
+    return make_day(year, month, number + 1)
 
 
 FEASTS: dict[str, OfYear] = {

@@ -8,11 +8,11 @@ from foundation.text.dates.calendar import (
     FEASTS,
     SEASONS,
     Days,
-    day,
+    make_day,
     months,
-    moved,
-    moved_months,
     number_of,
+    shift_days,
+    shift_months,
     week,
     weekend,
 )
@@ -76,7 +76,7 @@ def _month_day(match: re.Match[str], today: date) -> PartialDate | None:
     if not 1 <= month <= 12:
         return None
     if match["day"]:
-        return _in_year(match, today, lambda year: day(year, month, number), 0, needs=False)
+        return _in_year(match, today, lambda year: make_day(year, month, number), 0, needs=False)
     return _in_year(match, today, lambda year: months(year, month), 0, needs=False)
 
 
@@ -85,7 +85,7 @@ def _days_of_month(match: re.Match[str], today: date) -> PartialDate | None:
     month, *numbers = (number_of(match[name]) for name in ("month", "day", "last"))
 
     def of(year: int) -> Days | None:
-        first, last = (day(year, month, number) for number in numbers)
+        first, last = (make_day(year, month, number) for number in numbers)
         return (first[0], last[1]) if first and last and first[0] < last[1] else None
 
     return _in_year(match, today, of, 0, needs=False)
@@ -130,7 +130,7 @@ def _feast(match: re.Match[str], today: date) -> PartialDate:
 
 
 def _near(match: re.Match[str], today: date) -> PartialDate | None:
-    first = moved(today, _DAY_WORDS[match[0]])
+    first = shift_days(today, _DAY_WORDS[match[0]])
     return PartialDate((first, first + timedelta(days=1))) if first and first < date.max else None
 
 
@@ -157,9 +157,9 @@ def _weekday(match: re.Match[str], today: date) -> PartialDate | None:
     on = on if on >= 0 else 6
     if match["which"]:
         monday = week(today, _shift(match["which"]))
-        first = moved(monday[0], on) if monday else None
+        first = shift_days(monday[0], on) if monday else None
     else:
-        first = moved(today, -((today.weekday() - on) % 7))
+        first = shift_days(today, -((today.weekday() - on) % 7))
     return PartialDate((first, first + timedelta(days=1))) if first and first < date.max else None
 
 
@@ -169,26 +169,26 @@ def _distance(match: re.Match[str], today: date) -> tuple[date | None, int]:
     if match["number"] == "半":
         halves = {"年": (-6 * 30, 30), "月": (-15, 5), "天": (0, 0), "日": (0, 0)}
         days, soft = halves.get(unit, (0, 0))
-        return moved(today, days), soft
+        return shift_days(today, days), soft
     said = match["number"] or ""
     is_rough = bool(match["some"]) or (len(said) == 2 and not number_of(said))  # 几, 两三
     many = _FEW if match["some"] else number_of(said) or number_of(said[-1])
     soft = 2 if is_rough else 1
     held = max(_HOLDS.get(unit, 0), 2 if is_rough and unit in ("天", "日") else 0)
     if unit in ("年", "月"):
-        return moved_months(today, -many * (12 if unit == "年" else 1)), soft * held
-    return moved(today, -many * {"天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7}.get(unit, 0)), soft * held
+        return shift_months(today, -many * (12 if unit == "年" else 1)), soft * held
+    return shift_days(today, -many * {"天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7}.get(unit, 0)), soft * held
 
 
 def _ago(match: re.Match[str], today: date) -> PartialDate | None:
     first, soft = _distance(match, today)
-    after = moved(first, 1) if first else None
+    after = shift_days(first, 1) if first else None
     return PartialDate((first, after), soft=soft) if first and after else None
 
 
 def _last_some(match: re.Match[str], today: date) -> PartialDate | None:
     first, _ = _distance(match, today)
-    after = moved(today, 1)
+    after = shift_days(today, 1)
     return PartialDate((first, after)) if first and after else None
 
 

@@ -12,16 +12,16 @@ from foundation.text.dates.calendar import (
     SEASONS,
     WEEKDAYS,
     Days,
-    day,
+    make_day,
     month_number,
     months,
-    moved,
-    moved_months,
     number_of,
+    shift_days,
+    shift_months,
     week,
     weekend,
 )
-from foundation.text.dates.partial import WHICH, PartialDate, settled
+from foundation.text.dates.partial import WHICH, PartialDate, resolve_partial
 
 Build = Callable[[re.Match[str], date], PartialDate | None]
 """From what was matched and today's date."""
@@ -71,7 +71,7 @@ def _day_of_month(match: re.Match[str], today: date) -> PartialDate:
 
 
 def _month_day(month: int, number: int, year: int) -> Days | None:
-    return day(year, month, number)
+    return make_day(year, month, number)
 
 
 def _days_of_month(match: re.Match[str], today: date) -> PartialDate:
@@ -79,7 +79,7 @@ def _days_of_month(match: re.Match[str], today: date) -> PartialDate:
     month, numbers = month_number(match["month"]), (int(match["day"]), int(match["last"]))
 
     def of(year: int) -> Days | None:
-        first, last = (day(year, month, number) for number in numbers)
+        first, last = (make_day(year, month, number) for number in numbers)
         return (first[0], last[1]) if first and last and first[0] < last[1] else None
 
     return _in_year(match, today, of, 0, needs=False)
@@ -114,7 +114,7 @@ def _half(match: re.Match[str], today: date) -> PartialDate:
 
 def _calendar(match: re.Match[str], _: date) -> PartialDate | None:
     year, month, number = (int(match[name]) if match[name] else 0 for name in ("year", "number", "day"))
-    days = day(year, month, number) if number else months(year, month) if 1 <= month <= 12 else None
+    days = make_day(year, month, number) if number else months(year, month) if 1 <= month <= 12 else None
     return PartialDate(days) if days else None
 
 
@@ -122,7 +122,7 @@ def _numbers(match: re.Match[str], _: date) -> PartialDate | None:
     """`7/4/2023`: the month first, as in the United States, unless it cannot be; `4.7.2023`: the day first."""
     one, other, year = int(match["one"]), int(match["other"]), int(match["year"])
     month, number = (other, one) if match["mark"] == "." or one > 12 else (one, other)
-    days = day(year, month, number)
+    days = make_day(year, month, number)
     return PartialDate(days) if days else None
 
 
@@ -148,7 +148,7 @@ def _near(match: re.Match[str], today: date) -> PartialDate | None:
     said = re.sub(r"\s+", " ", match[0].lower())
     shift = -2 if "before" in said else 2 if "after" in said else -1 if said in ("yesterday", "last night") else 0
     shift = 1 if said in ("tomorrow", "tomorrow night") else shift
-    first = moved(today, shift)
+    first = shift_days(today, shift)
     return PartialDate((first, first + timedelta(days=1))) if first and first < date.max else None
 
 
@@ -185,7 +185,7 @@ def _last_some(match: re.Match[str], today: date) -> PartialDate | None:
 
 
 def _back(many: int, unit: str, today: date, soft: int = 0) -> PartialDate | None:
-    first, after = _moved(today, -many, unit), moved(today, 1)
+    first, after = _moved(today, -many, unit), shift_days(today, 1)
     return PartialDate((first, after), soft=soft * _HOLDS.get(unit, 0)) if first and after else None
 
 
@@ -200,7 +200,7 @@ def _from_now(match: re.Match[str], today: date) -> PartialDate | None:
 def _at_distance(many: int, match: re.Match[str], today: date) -> PartialDate | None:
     unit = match["unit"].lower()
     first = _moved(today, many, unit)
-    after = moved(first, 1) if first else None
+    after = shift_days(first, 1) if first else None
     if not first or not after:
         return None
     soft = max(_HOLDS.get(unit, 0), abs(many) // 7 if unit in ("day", "night") else 0)
@@ -217,14 +217,14 @@ def _many(match: re.Match[str]) -> int:
 
 def _moved(today: date, many: int, unit: str) -> date | None:
     if unit in _UNITS:
-        return moved(today, many * _UNITS[unit])
+        return shift_days(today, many * _UNITS[unit])
     if unit in ("hour", "minute"):
         return today
-    return moved_months(today, many * {"month": 1, "year": 12, "decade": 120}[unit])
+    return shift_months(today, many * {"month": 1, "year": 12, "decade": 120}[unit])
 
 
 def _half_ago(match: re.Match[str], today: date) -> PartialDate | None:
-    first = moved_months(today, -6)
+    first = shift_months(today, -6)
     return PartialDate((first, first + timedelta(days=1)), soft=30) if first else None
 
 
@@ -238,7 +238,7 @@ def _weekday(match: re.Match[str], today: date) -> PartialDate | None:
         shift = 7 - back
     else:
         shift = -back if not which else WEEKDAYS.index(match["weekday"].lower()) - today.weekday()
-    first = moved(today, shift)
+    first = shift_days(today, shift)
     return PartialDate((first, first + timedelta(days=1)), needs=not which) if first and first < date.max else None
 
 
@@ -246,7 +246,7 @@ def _which_of_year(match: re.Match[str], today: date) -> PartialDate | None:
     """`last March`, `this summer`, `next Christmas`."""
     build = _month if match["month"] else _season if match["season"] else _feast
     part = build(match, today)
-    days = settled(part, today, WHICH[match["which"].lower()])
+    days = resolve_partial(part, today, WHICH[match["which"].lower()])
     return PartialDate(days, soft=part.soft) if days else None
 
 

@@ -70,7 +70,7 @@ _CHINESE_TIMES = re.compile(
 )
 
 
-def anchors(text: str) -> tuple[EventAnchor, ...]:
+def event_anchors(text: str) -> tuple[EventAnchor, ...]:
     """The events that a text tells a time by, in their order. Dates are no events: `spans` reads those."""
     text = text[:_LONGEST]
     found = [anchor for match in _ENGLISH.finditer(text) if (anchor := _english(match))]

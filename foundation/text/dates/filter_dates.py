@@ -11,7 +11,7 @@ _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
 _CALENDAR = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
-def moment(text: str, now: datetime, *, end: bool = False, zone: tzinfo | None = None) -> datetime:
+def parse_moment(text: str, now: datetime, *, end: bool = False, zone: tzinfo | None = None) -> datetime:
     """What a person types for `--since` and `--until`, aware, in UTC.
 
     `2026`, `2026-03`, `2026-03-01`, `2026-03-01T09:00`, `30d`, `2w`, `today`, and words: `last March`, `two weeks ago`,
@@ -28,10 +28,10 @@ def moment(text: str, now: datetime, *, end: bool = False, zone: tzinfo | None =
     try:
         given = datetime.fromisoformat(text.strip())
     except ValueError as error:
-        from foundation.text.dates.spans import bounds, whole  # dozens of patterns, for words alone
+        from foundation.text.dates.spans import parse_span, span_bounds  # dozens of patterns, for words alone
 
-        if span := whole(text, now, zone):
-            return bounds(span, zone)[end]
+        if span := parse_span(text, now, zone):
+            return span_bounds(span, zone)[end]
         raise _no_date(text) from error
     return _utc(given if given.tzinfo else given.replace(tzinfo=zone))
 

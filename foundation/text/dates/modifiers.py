@@ -4,7 +4,17 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from foundation.text.dates.calendar import FIRST, LAST, WEEKDAYS, Days, moved, moved_months, number_of, week, weekend
+from foundation.text.dates.calendar import (
+    FIRST,
+    LAST,
+    WEEKDAYS,
+    Days,
+    number_of,
+    shift_days,
+    shift_months,
+    week,
+    weekend,
+)
 
 DateModifier = Callable[[Days, re.Match[str], date], Days | None]
 """From a date's days, what was said beside it, and today."""
@@ -47,11 +57,11 @@ def _nth_week(days: Days, match: re.Match[str], _: date) -> Days | None:
     """Of a month: its first seven days, its last, its third weekend."""
     nth = ("last", "first", "second", "third", "fourth").index(match["nth"].lower())
     if match["unit"].lower() == "week":
-        return _seven(days[1] - timedelta(days=_WEEK) if not nth else moved(days[0], _WEEK * (nth - 1)), days)
+        return _seven(days[1] - timedelta(days=_WEEK) if not nth else shift_days(days[0], _WEEK * (nth - 1)), days)
     saturdays = weekend(days[0])
-    first = saturdays and (saturdays[0] if saturdays[0] >= days[0] else moved(saturdays[0], _WEEK))
+    first = saturdays and (saturdays[0] if saturdays[0] >= days[0] else shift_days(saturdays[0], _WEEK))
     ending = weekend(days[1], 0 if days[1].weekday() == 6 else -1)
-    saturday = (ending and ending[0]) if not nth else first and moved(first, _WEEK * (nth - 1))
+    saturday = (ending and ending[0]) if not nth else first and shift_days(first, _WEEK * (nth - 1))
     return (saturday, saturday + timedelta(days=2)) if saturday and days[0] <= saturday < days[1] else None
 
 
@@ -79,7 +89,7 @@ def _side(match: re.Match[str]) -> int:
 
 
 def _day_beside(days: Days, match: re.Match[str], _: date) -> Days | None:
-    first = moved(days[0], -1) if _side(match) < 0 else days[1]
+    first = shift_days(days[0], -1) if _side(match) < 0 else days[1]
     return _one_day(first)
 
 
@@ -87,8 +97,8 @@ def _weekday_beside(days: Days, match: re.Match[str], _: date) -> Days | None:
     on = WEEKDAYS.index(match["weekday"].lower())
     if _side(match) < 0:
         back = (days[0].weekday() - on) % 7 or 7
-        return _one_day(moved(days[0], -back))
-    return _one_day(moved(days[1], (on - days[1].weekday()) % 7))
+        return _one_day(shift_days(days[0], -back))
+    return _one_day(shift_days(days[1], (on - days[1].weekday()) % 7))
 
 
 def _units_beside(days: Days, match: re.Match[str], _: date) -> Days | None:
@@ -96,8 +106,8 @@ def _units_beside(days: Days, match: re.Match[str], _: date) -> Days | None:
     many = 2 if "couple" in said else 3 if "few" in said else number_of(said)
     many *= _side(match)
     if unit in ("month", "year"):
-        return _one_day(moved_months(days[0], many * (12 if unit == "year" else 1)))
-    return _one_day(moved(days[0], many * {"day": 1, "night": 1, "week": 7}[unit]))
+        return _one_day(shift_months(days[0], many * (12 if unit == "year" else 1)))
+    return _one_day(shift_days(days[0], many * {"day": 1, "night": 1, "week": 7}[unit]))
 
 
 def _one_day(first: date | None) -> Days | None:
@@ -113,7 +123,7 @@ def _after(days: Days, _: re.Match[str], today: date) -> Days:
 
 
 def _open(first: date, today: date) -> date:
-    after = moved(today, 1)
+    after = shift_days(today, 1)
     return after if after and first < after else LAST
 
 

@@ -69,6 +69,6 @@ WHICH: dict[str, YearChooser] = {
 }
 
 
-def settled(part: PartialDate, today: date, which: YearChooser = latest) -> Days | None:
+def resolve_partial(part: PartialDate, today: date, which: YearChooser = latest) -> Days | None:
     """Its days."""
     return part.days or (which(part.of, today) if part.of else None)

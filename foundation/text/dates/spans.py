@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from foundation.text.dates import chinese, english, modifiers
 from foundation.text.dates.calendar import FIRST, LAST, MONTH_NAMES, Days
-from foundation.text.dates.filter_dates import moment
-from foundation.text.dates.partial import DateMatch, PartialDate, YearChooser, latest, nearest, settled
+from foundation.text.dates.filter_dates import parse_moment
+from foundation.text.dates.partial import DateMatch, PartialDate, YearChooser, latest, nearest, resolve_partial
 
 _MONTH = r"(?P<month>" + "|".join(f"{name}|{name[:3]}\\.?" for name in MONTH_NAMES) + r"|sept\.?)"
 _WAYS = [
@@ -64,7 +64,8 @@ class DateSpan(Struct, frozen=True):
 
     `start` is its first day, `end` the day after its last; FIRST or LAST of calendar_words where it is open. `soft` are
     days around it that may be meant as well. `at` and `to` are where it stands in the text, in characters. `yearless`:
-    no year was said, and this is the latest, or for what was said in an entry the nearest; `periods` has it too.
+    no year was said, and this is the latest, or for what was said in an entry the nearest; `mentioned_periods` has it
+    too.
     """
 
     start: date
@@ -80,17 +81,17 @@ class DateSpan(Struct, frozen=True):
         return (self.end - self.start).days
 
 
-def spans(text: str, now: datetime, zone: tzinfo | None = None) -> tuple[DateSpan, ...]:
+def question_spans(text: str, now: datetime, zone: tzinfo | None = None) -> tuple[DateSpan, ...]:
     """What a question of that moment speaks of, in the order of the text. Days are `zone`'s, or the machine's."""
     return _read(text, local_day(now, zone), latest)
 
 
-def said(text: str, at: datetime, zone: tzinfo | None = None) -> tuple[DateSpan, ...]:
+def entry_spans(text: str, at: datetime, zone: tzinfo | None = None) -> tuple[DateSpan, ...]:
     """What an entry of that moment speaks of: its `yesterday` is the day before it, its `in July` the nearest one."""
     return _read(text, local_day(at, zone), nearest)
 
 
-def whole(text: str, now: datetime, zone: tzinfo | None = None) -> DateSpan | None:
+def parse_span(text: str, now: datetime, zone: tzinfo | None = None) -> DateSpan | None:
     """The span that the text is, and says nothing else: what a person types for a filter. Else None."""
     text = f"in the {_LEAD.sub('', text.strip())}"
     found = _read(text, local_day(now, zone), latest)
@@ -100,7 +101,7 @@ def whole(text: str, now: datetime, zone: tzinfo | None = None) -> DateSpan | No
     return found[0] if rest.strip(" .,。，") in ("in", "in the") else None
 
 
-def bounds(span: DateSpan, zone: tzinfo | None = None) -> tuple[datetime, datetime]:
+def span_bounds(span: DateSpan, zone: tzinfo | None = None) -> tuple[datetime, datetime]:
     """Its first moment and the first one after it, in UTC."""
     return _midnight(span.start, zone), _midnight(span.end, zone)
 
@@ -177,7 +178,7 @@ def _single(text: str, placed: DateMatch, today: date, which: YearChooser) -> Da
 
 def _shaped(text: str, placed: DateMatch, today: date, which: YearChooser) -> tuple[DateSpan, bool] | None:
     """With what narrows it, and whether it is a date for certain."""
-    days = settled(placed.part, today, which)
+    days = resolve_partial(placed.part, today, which)
     if days is None:
         return None
     span = DateSpan(*days, placed.part.soft, placed.at, placed.to, placed.part.days is None)
@@ -258,7 +259,7 @@ def _years_of_two(one: PartialDate, other: PartialDate, today: date, which: Year
     if one.of and other.days:
         found = [days for year in (other.days[0].year, other.days[0].year - 1) if year and (days := one.of(year))]
         return next(((days, other.days) for days in found if days[0] <= other.days[0]), None)
-    first = settled(one, today, which)
+    first = resolve_partial(one, today, which)
     if first is None or other.of is None:
         return None
     years = [year for year in (first[0].year, first[0].year + 1) if year < LAST.year]
@@ -266,7 +267,7 @@ def _years_of_two(one: PartialDate, other: PartialDate, today: date, which: Year
     return (first, second) if second else None
 
 
-def within(day: date, found: Sequence[DateSpan]) -> bool:
+def in_spans(day: date, found: Sequence[DateSpan]) -> bool:
     """Whether the day is of one of the spans, or as near to it as is meant."""
     return any(
         span.start - timedelta(days=min(span.soft, (span.start - FIRST).days)) <= day < LAST
@@ -275,11 +276,22 @@ def within(day: date, found: Sequence[DateSpan]) -> bool:
     )
 
 
-__all__ = ["DateMention", "DateSpan", "Period", "bounds", "moment", "periods", "said", "spans", "within"]
+__all__ = [
+    "DateMention",
+    "DateSpan",
+    "Period",
+    "entry_spans",
+    "in_spans",
+    "mentioned_periods",
+    "parse_moment",
+    "question_spans",
+    "span_bounds",
+]
 
 
-def periods(text: str) -> tuple[DateMention, ...]:
-    """The dates that a text speaks of, with or without a year. `spans` resolves those that need today's date."""
+def mentioned_periods(text: str) -> tuple[DateMention, ...]:
+    """The dates that a text speaks of, with or without a year. `question_spans` resolves those that need today's
+    date."""
     found: list[DateMention] = []
     taken = bytearray(len(text))
     for way in _WAYS:

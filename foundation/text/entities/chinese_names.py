@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Final
 
 from foundation.text.entities.gazetteer import CHINESE_PLACES
-from foundation.text.entities.numbers import places
+from foundation.text.entities.numbers import find_matches
 
 _SURNAMES: Final = frozenset(
     "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田"
@@ -46,14 +46,14 @@ _NOT_BEFORE: Final = {"大连": "接续锁", "长春": "藤", "大理": "石论�
 """What looks like a place and stands within other words: the characters that tell."""
 
 
-def chinese(text: str) -> Iterator[tuple[str, str]]:
-    for found in places(_PLACE, text):
+def chinese_names(text: str) -> Iterator[tuple[str, str]]:
+    for found in find_matches(_PLACE, text):
         if not _is_within(text, found):
             yield "place", found[0]
-    for found in places(_TITLE, text):
+    for found in find_matches(_TITLE, text):
         if name := _before_title(text[max(0, found.start() - 3) : found.start()]):
             yield "person", name if len(name) > 1 else name + found[0]
-    for found in places(_RELATED, text):
+    for found in find_matches(_RELATED, text):
         if name := _after_relation(text[found.end() : found.end() + 6]):
             yield "person", name
 

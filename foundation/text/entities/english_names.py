@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from foundation.text.entities.gazetteer import AFTER_IN, GIVEN, PLACES
-from foundation.text.entities.numbers import listed, places
+from foundation.text.entities.numbers import find_matches, split_names
 
 _CAPITAL = re.compile(r"[A-Z](?<![\w'’.@/\\$#&-][A-Z])[^\W\d_]{1,24}(?:-[A-Z][a-z]{1,20})?(?![\w@/\\]|-[a-z])")
 _NEXT = re.compile(r" ([A-Z][a-z]{1,20}(?:[-'’][A-Z][a-z]{1,20})?)(?![\w@/\\])")
 _TITLED = re.compile(r"\.? ([A-Z][^\W\d_]{1,24}(?:[-'’][A-Z][a-z]{1,20})?)(?: ([A-Z][a-z]{1,20}))?(?![\w@/\\])")
-_TITLES: Final = listed("Mr Mrs Ms Mx Dr Prof Professor Doctor Sir Madame Monsieur Herr Frau Señor Señora")
+_TITLES: Final = split_names("Mr Mrs Ms Mx Dr Prof Professor Doctor Sir Madame Monsieur Herr Frau Señor Señora")
 _RELATED = re.compile(
     r"\b(?:my|his|her|our|their|your|a|an|old|best|little|big|younger|older)(?: [a-z]{2,12})? (?:friend|wife|husband"
     r"|partner|girlfriend|boyfriend|fianc[ée]e?|son|daughter|brother|sister|mother|father|mom|mum|dad|cousin|aunt|uncle"
@@ -26,7 +26,7 @@ _RELATED = re.compile(
 _NAMED = re.compile(r"(?:\b[Mm]y name is|\bnamed|\bcalled (?:him|her)|\bthis is my \w{2,12}) $")
 _GREETED = re.compile(r"(?:^|[\s,.!?…—-])(?:hey|hi|hello|thanks|thank you|dear|bye|goodbye|congrats|welcome),? $", re.I)
 _AFTER_GREETED = re.compile(r"\s*(?:[,.!?…;:—]|$|and [A-Z])")
-_NOBODY: Final = listed(
+_NOBODY: Final = split_names(
     "There All Everyone Everybody Guys Folks Team God Friend Friends Both Sir Madam Claude Siri Alexa Assistant Again"
     " You This That These Those The My Your Our His Her It He She They We What When Where Who Why How Yes No Not If So"
     " Customer Hiring User Honey Buddy Dude Man Mom Mum Dad World Sunday Monday Tuesday Wednesday Thursday Friday"
@@ -41,12 +41,12 @@ _WAY = re.compile(
     r"|weekend in|summer in|honeymoon in|apartment in|house in|hotel in) $",
     re.IGNORECASE,
 )
-_NO_PLACE: Final = _NOBODY | GIVEN | listed("Spring Summer Autumn Fall Winter Google Apple Amazon Microsoft")
+_NO_PLACE: Final = _NOBODY | GIVEN | split_names("Spring Summer Autumn Fall Winter Google Apple Amazon Microsoft")
 _BEFORE: Final = 48
 _OPENING: Final = "\n\t\"'([{“‘*_>…—-"
 _PAIR: Final = 2  # at least so many characters come after a first name that has a second
 _KNOWN: Final = frozenset(PLACES) | frozenset(AFTER_IN) | GIVEN | _TITLES
-_LEADING: Final = listed(
+_LEADING: Final = split_names(
     "friend wife husband partner girlfriend boyfriend fiancé fiancée fiance fiancee son daughter brother sister mother"
     " father mom mum dad cousin aunt uncle niece nephew grandma grandpa grandmother grandfather colleague coworker"
     " co-worker boss manager teacher neighbour neighbor roommate flatmate doctor dentist therapist lawyer landlord"
@@ -58,7 +58,7 @@ _LEADING: Final = listed(
 def names(text: str) -> Iterator[tuple[str, str]]:
     """People with their names together and each alone; places as they are called."""
     done = 0  # what stands before it is part of a name already
-    for found in places(_CAPITAL, text):
+    for found in find_matches(_CAPITAL, text):
         word, (start, end) = found[0], found.span()
         if start < done:
             continue

@@ -19,22 +19,22 @@ MOST_PLACES = 50_000
 their words."""
 
 
-def listed(names: str) -> frozenset[str]:
+def split_names(names: str) -> frozenset[str]:
     """The names of a list that is written with blanks between them."""
     return frozenset(names.split())
 
 
-def places(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+def find_matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """Where the pattern stands, so many times at most."""
     return islice(pattern.finditer(text), MOST_PLACES)
 
 
-CLEAR: Final = listed(
+CLEAR: Final = split_names(
     "BA CA MU CZ UA DL LH AF KL EK QR QF SQ CX JL NH KE OZ TK LX IB AY SK SU EY TG VN NZ HU WN EI JQ KQ AA MH"
 )
 """Airlines whose code and three digits mean nothing else."""
 
-AIRLINES: Final = CLEAR | listed(
+AIRLINES: Final = CLEAR | split_names(
     "AC AI AK AM AS AT AV AZ B6 BI BR BT CI CM D7 DY ET F9 FJ FM FR FZ G3 GA GF GS HA HO HX HY IX JD JO JU KC KM KN KU"
     " KX LA LO LY MD ME MF MK MS NK NS OD OS PC PG PK PR PX PY QW QZ RJ RO S7 SA SC SN SV TN TO TP TR TV U2 UL UX VA VJ"
     " VS VY W6 WB WF WS WY XJ XQ ZH 3K 3U 5J 6E 8L 9C"
@@ -154,7 +154,7 @@ _FLIGHT_TALK = re.compile(
 _LETTER_AFTER = re.compile(r"[A-Za-z_]|[.-]?\d")
 
 _VERSION_BEFORE = re.compile(r"(?:(?<![A-Za-z0-9])[vV]|\b(?:version|release)s? |版本 ?)$", re.IGNORECASE)
-_SOFTWARE = listed(
+_SOFTWARE = split_names(
     "python node nodejs java php ruby perl go golang rust swift kotlin scala django flask fastapi rails react vue"
     " angular svelte numpy pandas pytorch torch tensorflow keras sqlite postgres postgresql mysql redis mongodb docker"
     " kubernetes linux ubuntu debian fedora android ios ipados macos chrome firefox safari git gcc clang cuda npm pip"
@@ -167,7 +167,7 @@ _SUFFIX = re.compile(r"(?:-?(?:alpha|beta|rc|a|b|dev|post)\.?\d{1,4})(?![A-Za-z0
 
 def numbers(text: str) -> Iterator[tuple[str, str]]:
     done = 0  # what stands before it is part of a date already
-    for found in places(_NUMBER, text):
+    for found in find_matches(_NUMBER, text):
         start, end = found.span()
         if end - start > _LONGEST or start < done or (found[0].isdigit() and _stands_bare(text, start, end)):
             continue

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
-from foundation.text.entities.chinese_names import chinese
+from foundation.text.entities.chinese_names import chinese_names
 from foundation.text.entities.english_names import names
-from foundation.text.entities.numbers import listed, numbers, places
+from foundation.text.entities.numbers import find_matches, numbers, split_names
 from foundation.text.folding import LONGEST
 from foundation.text.tags import path_ends
 
@@ -25,7 +25,7 @@ _TRAILING = ".,;:!?*_"
 
 
 def addresses(text: str) -> Iterator[tuple[str, str]]:
-    for found in places(_ADDRESS, text):
+    for found in find_matches(_ADDRESS, text):
         bare = found[0].rpartition("://")[2] if "://" in found[0][:8] else found[0]
         bare = bare.rstrip(_TRAILING).rstrip("/")
         host, _, rest = bare.partition("/")
@@ -54,8 +54,8 @@ _PATH = re.compile(r"/(?<![A-Za-z0-9_/\\:<.>)\]].)[A-Za-z0-9_.-]{1,60}(?:/[A-Za-
 _OF_PATHS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./~\\+-"
 _LONGEST = 160
 _ATTRIBUTES = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")
-_MIDDLES = listed("tar test spec min d config conf module local example prod dev")
-_SOFTWARE = listed(
+_MIDDLES = split_names("tar test spec min d config conf module local example prod dev")
+_SOFTWARE = split_names(
     "node.js vue.js next.js nuxt.js react.js three.js d3.js express.js backbone.js ember.js alpine.js angular.js p5.js"
     " chart.js deno.ts asp.cs"
 )
@@ -63,12 +63,12 @@ _SOFTWARE = listed(
 
 def files(text: str) -> Iterator[tuple[str, str]]:
     if "." in text:
-        for found in places(_ENDING, text):
+        for found in find_matches(_ENDING, text):
             path = _back(text, found.start()) + found[0]
             if _is_file(path, found[0]):
                 yield from (("file", end) for end in path_ends(path))
     if "/" in text:
-        for found in places(_PATH, text):
+        for found in find_matches(_PATH, text):
             yield from (("file", end) for end in path_ends(found[0].rstrip(".")))
 
 
@@ -104,7 +104,7 @@ def entities(text: str) -> Iterator[Entity]:
     for rule in _RULES:
         yield from islice(rule(bare), _MOST)
     if not bare.isascii() and _HAN.search(bare):
-        yield from islice(chinese(bare), _MOST)
+        yield from islice(chinese_names(bare), _MOST)
 
 
 _RULES: Final[tuple[Callable[[str], Iterator[Entity]], ...]] = (numbers, names, files)

@@ -32,7 +32,7 @@ from memory.cold.encoding import readable_meta, unpack
 from memory.cold.sql import fetch, first
 from memory.errors import MemoryFailure
 from memory.pages.read.reader import read_picture
-from memory.pages.render.header import digest
+from memory.pages.render.header import text_digest
 from memory.pages.types import PageRow
 from memory.records import AnalysedTerms
 
@@ -160,7 +160,7 @@ class PackAdopter:
         """Whether another page has this page's id already: then one of the two is forged, and this one is strange."""
         page, sql = saved.page.page_id, "SELECT 1 FROM pages WHERE id = ? AND sha256 <> ?"
         taken = any(one.id == page and one.text != saved.page.text for one in self._pages)
-        if taken or self._cold.read(lambda db: first(db, sql, (page, digest(saved.page.text)))) is not None:
+        if taken or self._cold.read(lambda db: first(db, sql, (page, text_digest(saved.page.text)))) is not None:
             self._told.lost.append(f"Pack {name}: another page has the id {page} already; this one was left out.")
             return True
         return False
@@ -267,7 +267,7 @@ class PackAdopter:
 
 def _stands(db: apsw.Connection, storage: Storage, name: str, saved: SalvagedPage, sealed: ManifestFacts) -> bool:
     """Whether all that the page says stands elsewhere: on a sound page with this text, or in the store."""
-    sha256 = digest(saved.page.text)
+    sha256 = text_digest(saved.page.text)
     if any(_is_sound(storage, row) for row in _pages_with(db, sha256) if row.pack != name):
         return True
     page = saved.page.page_id
@@ -314,4 +314,4 @@ def _row(name: str, storage: Storage, now: datetime) -> PackRow:
 
 def _picture(saved: SalvagedPage) -> PageImage:
     page = pixel_page(saved, "", 0)
-    return PageImage(page.id, page.number, page.mode, len(page.text), digest(page.text).hex(), saved.png)
+    return PageImage(page.id, page.number, page.mode, len(page.text), text_digest(page.text).hex(), saved.png)

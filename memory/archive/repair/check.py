@@ -23,7 +23,7 @@ from memory.cold import ColdStore
 from memory.cold.sql import each
 from memory.errors import MemoryFailure
 from memory.pages.read.reader import read_picture
-from memory.pages.render.header import digest
+from memory.pages.render.header import text_digest
 from memory.pages.render.modes import MODES
 from memory.pages.types import PageRow
 from memory.records import IntegrityProblem
@@ -142,7 +142,7 @@ def _entries(db: apsw.Connection, pack: str, texts: dict[str, str]) -> Iterator[
         if any(span.page not in texts for span in spans):
             continue
         text = "".join(texts[span.page][span.page_start : span.page_start + span.length] for span in spans)
-        if digest(text) != sha256 or len(text) != chars:
+        if text_digest(text) != sha256 or len(text) != chars:
             yield IntegrityProblem("entry", id_, "What stands on its pages is not its text: its SHA-256 differs.")
 
 

@@ -28,7 +28,7 @@ from memory.cold.integrity.repair import FindText
 from memory.cold.sql import fetch, first, run
 from memory.errors import Damaged, MemoryFailure, NotFound, StorageUnreachable
 from memory.pages.read.reader import read_picture
-from memory.pages.render.header import digest
+from memory.pages.render.header import text_digest
 from memory.pages.types import EntryText, PageRow, PageText
 from memory.records import AnalysedTerms, Entry
 
@@ -118,7 +118,7 @@ class EntryTextReader:
         if any(text is None for text, _, _ in parts):
             return None
         text = "".join((text or "")[at : at + length] for text, at, length in parts)
-        return text if digest(text).hex() == entry["sha256"] else None
+        return text if text_digest(text).hex() == entry["sha256"] else None
 
     def _page(self, id_: str) -> str | None:
         if id_ not in self._pages:
@@ -174,7 +174,7 @@ def _twin(cold: ColdStore, storage: Storage, seq: int, sha256: bytes) -> str | N
             text = unpack(body, packed, chars) if body is not None else _from_pages(cold, storage, twin)
         except MemoryFailure:
             continue
-        if digest(text) == sha256:
+        if text_digest(text) == sha256:
             return text
     return None
 

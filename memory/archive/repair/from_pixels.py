@@ -15,10 +15,10 @@ from memory.archive.packs.manifest import ArchiveFact, ConversationFact, EntryFa
 from memory.archive.repair.diff import Fields, Key
 from memory.archive.repair.salvage import SalvagedPage
 from memory.pages.cost.factsheet import factsheet
-from memory.pages.font.glyphs import glyphs
-from memory.pages.read.exact import read
+from memory.pages.font.glyphs import load_glyphs
+from memory.pages.read.exact import read_exact
 from memory.pages.render.entry_heads import EntryHead, ParsedHead
-from memory.pages.render.header import digest
+from memory.pages.render.header import text_digest
 from memory.pages.render.modes import CELLS, MODES, modes_of
 from memory.records import EntryKind, new_id
 from models.messages import Role
@@ -136,7 +136,7 @@ def _page(page: PixelPage) -> PageFact:
         cell=page.cell,
         position=page.position,
         chars=len(page.text),
-        sha256=digest(page.text).hex(),
+        sha256=text_digest(page.text).hex(),
         text_tokens=sum(map(estimate, _words(page))),
         vision_tokens=MODES[page.mode].vision_tokens,
         factsheet=factsheet(page.text),
@@ -154,9 +154,9 @@ def _words(page: PixelPage) -> Iterator[str]:
 
 def _mode(saved: SalvagedPage) -> tuple[str, str]:
     """Its mode by its size, its cell by the glyph table that its header names."""
-    side, header = int.from_bytes(saved.png[16:20]), read(saved.png).header
+    side, header = int.from_bytes(saved.png[16:20]), read_exact(saved.png).header
     table = header.table if header else ""
-    cell = next((cell for cell in CELLS if glyphs(cell).id == table), CELLS[0])
+    cell = next((cell for cell in CELLS if load_glyphs(cell).id == table), CELLS[0])
     return next((mode.name for mode in modes_of(cell).values() if mode.side == side), "base"), cell.name
 
 
@@ -181,7 +181,7 @@ def _entries(run: Sequence[PixelPage], conversation: int, now: datetime, after: 
             speaker=head.speaker if head else "",
             time_ms=to_ms(head.time if head and head.time else now),
             chars=len(text),
-            sha256=digest(text).hex(),
+            sha256=text_digest(text).hex(),
             spans=tuple(spans),
             meta=_meta(pieces[0]),
         )

@@ -32,9 +32,9 @@ from memory.cold.sql import fetch, run
 from memory.errors import MemoryFailure
 from memory.pages.read.reader import read_picture
 from memory.pages.render.blocks import LayoutText
-from memory.pages.render.header import digest
+from memory.pages.render.header import text_digest
 from memory.pages.render.modes import MODES, mode_named
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 from memory.pages.types import PageRow
 
 
@@ -48,10 +48,10 @@ def redrawn(folder: Path | None, label: str, start: int, page: PageImage, cell: 
     text = kept_page(folder, label, start, page.chars, page.sha256)
     if text is None:
         return None
-    sheet = next(iter(sheets([LayoutText(text)], mode_named(page.mode, cell == "6x12"))))
+    sheet = next(iter(page_sheets([LayoutText(text)], mode_named(page.mode, cell == "6x12"))))
     if sheet.text != text:
         return None
-    png = draw(sheet, page.id, page.number).png
+    png = render_page(sheet, page.id, page.number).png
     return PageImage(page.id, page.number, page.mode, page.chars, page.sha256, png)
 
 
@@ -127,7 +127,7 @@ class PackRepairer:
         found: dict[str, PageImage] = {}
         for saved in saved_pages(self._storage.read(row.name)):
             page = wanted.get(saved.page.page_id)
-            if page is not None and digest(saved.page.text).hex() == page.sha256:
+            if page is not None and text_digest(saved.page.text).hex() == page.sha256:
                 found[page.id] = _picture(page, saved.png)
         return found
 

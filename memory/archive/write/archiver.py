@@ -33,9 +33,9 @@ from memory.cold.insert import insert_conversation, insert_entry, let_go
 from memory.errors import OutOfDate
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
-from memory.pages.render.header import digest
+from memory.pages.render.header import text_digest
 from memory.pages.render.modes import Mode
-from memory.pages.render.page import sheets
+from memory.pages.render.page import page_sheets
 from memory.pages.types import ArchiveEstimate, ArchiveResult, PageRow
 from memory.records import AnalysedTerms, Entry, EntryAnalyser, EntryDraft, EntryKind
 from models.messages import Role
@@ -175,7 +175,7 @@ class Archiver:
             def transaction(db: apsw.Connection) -> ArchiveResult:
                 sharing.still_there(db)
                 for entry in entries:  # first of all: its conversation may be gone
-                    if not page_rows.is_stored(db, entry.seq, digest(entry.text or "")):
+                    if not page_rows.is_stored(db, entry.seq, text_digest(entry.text or "")):
                         raise _out_of_date(entry)
                 archive = 0
                 if bound:
@@ -206,7 +206,7 @@ class Archiver:
         drawn = sharing.composed(entries)
         laid = [structs.replace(s, text=drawn[s.key].text) for s in stretches(entries)]
         pages = text_tokens = vision_tokens = 0
-        for sheet in sheets(laid, mode):
+        for sheet in page_sheets(laid, mode):
             pages += 1
             text_tokens += self._figures.words(sheet.text, sheet.laid, drawn)
             vision_tokens += self._figures.picture(sheet.mode.name)

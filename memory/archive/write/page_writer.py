@@ -18,7 +18,7 @@ from memory.pages.read.reader import read_picture
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.layout import LayoutSpan
 from memory.pages.render.modes import Mode
-from memory.pages.render.page import RenderedPage, draw, sheets
+from memory.pages.render.page import RenderedPage, page_sheets, render_page
 from memory.records import new_id
 
 PAGES_A_PACK = 256  # about 8 MB of packs, and 34 MB of PNGs in memory while one is made
@@ -91,9 +91,9 @@ def _nobody(_done: int) -> None:
 def _drawn(runs: Iterable[Sequence[LayoutText]], mode: Mode) -> Iterator[tuple[int, RenderedPage]]:
     number = 0
     for run, stretches in enumerate(runs):
-        for sheet in sheets(stretches, mode):
+        for sheet in page_sheets(stretches, mode):
             number += 1
-            yield run, draw(sheet, new_id("pg"), number)
+            yield run, render_page(sheet, new_id("pg"), number)
 
 
 def prove(pack: Pack, position: int, page: RenderedPage) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from foundation.files import encode, exists, is_file, list_files, make_folder, read_bytes, write_atomically
 from foundation.privacy import Cleared, clear
-from memory.pages.render.header import digest
+from memory.pages.render.header import text_digest
 
 _NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]+')
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")  # Windows
@@ -47,6 +47,6 @@ def kept_page(folder: Path, label: str, start: int, chars: int, sha256: str) -> 
         except (OSError, UnicodeDecodeError):  # not to be read: then the text is in another, or in none
             continue
         piece = text[start : start + chars]
-        if digest(piece).hex() == sha256:
+        if text_digest(piece).hex() == sha256:
             return piece
     return None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from foundation.privacy import Cleared, TextSource, as_given, clear, examine
-from foundation.privacy.redaction import Redaction, place_after
+from foundation.privacy.redaction import Redaction, offset_after
 from memory.knowledge.readers.document import Document, DocumentLocation
 from memory.knowledge.readers.text import headings_of, lines_of
 
@@ -39,8 +39,8 @@ def _redacted(document: Document) -> Document:
     pictures = tuple(
         replace(
             one,
-            start=(start := place_after(found.spans, one.start)),
-            length=place_after(found.spans, one.start + one.length) - start,
+            start=(start := offset_after(found.spans, one.start)),
+            length=offset_after(found.spans, one.start + one.length) - start,
         )
         for one in document.pictures
     )
@@ -51,7 +51,7 @@ def _moved(document: Document, spans: Sequence[Redaction]) -> tuple[DocumentLoca
     """Each place where its text lies now; of several that a span goes over, the last."""
     moved: dict[int, DocumentLocation] = {}
     for place in document.places:
-        start = place_after(spans, place.start)
+        start = offset_after(spans, place.start)
         moved[start] = DocumentLocation(start, _label(document.text, place, spans), place.read_by)
     return tuple(moved[start] for start in sorted(moved))
 

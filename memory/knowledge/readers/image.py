@@ -73,10 +73,10 @@ def _words(raw: bytes, name: str, sight: OcrReader | None, too_many: str) -> tup
 
 def _own_page(raw: bytes) -> str | None:
     """The text of a page that this program drew, whose hash matches; None for any other picture."""
-    from memory.pages.read.exact import read  # with numpy, for pictures alone
+    from memory.pages.read.exact import read_exact  # with numpy, for pictures alone
 
     try:
-        reading = read(raw)
+        reading = read_exact(raw)
     except (NotAPage, ValueError, OSError):
         return None
     return reading.text if reading.trust is Trust.EXACT else None

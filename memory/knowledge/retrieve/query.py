@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from foundation.text.analysis import tokens, words
+from foundation.text.analysis import term_list, tokens
 from foundation.text.stopwords import is_function_word
 from memory.search import Hit, Query, SearchResults
 from memory.search.query.query import KNOWLEDGE
@@ -83,7 +83,7 @@ def _content_words(text: str) -> list[str]:
 
 
 def _is_function_word(word: str) -> bool:
-    return all(map(is_function_word, words(word, "")))
+    return all(map(is_function_word, term_list(word, "")))
 
 
 def topic(question: str) -> str:

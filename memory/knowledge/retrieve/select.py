@@ -16,7 +16,7 @@ from memory.knowledge.importance.view_budget import ViewState
 from memory.knowledge.records import DocumentView, KnowledgeRecord
 from memory.pages.cost.factsheet import factsheet
 from memory.pages.cost.gate import FRAME as OVERHEAD
-from memory.pages.cost.gate import stays_text, worth_it
+from memory.pages.cost.gate import saves_tokens, should_stay_text
 from memory.search import Hit
 from models.messages import Image
 
@@ -139,7 +139,7 @@ def _page(
     facts = ", ".join(factsheet(words))
     text = f"Shown in the picture “{image.name}”." + (f" Exact words on it: {facts}" if facts else "")
     sheet = count(text)
-    if not view.picture and (stays_text(words) or not worth_it(count(words), seen, sheet)):
+    if not view.picture and (should_stay_text(words) or not saves_tokens(count(words), seen, sheet)):
         return None
     tokens = seen + sheet + OVERHEAD
     if tokens > room[0] or seen > room[1]:

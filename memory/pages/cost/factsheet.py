@@ -210,7 +210,7 @@ def factsheet(text: str, most: int = MOST) -> tuple[str, ...]:
     return tuple(token for _, token in kept)
 
 
-def forget() -> None:
+def clear_cache() -> None:
     """Drops what is remembered of texts, where words must leave this process."""
     _ranked.cache_clear()
 

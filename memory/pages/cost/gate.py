@@ -14,7 +14,7 @@ _AT = 33  # where the pixel data begins: after the signature and the header chun
 _LEVEL = 6
 
 
-def deflated(png: bytes) -> bytes:
+def compress_png(png: bytes) -> bytes:
     """One of our own stored PNGs, compressed: about a seventh of its size. The same bytes for the same page."""
     length = int.from_bytes(png[_AT : _AT + 4], "big")
     packed = zlib.compress(zlib.decompress(png[_AT + 8 : _AT + 8 + length]), _LEVEL)
@@ -42,12 +42,12 @@ _RUN = re.compile(r"[0-9A-Za-z_+/=-]{12,400}")
 _LOWER_AND_UPPER = re.compile(r"[a-z][A-Z0-9][^/_-]{0,12}[a-z][A-Z0-9]")
 
 
-def worth_it(text_tokens: int, image_tokens: int, sheet_tokens: int) -> bool:
+def saves_tokens(text_tokens: int, image_tokens: int, sheet_tokens: int) -> bool:
     """Whether the picture, its factsheet and its frame cost fewer tokens than the text."""
     return image_tokens + sheet_tokens + FRAME < text_tokens
 
 
-def stays_text(text: str) -> bool:
+def should_stay_text(text: str) -> bool:
     """Whether most of it is of a kind that a chat model cannot be trusted to read from pixels."""
     solid = _BLANK.sub("", text[:_LOOKED_AT])
     if not solid:

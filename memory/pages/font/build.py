@@ -27,7 +27,7 @@ import zstandard
 
 from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, MAGIC, NEWLINE, RESERVED, TABLES
 from memory.pages.font.sources import PcfGlyph, read_pcf, read_unifont
-from memory.pages.font.unique import Bitmap, mark
+from memory.pages.font.unique import Bitmap, make_unique
 from memory.pages.render.modes import DENSE, REGULAR, Cell
 
 _WIDTH, _HEIGHT, _ASCENT = DENSE.width, DENSE.height, 10
@@ -190,7 +190,7 @@ def build(cell: Cell, files: Sequence[Path]) -> tuple[dict[int, Bitmap], int]:
     *fonts, hex_file, upper_font = files
     stock = gather(fonts, hex_file, upper_font) if cell == DENSE else read_unifont(hex_file, upper_font)
     stock = {code: bits for code, bits in stock.items() if code not in RESERVED}
-    return mark(_OWN[cell] | stock, cell, _rank)
+    return make_unique(_OWN[cell] | stock, cell, _rank)
 
 
 def serialise(marked: dict[int, Bitmap], cell: Cell) -> bytes:

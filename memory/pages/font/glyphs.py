@@ -117,6 +117,6 @@ def _stir(product: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @cache
-def glyphs(cell: Cell = REGULAR) -> Glyphs:
+def load_glyphs(cell: Cell = REGULAR) -> Glyphs:
     """The vendored table, loaded once a process."""
     return Glyphs(unpack(TABLES[cell].read_bytes(), limit=_LONGEST_TABLE), cell)

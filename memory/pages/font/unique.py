@@ -13,7 +13,7 @@ from memory.pages.render.modes import Cell
 Bitmap = bytes
 
 
-def mark(glyphs: dict[int, Bitmap], cell: Cell, rank: Callable[[int], int]) -> tuple[dict[int, Bitmap], int]:
+def make_unique(glyphs: dict[int, Bitmap], cell: Cell, rank: Callable[[int], int]) -> tuple[dict[int, Bitmap], int]:
     """Every code point with a bitmap of its own, and how many had to be marked. The lower rank keeps its pixels.
 
     Narrow ones go first: no narrow shape may appear once a wide glyph was found clear of them all.

@@ -24,7 +24,7 @@ class AttributedText(Struct, frozen=True, kw_only=True):
         return self.line, self.line + self.text.count("\n")
 
 
-def spoken(page: PageText) -> tuple[AttributedText, ...]:
+def attributed_texts(page: PageText) -> tuple[AttributedText, ...]:
     """What each speaker says on the page, in order; nothing on a file's page.
 
     The newline that ends an entry on the page is no part of it; a head line that cannot be understood names nobody.

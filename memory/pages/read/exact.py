@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from foundation.program import PROGRAM
 from foundation.trust import Trust
 from memory.errors import NotAPage
-from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, Glyphs, glyphs, hash_cells, hash_pairs
+from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, Glyphs, hash_cells, hash_pairs, load_glyphs
 from memory.pages.render.entry_heads import SIGN, ParsedHead, read_head_line
-from memory.pages.render.header import HEADER_CELLS, PageHeader, digest, read_header
+from memory.pages.render.header import HEADER_CELLS, PageHeader, read_header, text_digest
 from memory.pages.render.modes import CELLS, MODES, Cell
 from memory.pages.render.png import decode
 from memory.pages.render.raster import cells_of, margin_is_blank
@@ -50,7 +50,7 @@ class PageReading(Struct, frozen=True):
     altered: tuple[int, ...] = ()
 
 
-def read(picture: bytes) -> PageReading:
+def read_exact(picture: bytes) -> PageReading:
     """The text of one page. Raises NotAPage where the picture does not hold our cells."""
     ink_as_it_is = decode(picture)
     for ink in _at_scale(ink_as_it_is):
@@ -80,14 +80,14 @@ class _CellPage(Struct, frozen=True):
 def _header(ink: NDArray[np.uint8], cell: Cell) -> PageHeader | None:
     """The header in the first rows of such cells, without a look at the rest."""
     cells = cells_of(ink[: _header_rows(ink, cell) * cell.height], cell)
-    return read_header(_string(read_cells(cells, glyphs(cell))[:HEADER_CELLS]))
+    return read_header(_string(read_cells(cells, load_glyphs(cell))[:HEADER_CELLS]))
 
 
 def _page(ink: NDArray[np.uint8], cell: Cell) -> _CellPage:
     cells = cells_of(ink, cell)
     columns = ink.shape[1] * 8 // cell.width
     head = _header_rows(ink, cell) * columns
-    return _CellPage(cells, read_cells(cells, glyphs(cell)), head, margin_is_blank(ink, cell))
+    return _CellPage(cells, read_cells(cells, load_glyphs(cell)), head, margin_is_blank(ink, cell))
 
 
 def _header_rows(ink: NDArray[np.uint8], cell: Cell) -> int:
@@ -99,7 +99,7 @@ def _reading(page: _CellPage, header: PageHeader) -> PageReading:
     text, heads = text_and_heads(page.codes[page.head : end])
     rest = (page.cells[HEADER_CELLS : page.head], page.cells[end:])
     rest_is_blank = page.margin_is_blank and not any(cells.any() for cells in rest)
-    if rest_is_blank and digest(text).hex() == header.sha256 and len(heads) == header.heads:
+    if rest_is_blank and text_digest(text).hex() == header.sha256 and len(heads) == header.heads:
         return PageReading(text, Trust.EXACT, (), header, heads)
     return _doubtful(text, heads, header)
 

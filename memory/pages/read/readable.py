@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from foundation.program import own_command
 from memory.errors import NotAPage
-from memory.pages.font.glyphs import ESCAPE, glyphs
+from memory.pages.font.glyphs import ESCAPE, load_glyphs
 from memory.pages.read.exact import read_cells
 from memory.pages.render.modes import CELLS, Mode, modes_of
 from memory.pages.render.png import decode_grey
@@ -87,7 +87,7 @@ def _label(grey: NDArray[np.uint8], mode: Mode) -> str:
     if grey.shape[1] != mode.side:
         return ""
     packed = np.packbits(_ink(grey[: mode.cell.height]), axis=1)
-    codes = read_cells(cells_of(packed, mode.cell), glyphs(mode.cell))
+    codes = read_cells(cells_of(packed, mode.cell), load_glyphs(mode.cell))
     title = "".join(chr(code) for code in codes.tolist() if 0x20 <= code < ESCAPE)
     numbered = _NUMBERED.fullmatch(title.rstrip())
     return numbered[1].strip() if numbered else ""

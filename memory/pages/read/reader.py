@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from foundation.errors import PalimpsestError
-from foundation.files import FileTooLarge, read_bytes, real
+from foundation.files import FileTooLarge, read_bytes, resolve_path
 from foundation.install_hints import install_extra
 from foundation.trust import Trust
 from memory.errors import NotAPage, NotFound
-from memory.pages.read.exact import ENGINE, PageReading, read
-from memory.pages.read.ocr.pages import OcrPageText, OnLine, by_ocr, seconded
+from memory.pages.read.exact import ENGINE, PageReading, read_exact
+from memory.pages.read.ocr.pages import OcrPageText, OnLine, read_by_ocr, verify_by_ocr
 from memory.pages.read.readable import HeaderlessPage, refuse_for_people
 from memory.pages.render.png import decode_grey
 from memory.pages.types import PageText
@@ -64,7 +64,7 @@ def read_picture(
             refuse_for_people(data)
             found = _by_nearest(data)
         case _:
-            found = by_ocr(data, _opened(ocr) or engine_named(engine), on_line)
+            found = read_by_ocr(data, _opened(ocr) or engine_named(engine), on_line)
     ms = (time.perf_counter() - began) * 1000
     header = found.header
     trust, doubt = found.trust, found.doubt
@@ -94,14 +94,14 @@ def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | No
         if (engine := _opened(ocr)) is None:
             raise _nobody_reads(error) from error
         on_stage(f"no page of ours; read by {engine.name}")
-        return by_ocr(data, engine, on_line)
+        return read_by_ocr(data, engine, on_line)
     if best.trust is Trust.EXACT or best.is_settled:
         return best
     try:
         if (engine := _opened(ocr)) is None:
             return best
         on_stage(f"read a second time, by {engine.name}")
-        return seconded(best, data, engine, on_line)
+        return verify_by_ocr(best, data, engine, on_line)
     except PalimpsestError as error:  # a second reader is no condition for the first
         return best.saying(f"No second reader looked at it: {error.message}")
 
@@ -154,16 +154,16 @@ def _unheard(_: str) -> None:
 
 
 def _by_cells(data: bytes) -> OcrPageText:
-    return _found(read(data), ENGINE)
+    return _model_of(read_exact(data), ENGINE)
 
 
 def _by_nearest(data: bytes) -> OcrPageText:
     from memory.pages.read.nearest.reader import read_nearest  # a page that is whole never needs it
 
-    return _found(read_nearest(data), NEAREST)
+    return _model_of(read_nearest(data), NEAREST)
 
 
-def _found(reading: PageReading, engine: str) -> OcrPageText:
+def _model_of(reading: PageReading, engine: str) -> OcrPageText:
     told = (_altered(reading.altered),) if reading.altered else ()
     return OcrPageText(
         text=reading.text,
@@ -186,7 +186,7 @@ def _nobody_reads(told: NotAPage) -> NotAPage:
 
 def _bytes(path: Path) -> bytes:
     try:
-        if data := read_bytes(real(path), most=_LARGEST_FILE):
+        if data := read_bytes(resolve_path(path), most=_LARGEST_FILE):
             return data
     except FileTooLarge as error:
         raise NotAPage("Picture too large", f"{path} has more than 64 MB; a page of ours has 0.2 MB.") from error

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, glyphs
+from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, load_glyphs
 from memory.pages.render.modes import Mode
 
 _SPACE = 0x20
@@ -27,9 +27,9 @@ class GlyphPlacement(Struct, frozen=True):
     chars: int
 
 
-def place(text: str, heads: Sequence[int], mode: Mode) -> GlyphPlacement:
+def place_glyphs(text: str, heads: Sequence[int], mode: Mode) -> GlyphPlacement:
     """The text from the page's first cell on; at each of `heads` stands the head mark in place of the character."""
-    table = glyphs(mode.cell)
+    table = load_glyphs(mode.cell)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int32)
     if heads:
         codes[list(heads)] = HEAD
@@ -47,7 +47,7 @@ def place(text: str, heads: Sequence[int], mode: Mode) -> GlyphPlacement:
 
 def grid_of(placed: GlyphPlacement, chars: int, mode: Mode) -> tuple[NDArray[np.int32], int]:
     """(capacity,) which of the table's cells stands in each place, and how many the first `chars` characters take."""
-    table = glyphs(mode.cell)
+    table = load_glyphs(mode.cell)
     fits = int(np.searchsorted(placed.owner, chars))
     first, wide, at = placed.first[:fits], placed.wide[:fits], placed.at[:fits]
     used = int(at[-1] + wide[-1]) + 1 if len(at) else 0

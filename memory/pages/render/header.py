@@ -34,7 +34,7 @@ class PageHeader(Struct, frozen=True):
     version: int = VERSION
 
 
-def digest(text: str) -> bytes:
+def text_digest(text: str) -> bytes:
     """SHA-256 of a text's UTF-8; lone surrogates are let through (surrogatepass)."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 

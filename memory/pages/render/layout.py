@@ -44,7 +44,7 @@ class PageLayout(Struct, frozen=True):
         return [head.begin - 1 for head in self.heads if head.begin]
 
 
-def compose(stretches: Sequence[LayoutText], begin: LayoutPosition, most: int) -> PageLayout:
+def lay_out(stretches: Sequence[LayoutText], begin: LayoutPosition, most: int) -> PageLayout:
     """What follows from `begin`, `most` characters at least where there are as many."""
     parts, heads, laid = list[str](), list[ParsedHead](), list[LayoutSpan]()
     at, start, line = 0, begin.start, begin.line
@@ -66,7 +66,7 @@ def compose(stretches: Sequence[LayoutText], begin: LayoutPosition, most: int) -
     return PageLayout("".join(parts), begin, tuple(heads), tuple(laid))
 
 
-def cut(galley: PageLayout, end: int) -> PageLayout:
+def cut_layout(galley: PageLayout, end: int) -> PageLayout:
     """Its first `end` characters. No head line may be cut through, nor parted from the first of its text."""
     heads = tuple(head for head in galley.heads if head.end <= end)
     begun = (part for part in galley.laid if part.page_start < end or (part.page_start == end and not part.length))
@@ -74,7 +74,7 @@ def cut(galley: PageLayout, end: int) -> PageLayout:
     return PageLayout(galley.text[:end], galley.begin, heads, laid)
 
 
-def after(galley: PageLayout, stretches: Sequence[LayoutText]) -> LayoutPosition | None:
+def next_position(galley: PageLayout, stretches: Sequence[LayoutText]) -> LayoutPosition | None:
     """Where the text goes on after the galley's end; None where it has all."""
     last, index = galley.laid[-1], galley.begin.stretch + len(galley.laid) - 1
     text, end = stretches[index].text, last.start + last.length
@@ -88,7 +88,7 @@ ENTRY, PARAGRAPH, LINE = 1 / 8, 1 / 16, 1 / 32  # of the page's characters
 WORD = 24  # characters
 
 
-def split(galley: PageLayout, most: int) -> int:
+def page_break(galley: PageLayout, most: int) -> int:
     """How many of the galley's first `most` characters, which fit the page, it should have; one at least.
 
     A head line is never cut through, nor parted from the first of its text.

@@ -6,12 +6,12 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memory.pages.font.glyphs import glyphs
+from memory.pages.font.glyphs import load_glyphs
 from memory.pages.render.blocks import LayoutText
-from memory.pages.render.cells import grid_of, place
+from memory.pages.render.cells import grid_of, place_glyphs
 from memory.pages.render.entry_heads import ParsedHead
-from memory.pages.render.header import HEADER_CELLS, PageHeader, digest, write_header
-from memory.pages.render.layout import LayoutPosition, LayoutSpan, after, compose, cut, split
+from memory.pages.render.header import HEADER_CELLS, PageHeader, text_digest, write_header
+from memory.pages.render.layout import LayoutPosition, LayoutSpan, cut_layout, lay_out, next_position, page_break
 from memory.pages.render.modes import Mode
 from memory.pages.render.png import encode_png
 from memory.pages.render.raster import ink_of
@@ -47,31 +47,31 @@ class RenderedPage(Struct, frozen=True):
     laid: tuple[LayoutSpan, ...]
 
 
-def sheets(stretches: Sequence[LayoutText], mode: Mode, start: LayoutPosition = BEGINNING) -> Iterator[PageSheet]:
+def page_sheets(stretches: Sequence[LayoutText], mode: Mode, start: LayoutPosition = BEGINNING) -> Iterator[PageSheet]:
     """All of the stretches from `start` on, page by page, in order; the last page takes the smallest mode that it fits.
 
     One empty stretch is one empty page; no stretch is none.
     """
     begin = start if stretches else None
     while begin is not None:
-        galley = compose(stretches, begin, mode.capacity + 1)
+        galley = lay_out(stretches, begin, mode.capacity + 1)
         heads = [head.begin for head in galley.heads]
-        placed = place(galley.text, heads, mode)
+        placed = place_glyphs(galley.text, heads, mode)
         if placed.chars == len(galley.text):  # the last page
             fitting = (size for size in mode.smaller if size.capacity >= len(galley.text))
-            tries = ((size, place(galley.text, heads, size)) for size in fitting)
+            tries = ((size, place_glyphs(galley.text, heads, size)) for size in fitting)
             mode, placed = next((found for found in tries if found[1].chars == placed.chars), (mode, placed))
         else:
-            galley = cut(galley, split(galley, placed.chars))
+            galley = cut_layout(galley, page_break(galley, placed.chars))
         grid, used = grid_of(placed, len(galley.text), mode)
         yield PageSheet(mode, galley.text, used, grid, galley.heads, galley.laid)
-        begin = after(galley, stretches)
+        begin = next_position(galley, stretches)
 
 
-def draw(sheet: PageSheet, page_id: str, number: int) -> RenderedPage:
+def render_page(sheet: PageSheet, page_id: str, number: int) -> RenderedPage:
     """The page as a stored 1-bit PNG. `number` counts from 1 within the archive."""
-    mode, table = sheet.mode, glyphs(sheet.mode.cell)
-    sha256 = digest(sheet.text)
+    mode, table = sheet.mode, load_glyphs(sheet.mode.cell)
+    sha256 = text_digest(sheet.text)
     header = write_header(PageHeader(table.id, page_id, number, sheet.used, sha256.hex(), len(sheet.heads)))
     head = np.full(mode.header_rows * mode.columns, table.first_cell[0x20], np.int32)
     head[:HEADER_CELLS] = table.first_cell[np.frombuffer(header.encode("ascii"), np.uint8)]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, glyphs
+from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, load_glyphs
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import head_line
 from memory.pages.render.modes import Mode
@@ -35,7 +35,7 @@ def natural_pages(stretches: Sequence[LayoutText], mode: Mode, title: str = "") 
 
     There is one page at least.
     """
-    table = glyphs(mode.cell)
+    table = load_glyphs(mode.cell)
     rows = list(_rows(stretches, width_of(mode), table))
     most = (mode.rows - TITLE_ROWS) * COLUMNS
     count = max(1, -(-len(rows) // most))

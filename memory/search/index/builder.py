@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 from msgspec import Struct
 
-from foundation.text.analysis import words
+from foundation.text.analysis import term_list
 from foundation.text.stopwords import count_content_words, is_weak
-from foundation.text.term_codec import split
+from foundation.text.term_codec import split_terms
 from memory.cold.changes import TermsRow
 from memory.search.column import Column
 from memory.search.index.documents import TOLD
@@ -40,7 +40,7 @@ def build(rows: Iterable[TermsRow], rest: Rest) -> BuiltSegment:
     terms, sizes, counts = array("I"), array("I"), bytearray()
     for some in _slices(rows, rest):
         for row in some:
-            names, many = split(row.packed)
+            names, many = split_terms(row.packed)
             terms.extend(map(number, names))
             sizes.append(len(names))
             counts += many
@@ -96,7 +96,7 @@ def _judged(term: bytes) -> tuple[int, bool]:
 
 @lru_cache(maxsize=1 << 10)
 def _name_says(speaker: str) -> int:
-    return sum(not is_weak(term) for term in words(speaker))
+    return sum(not is_weak(term) for term in term_list(speaker))
 
 
 def _lists(vocabulary: list[bytes], terms: Column, documents: Column, counts: Column, rest: Rest) -> PostingLists:

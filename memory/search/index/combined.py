@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from foundation.text.term_codec import split
+from foundation.text.term_codec import split_terms
 from memory.cold import ColdStore
 from memory.cold.changes import TermsRow
 from memory.search.index import journal
@@ -59,7 +59,7 @@ class CombinedIndex:
         self.skips, self.change = True, change
 
     def put(self, row: TermsRow) -> None:
-        self._recent.put(self.documents.put(row), *split(row.packed))
+        self._recent.put(self.documents.put(row), *split_terms(row.packed))
 
     def _take_in(self, rows: list[TermsRow], gone: list[int], rest: Rest) -> None:
         """Many at once, as a segment that is in memory alone: several times faster than one by one."""

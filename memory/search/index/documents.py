@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from foundation.text.analysis import terms
+from foundation.text.analysis import iter_terms
 from foundation.text.stopwords import count_content_words
-from foundation.text.term_codec import split
+from foundation.text.term_codec import split_terms
 from memory.cold.changes import TermsRow
 from memory.search.column import Column, GrowingColumn
 
@@ -83,7 +83,7 @@ class Documents:
         """Of all who speak, or spoke once, those whose name begins with one of these terms: there may be thousands."""
         while self._uncalled:
             name = self.names[self._uncalled.pop()]
-            if first := next(terms(name), None):
+            if first := next(iter_terms(name), None):
                 self._called.setdefault(first, []).append(name)
         return [name for term in said for name in self._called.get(term, ())]
 
@@ -134,7 +134,7 @@ class Documents:
             before, after = int(self["previous"][old]), int(self["following"][old])
             self._bury(old)
         talk = self._talk_of(row, old, before)
-        own = count_content_words(*split(row.packed), row.speaker)
+        own = count_content_words(*split_terms(row.packed), row.speaker)
         values = {
             "entry": row.entry,
             "conversation": row.conversation,

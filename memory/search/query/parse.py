@@ -7,7 +7,7 @@ from datetime import datetime
 from foundation.clock import Clock
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
-from foundation.text.dates.filter_dates import moment
+from foundation.text.dates.filter_dates import parse_moment
 from foundation.trust import Trust
 from memory.search.query.query import BEST, CONVERSATION, KINDS, SAID, Query
 from memory.search_options import SearchOptions
@@ -40,8 +40,8 @@ def parse_query(text: str = "", options: SearchOptions | None = None, *, clock: 
         each=each or int(CONVERSATION in several),
         role=_one_of("--role", given.role, [role.value for role in Role]) if given.role else "",
         speaker=given.speaker or "",
-        since=moment(given.since, now) if given.since else None,
-        until=moment(given.until, now, end=True) if given.until else None,
+        since=parse_moment(given.since, now) if given.since else None,
+        until=parse_moment(given.until, now, end=True) if given.until else None,
         conversation=given.conversation or "",
         label=given.label or "",
         trust=Trust(_one_of("--trust", given.trust, [trust.value for trust in Trust])) if given.trust else None,
@@ -76,8 +76,8 @@ def _around(said: str | None, text: str, now: datetime) -> datetime | str | None
             )
         return BEST
     try:
-        start = moment(said, now)
-        return start + (moment(said, now, end=True) - start) / 2  # of a day its noon
+        start = parse_moment(said, now)
+        return start + (parse_moment(said, now, end=True) - start) / 2  # of a day its noon
     except Misuse:
         if _DATE.match(said.strip()):
             raise

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from foundation.text.analysis import spans, words
+from foundation.text.analysis import term_list, token_spans
 from foundation.text.folding import fold, is_unspaced
 
 _LONGEST = 400  # characters of a line in which quotes and dashes are taken as signs
@@ -70,13 +70,13 @@ def worded(text: str) -> ParsedQuery:
 def required(text: str) -> tuple[str, ...]:
     """The terms that an entry which says these words holds at least. Of what has joints, its parts: `src/http` stands
     in `src/http.py`, whose whole is another."""
-    found = dict.fromkeys(term for its, _, _ in spans(text) for term in (_plain(its) or its))
+    found = dict.fromkeys(term for its, _, _ in token_spans(text) for term in (_plain(its) or its))
     return tuple(found)
 
 
 def one_term(word: str) -> str:
     """The one term of a plain word, "" where it has several: then only its text tells."""
-    found = words(word)
+    found = term_list(word)
     return found[0] if len(found) == 1 and not is_unspaced(found[0]) else ""
 
 

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from foundation.clock import from_ms, to_ms
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
-from foundation.text.analysis import words
+from foundation.text.analysis import term_list
 from foundation.text.dates.calendar import FIRST, LAST
-from foundation.text.dates.spans import DateSpan, bounds, local_day, spans
+from foundation.text.dates.spans import DateSpan, local_day, question_spans, span_bounds
 from foundation.text.stopwords import is_weak
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
@@ -161,7 +161,7 @@ def _of_note(id_: str, hot: HotMemory) -> TimelineAnchor:
 
 _LONGEST = 120  # characters: who writes more asks for more
 _OF_ANYTHING = frozenset(
-    words("happen happened discuss discussed speak spoke chat chatted write wrote do new news", "")
+    term_list("happen happened discuss discussed speak spoke chat chatted write wrote do new news", "")
 ) | frozenset(("发生", "生了", "聊天", "聊到", "聊聊", "谈论", "讨论", "谈到", "说到", "提到", "事情", "做过", "做什"))
 
 
@@ -183,15 +183,15 @@ def days_alone(query: Query, now: datetime) -> tuple[Query, ...]:
 
 def _only(text: str, now: datetime) -> DateSpan | None:
     """The one span that the text names, where its other words say nothing."""
-    found = spans(text, now)
+    found = question_spans(text, now)
     if len(found) != 1:
         return None
     rest = f"{text[: found[0].at]} {text[found[0].to :]}"
-    return found[0] if all(is_weak(term) or term in _OF_ANYTHING for term in words(rest, "")) else None
+    return found[0] if all(is_weak(term) or term in _OF_ANYTHING for term in term_list(rest, "")) else None
 
 
 def _within(query: Query, span: DateSpan) -> Query:
-    start, end = bounds(span)
+    start, end = span_bounds(span)
     return replace(
         query,
         since=max(query.since, start) if query.since else start,

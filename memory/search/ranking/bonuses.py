@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from msgspec import Struct
 
-from foundation.text.analysis import words
+from foundation.text.analysis import term_list
 from foundation.text.dates.event_anchors import AnchorSide
 from foundation.text.dates.spans import DateSpan, Period
 from memory.search.column import Column
@@ -22,12 +22,12 @@ SPEAKER, DATE, ANCHORED, WHEN, NUMBER = 4.0, 5.0, 2.0, 2.0, 1.0
 _DAYS_AROUND = 2  # people speak of a day on the days after
 _SAME_MONTH = 0.3  # the share for a document of the month, where the question names a day in it
 
-_TIMES = words(
+_TIMES = term_list(
     "yesterday today tonight tomorrow ago last next week weekend month year day since monday tuesday wednesday thursday"
     " friday saturday sunday january february march april june july august september october november december"
     " 昨天 今天 明天 上周 下周 去年 今年 明年 上个月 星期 周末"
 )
-_NUMBERS = words(
+_NUMBERS = term_list(
     "one two three four five six seven eight nine ten twelve dozen hundred couple once twice both "
     + " ".join(map(str, range(1, 31)))
 )

@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from foundation.text.analysis import terms, words
+from foundation.text.analysis import iter_terms, term_list
 from foundation.text.cross_language import question_terms
-from foundation.text.dates.event_anchors import EventAnchor, anchors
-from foundation.text.dates.spans import DateSpan, Period, periods, spans
+from foundation.text.dates.event_anchors import EventAnchor, event_anchors
+from foundation.text.dates.spans import DateSpan, Period, mentioned_periods, question_spans
 from foundation.text.sentences import is_question
-from foundation.text.stopwords import is_asking, is_weak
+from foundation.text.stopwords import is_question_word, is_weak
 
 WEAK = 0.2  # what a word that says little is worth beside the others
 
@@ -58,7 +58,8 @@ class QueryTerm(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """What is looked for. `spans` are days that it speaks of, `anchors` events before or after which something was."""
+    """What is looked for. `spans` are days that it speaks of, `anchors` events before or after which
+    something was."""
 
     terms: tuple[QueryTerm, ...]
     periods: tuple[Period, ...] = ()
@@ -101,23 +102,24 @@ def take_apart(
     there are entries. `without` are signals that are not to be used.
     """
     found = question_terms(text, held)[:_LONGEST]
-    dates, stretches = periods(text), spans(text, now) if now else ()
+    dates, stretches = mentioned_periods(text), question_spans(text, now) if now else ()
     said = [(date.start, date.end) for date in dates] + [(span.at, span.to) for span in stretches]
-    dated = {term for start, end in said for term in terms(text[start:end])}
+    dated = {term for start, end in said for term in iter_terms(text[start:end])}
     return Question(
         terms=tuple(QueryTerm(term, is_weak(term), term in dated, tuple(also)) for term, *also in found),
         periods=tuple(dict.fromkeys(date.period for date in dates)),
         spans=tuple(span for span in stretches if not span.yearless),
-        anchors=tuple(anchors(text)),
+        anchors=tuple(event_anchors(text)),
         asks_when=_ASKS_WHEN.search(text) is not None,
         asks_number=_ASKS_NUMBER.search(text) is not None,
-        asks=is_question(text) or any(is_asking(term) for term, *_ in found),
+        asks=is_question(text) or any(is_question_word(term) for term, *_ in found),
         without=without,
     )
 
 
 class NamedSpeakers(Struct, frozen=True):
-    """Whom a question names: `one` is the only speaker that it names, "" where it names none or several. `terms` are
+    """Whom a question names: `one` is the only speaker that it names, "" where it names none or several. `terms`
+    are
     its terms that are a speaker's name."""
 
     one: str = ""
@@ -134,7 +136,7 @@ def called(question: Question, speakers: Iterable[str]) -> NamedSpeakers:
 
 @lru_cache(maxsize=1 << 12)
 def _names(speaker: str) -> tuple[str, ...]:
-    return tuple(words(speaker))
+    return tuple(term_list(speaker))
 
 
 def _is_named(speaker: str, said: set[str]) -> bool:
@@ -146,5 +148,5 @@ def nameless(text: str, names: frozenset[str]) -> str:
     """The text without these names: an embedder takes a name for what the question is about."""
     if not names:
         return text
-    kept = _WORD.sub(lambda word: "" if names.issuperset(words(word[0]) or [""]) else word[0], text)
+    kept = _WORD.sub(lambda word: "" if names.issuperset(term_list(word[0]) or [""]) else word[0], text)
     return " ".join(kept.split()) or text

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cached_property
 from zlib import crc32
 
-from foundation.text.analysis import spans
+from foundation.text.analysis import token_spans
 from foundation.text.similarity import Shingles, shingles
 from memory.search.query.query import Hit
 from memory.search.results.statements import Statement, statements
@@ -42,7 +42,7 @@ class TextFeatures:
 
     @cached_property
     def spans(self) -> tuple[tuple[tuple[str, ...], int, int], ...]:
-        return tuple(spans(self.text))
+        return tuple(token_spans(self.text))
 
 
 FeaturesOf = Callable[[Hit], TextFeatures]

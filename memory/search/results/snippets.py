@@ -14,7 +14,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from foundation.text.analysis import spans, terms_of
+from foundation.text.analysis import terms_of, token_spans
 from foundation.text.sentences import boundaries
 from foundation.text.stopwords import is_weak
 from models.tokens import estimate
@@ -94,7 +94,7 @@ def _places(text: str, needle: str) -> Iterator[int]:
 def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens: int) -> list[SnippetPart]:
     edges = _edges(text, start, end, tokens)
     found: list[set[str]] = [set() for _ in edges[1:]]
-    for terms, at, _ in spans(text[start:end]):
+    for terms, at, _ in token_spans(text[start:end]):
         if hits := worth.keys() & terms:
             found[max(0, bisect_left(edges, start + at + 1) - 1)].update(hits)
     return [
@@ -182,7 +182,7 @@ def marked(snippet: str, worth: Mapping[str, float], found: Iterable[TermSpan] |
     wanted = {term for term in worth if not is_weak(term)} or set(worth)
     if not wanted:
         return ()
-    return _joined(snippet, (part for one in found or spans(snippet) for part in _within(snippet, one, wanted)))
+    return _joined(snippet, (part for one in found or token_spans(snippet) for part in _within(snippet, one, wanted)))
 
 
 def _within(snippet: str, found: TermSpan, wanted: set[str]) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from foundation.text.analysis import plain_words, words
+from foundation.text.analysis import plain_words, term_list
 from foundation.text.sentences import sentences
 from foundation.text.stopwords import is_weak
 from memory.search.results.values import NEGATION, values
@@ -112,9 +112,9 @@ def _statement(sentence: str) -> Statement | None:
     plain = NEGATION.sub(" ", _CHANGES.sub(" ", _blanked(sentence, [(one.start, one.end) for one in told])))
     return Statement(
         subject=_subject(_CHANGES.sub(" ", sentence)),
-        frame=frozenset(term for term in words(plain) if not is_weak(term)) | of_subject,
+        frame=frozenset(term for term in term_list(plain) if not is_weak(term)) | of_subject,
         values=frozenset((one.kind, one.value) for one in told),
-        all_terms=frozenset(words(sentence)),
+        all_terms=frozenset(term_list(sentence)),
         denies=NEGATION.search(sentence) is not None or _GIVEN_UP.search(sentence) is not None,
         changes=changes,
         slot=_slot(sentence),
@@ -143,10 +143,10 @@ def _subject(sentence: str) -> str:
 def _slot(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     bare = " ".join(_CHANGES.sub(" ", sentence).split()).replace(" .", ".")
     if found := _SLOT.match(bare):
-        return tuple(words(found["frame"])), tuple(words(found["value"]))
+        return tuple(term_list(found["frame"])), tuple(term_list(found["value"]))
     if found := _HAN_SLOT.match(sentence.replace("现在", "").replace("如今", "")):
         frame, value = found["frame"] or found["frame2"], found["value"] or found["value2"]
-        return tuple(_HAN_VERBS.sub("", frame)), tuple(words(value))
+        return tuple(_HAN_VERBS.sub("", frame)), tuple(term_list(value))
     return None
 
 
@@ -155,4 +155,4 @@ def _instead(sentence: str) -> tuple[frozenset[str], frozenset[str]] | None:
     if found is None:
         return None
     old, new = found["old"] or found["old2"], found["new"] or found["new2"]
-    return frozenset(words(old)), frozenset(words(new))
+    return frozenset(term_list(old)), frozenset(term_list(new))

@@ -11,7 +11,7 @@ from models.chat.anthropic.reply import AnthropicReplyReader
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
 from models.chat.port import AnswerEnd, Event, Profile, StopReason
-from models.chat.retry import patiently
+from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
 from models.limits import StreamLimitExceeded
@@ -46,7 +46,7 @@ class Anthropic:
         return self._profile
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
-        return patiently(lambda: self._attempt(request), self._settings)
+        return with_retries(lambda: self._attempt(request), self._settings)
 
     async def close(self) -> None:
         await self._transport.close()
@@ -56,22 +56,22 @@ class Anthropic:
         given, default = request.temperature, self._settings.temperature
         temperature = default if given is None else given
         vision = self._profile.vision
-        return anthropic_request.body(request, model=self.place.model, vision=vision, temperature=temperature)
+        return anthropic_request.anthropic_body(request, model=self.place.model, vision=vision, temperature=temperature)
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
         async with AsyncExitStack() as stack:
             reply = await self._transport.post(stack, "/v1/messages", self.body(request))
             if not await reply.is_stream():
                 whole = await reply.whole()
-                raise AttemptFailed(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+                raise AttemptFailed(errors.invalid_json_error(self.place, whole[:1000].decode("utf-8", "replace")))
             reader = AnthropicReplyReader(self._settings.limits)
             try:
                 async for event in self._streamed(reply, reader):
                     yield event
             except StreamLimitExceeded as excess:
-                raise AttemptFailed(errors.too_much(self.place, excess)) from excess
+                raise AttemptFailed(errors.limit_error(self.place, excess)) from excess
             if not reader.ended:
-                raise AttemptFailed(errors.cut_off(self.place), retry=True)
+                raise AttemptFailed(errors.truncated_error(self.place), retry=True)
             yield reader.usage()
             yield AnswerEnd(reader.reason or StopReason.STOP)
 
@@ -90,12 +90,12 @@ class Anthropic:
         try:
             found: object = load_json(sent.data)
         except BadJson as error:
-            raise AttemptFailed(errors.not_json(self.place, sent.data, str(error))) from None
+            raise AttemptFailed(errors.invalid_json_error(self.place, sent.data, str(error))) from None
         if not isinstance(found, dict):
-            raise AttemptFailed(errors.not_json(self.place, sent.data))
+            raise AttemptFailed(errors.invalid_json_error(self.place, sent.data))
         event = cast("dict[str, Any]", found)
         if event.get("type") == "error":
-            code, said = errors.error_in(event) or ("", str(event))
-            failed = errors.from_error(self.place, said, code=code)
+            code, said = errors.find_error(event) or ("", str(event))
+            failed = errors.error_from_body(self.place, said, code=code)
             raise AttemptFailed(failed, retry=failed.code in {"server_error", "rate_limited"})
         return reader.feed(event)

@@ -19,9 +19,9 @@ from models.messages import (
     Tool,
     ToolCall,
     ToolResult,
-    as_sent,
+    image_placeholder,
     render,
-    unseen,
+    wire_parts,
 )
 
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ BREAKPOINTS = 4
 MARK: Json = {"type": "ephemeral"}
 
 
-def body(request: Request, *, model: str, vision: bool, temperature: float | None = None) -> bytes:
+def anthropic_body(request: Request, *, model: str, vision: bool, temperature: float | None = None) -> bytes:
     """The body of POST /v1/messages."""
     given: Json = {"model": model, "stream": True, "max_tokens": request.max_tokens}
     if temperature is not None:
@@ -86,7 +86,7 @@ def _message(message: Message, *, vision: bool) -> Json:
     role = "assistant" if message.role is Role.ASSISTANT else "user"
     return {
         "role": role,
-        "content": [block for part in as_sent(message) if (block := _block(part, vision=vision))],
+        "content": [block for part in wire_parts(message) if (block := _block(part, vision=vision))],
     }
 
 
@@ -96,7 +96,7 @@ def _block(part: MessagePart, *, vision: bool) -> Json | None:
             data = base64.b64encode(part.data).decode()
             return {"type": "image", "source": {"type": "base64", "media_type": part.media_type, "data": data}}
         case Image():
-            return _text(unseen(part))
+            return _text(image_placeholder(part))
         case ToolCall(id=id_, name=name, arguments=arguments):
             return {"type": "tool_use", "id": id_, "name": name, "input": _input(arguments)}
         case ToolResult(call_id=call_id, text=text, failed=failed):

@@ -7,7 +7,7 @@ file?” is, “what is my new address?” is not, though there is a command /ne
 import re
 from collections.abc import Sequence
 
-from models.chat.offline.quotes import terms
+from models.chat.offline.quotes import content_terms
 from models.messages import Fact
 
 _FORM = re.compile(
@@ -20,7 +20,7 @@ _COMMAND = re.compile(r"(?:^|\s)/([a-z]{2,})")
 _OURSELVES = re.compile(r"\b(you|this|palimpsest)\b|你|这", re.IGNORECASE)
 _YOURS = re.compile(r"\b(you|your|yourself)\b|你", re.IGNORECASE)  # what the program does, and not a command for it
 _PLAIN = frozenset(  # what a question about any program may say besides
-    terms(
+    content_terms(
         "use using work mean do get set change start open connect happen thing something anything everything answer "
         "big large program palimpsest app tool chat"
     )
@@ -97,12 +97,12 @@ def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[Fac
 
 def _asked(question: str) -> set[str]:
     """The words that say what is asked for; Chinese ones of the program's vocabulary in English."""
-    asked = {term for term in terms(question) if term.isascii()} - _PLAIN
+    asked = {term for term in content_terms(question) if term.isascii()} - _PLAIN
     rest = question
     for word, english in _CHINESE.items():
         if word in rest:
             rest = rest.replace(word, "")
-            asked |= set(terms(english)) or {english}
+            asked |= set(content_terms(english)) or {english}
     if not asked and "remember" in question.lower():  # which says nothing in other questions
         asked = {"remember"}
     if _is_ours(question):  # “how do you remember?” asks for no command
@@ -116,7 +116,7 @@ def _is_ours(question: str) -> bool:
 
 
 def _vocabulary(facts: Sequence[Fact]) -> set[str]:
-    return {term for fact in facts for words in (fact.topic, *fact.keywords) for term in terms(words)}
+    return {term for fact in facts for words in (fact.topic, *fact.keywords) for term in content_terms(words)}
 
 
 def _about_us(question: str, facts: Sequence[Fact]) -> list[Fact]:
@@ -145,8 +145,8 @@ def _weight(fact: Fact, asked: set[str], commands: set[str], enough: float) -> f
     }
     if commands & named:
         return 10.0 if fact.topic.startswith("/") else 8.0
-    topic, text = set(terms(fact.topic)) - _PLAIN, set(terms(fact.text))
-    keywords = {term for keyword in fact.keywords for term in terms(keyword)}
+    topic, text = set(content_terms(fact.topic)) - _PLAIN, set(content_terms(fact.text))
+    keywords = {term for keyword in fact.keywords for term in content_terms(keyword)}
     worth = [3 if term in topic else 2 if term in keywords else 1 if term in text else 0 for term in asked]
     if not worth or max(worth) < 2 or sum(map(bool, worth)) < enough * len(worth):
         return 0.0

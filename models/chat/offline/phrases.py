@@ -78,7 +78,7 @@ _GREETS = re.compile(rf"^\s*{_GREETING}[\s,!.，！。]*(?:[^\W\d_]+[\s,!.，！
 _OPENS = re.compile(rf"^\s*{_GREETING}(?:\s+(?:there|again))?[\s,!.，！。]*", re.IGNORECASE)
 
 
-def words_for(question: str) -> LanguagePhrases:
+def phrases_for(question: str) -> LanguagePhrases:
     """The language that most of the question is in, where that is English or Chinese; English else."""
     han = len(_HAN.findall(question))
     return CHINESE if han and not _KANA.search(question) and han > len(_WORD.findall(question)) else ENGLISH

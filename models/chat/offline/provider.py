@@ -9,9 +9,9 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 
 from models.chat.offline import facts as offline_facts
-from models.chat.offline.phrases import LanguagePhrases, asks, greets, without_greeting, words_for
-from models.chat.offline.quotes import Quote, QuoteSource, quotes
-from models.chat.offline.sources import about, attached, in_view, recalled_now, without_names
+from models.chat.offline.phrases import LanguagePhrases, asks, greets, phrases_for, without_greeting
+from models.chat.offline.quotes import Quote, QuoteSource, best_quotes
+from models.chat.offline.sources import attached_files, describe_files, recalled_sources, request_sources, without_names
 from models.chat.port import AnswerEnd, Event, Profile, StopReason, TextChunk
 from models.messages import Fact, Request, Role, Text, Usage
 from models.settings import ModelSettings
@@ -66,16 +66,16 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
     """
     said = _question(request)
     question = without_greeting(said) or said
-    words = words_for(said)
-    files = attached(request.messages[-1]) if request.messages else []
+    words = phrases_for(said)
+    files = attached_files(request.messages[-1]) if request.messages else []
     question = without_names(question, files)
     told = [] if files else offline_facts.matching(question, (*request.facts, *facts))
-    recalled = recalled_now(request)
-    found = quotes(question, [*recalled, *in_view(request)])
+    recalled = recalled_sources(request)
+    found = best_quotes(question, [*recalled, *request_sources(request)])
     firm = [quote for quote in found if quote.overlap]
     if told or files:
         own = (
-            [about(question, files, words)]
+            [describe_files(question, files, words)]
             if files
             else _facts(told, greeted=without_greeting(said) != said, words=words)
         )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from foundation.text.analysis import plain_words, spans, words
+from foundation.text.analysis import plain_words, term_list, token_spans
 from foundation.text.sentences import Sentence, is_question, sentences
 from foundation.text.similarity import overlap
 from foundation.text.stopwords import is_function_word
@@ -65,13 +65,13 @@ class Quote(Struct, frozen=True):
     share: float = 0.0
 
 
-def terms(text: str) -> list[str]:
+def content_terms(text: str) -> list[str]:
     """The analyser's terms that say something. All languages are taken as English: a question of two words does not
     show its language, and must match the sentences that answer it."""
-    return [term for term in words(text, "") if not is_function_word(term)]
+    return [term for term in term_list(text, "") if not is_function_word(term)]
 
 
-def quotable(text: str) -> list[Sentence]:
+def quotable_sentences(text: str) -> list[Sentence]:
     """The sentences of a text in their order, without marks of lists, headings and quotes, and without comments."""
     found: list[Sentence] = []
     for sentence in sentences(text):
@@ -82,14 +82,14 @@ def quotable(text: str) -> list[Sentence]:
     return found
 
 
-def only_asks(text: str) -> bool:
+def is_only_questions(text: str) -> bool:
     """Whether it is questions and nothing else."""
-    return all(is_question(sentence.text) for sentence in quotable(text))
+    return all(is_question(sentence.text) for sentence in quotable_sentences(text))
 
 
-def quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3, lines: int = 3) -> list[Quote]:
+def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3, lines: int = 3) -> list[Quote]:
     """The best lines of the best sources, best first; none twice, and never the question itself."""
-    split = [quotable(source.text) for source in sources]
+    split = [quotable_sentences(source.text) for source in sources]
     asked = _asked(question, sources, split)
     found: list[Quote] = []
     for rank, (source, pieces) in enumerate(zip(sources, split, strict=True)):
@@ -128,17 +128,17 @@ class _QuoteQuery(Struct, frozen=True):
 
 
 def _asked(question: str, sources: Sequence[QuoteSource], split: Sequence[list[Sentence]]) -> _QuoteQuery:
-    words = frozenset(terms(question))
+    words = frozenset(content_terms(question))
     weights = _rarity(
         [
-            set(terms(piece.text)) | set(terms(source.speaker))
+            set(content_terms(piece.text)) | set(content_terms(source.speaker))
             for source, pieces in zip(sources, split, strict=True)
             for piece in pieces
         ]
     )
     wanted = tuple(shape for kind, shape in _KINDS if kind.search(question))
-    kind = frozenset(term for word in _KIND_NAMED.findall(question) for term in terms(word))
-    named = frozenset(term for source in sources for term in terms(source.speaker)) & words
+    kind = frozenset(term for word in _KIND_NAMED.findall(question) for term in content_terms(word))
+    named = frozenset(term for source in sources for term in content_terms(source.speaker)) & words
     return _QuoteQuery(question.strip(), words, weights, wanted, named, kind, _OPEN.search(question) is not None)
 
 
@@ -148,8 +148,8 @@ def _rarity(documents: list[set[str]]) -> dict[str, float]:
 
 
 def _worth(sentence: str, asked: _QuoteQuery, speaker: str) -> float:
-    words = set(terms(sentence))
-    own = set(terms(speaker)) & asked.named
+    words = set(content_terms(sentence))
+    own = set(content_terms(speaker)) & asked.named
     score = asked.worth_of(words | own)
     if own and words & asked.words - own:
         score += OWN
@@ -186,8 +186,8 @@ def _chosen(usable: list[int], pieces: list[Sentence], worth: list[float], lines
 
 
 def _quote(source: QuoteSource, pieces: list[Sentence], score: float, asked: _QuoteQuery) -> Quote:
-    held = set(terms(" ".join(piece.text for piece in pieces)))
-    spoken = held | (set(terms(source.speaker)) & asked.named)
+    held = set(content_terms(" ".join(piece.text for piece in pieces)))
+    spoken = held | (set(content_terms(source.speaker)) & asked.named)
     lines = tuple(_fitted(line, asked.words) for line in _joined(source.text, pieces))
     return Quote(lines, source, score, len(held & asked.words), asked.share(spoken))
 
@@ -209,7 +209,7 @@ def _fitted(sentence: str, asked: frozenset[str]) -> str:
     """A very long sentence is cut to the stretch around the first word that was asked for."""
     if len(sentence) <= LONGEST_QUOTE:
         return sentence
-    at = next((start for held, start, _ in spans(sentence) if not asked.isdisjoint(held)), 0)
+    at = next((start for held, start, _ in token_spans(sentence) if not asked.isdisjoint(held)), 0)
     start = max(0, min(at - LONGEST_QUOTE // 3, len(sentence) - LONGEST_QUOTE))
     if start and (space := sentence.find(" ", start, start + 40)) >= 0:
         start = space + 1
@@ -220,7 +220,7 @@ def _different(found: list[Quote]) -> list[Quote]:
     kept: list[Quote] = []
     said: list[set[str]] = []
     for quote in found:
-        held = set(terms(" ".join(quote.lines)))
+        held = set(content_terms(" ".join(quote.lines)))
         if any(overlap(held, other) > SAME for other in said):
             continue
         kept.append(quote)
@@ -233,7 +233,7 @@ def _echoes(sentence: str, asked: _QuoteQuery) -> bool:
 
     “Is the flight late?” may well be answered by “The flight is late.”, which says nothing else either.
     """
-    words = set(terms(sentence))
+    words = set(content_terms(sentence))
     if sentence == asked.text:
         return True
     if not words or not asked.words:

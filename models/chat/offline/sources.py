@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from foundation.text.similarity import overlap
 from models.chat.offline.phrases import LanguagePhrases
-from models.chat.offline.quotes import LONGEST_QUOTE, QuoteSource, only_asks, quotes, terms
+from models.chat.offline.quotes import LONGEST_QUOTE, QuoteSource, best_quotes, content_terms, is_only_questions
 from models.messages import Image, Message, RecalledSpan, Request, Role, Text
 
 FIRST_LINES = 5
@@ -43,7 +43,7 @@ class AttachmentSource(Struct, frozen=True):
     size: str = ""
 
 
-def attached(message: Message) -> list[AttachmentSource]:
+def attached_files(message: Message) -> list[AttachmentSource]:
     """The files that go with this message, in their order."""
     found: list[AttachmentSource] = []
     for part in message.parts:
@@ -74,7 +74,7 @@ def without_names(question: str, files: list[AttachmentSource]) -> str:
     return question
 
 
-def about(question: str, files: list[AttachmentSource], words: LanguagePhrases) -> str:
+def describe_files(question: str, files: list[AttachmentSource], words: LanguagePhrases) -> str:
     """Markdown. Each quoted line (`> …`) is a verbatim piece of its file."""
     if not files:
         return ""
@@ -91,7 +91,7 @@ def _unread(file: AttachmentSource, words: LanguagePhrases) -> str:
 def _shown(file: AttachmentSource, question: str, words: LanguagePhrases) -> str:
     lines = [line.strip() for line in file.text.splitlines() if line.strip()]
     first = [_cut(line) for line in lines[:FIRST_LINES]]
-    found = quotes(question, [QuoteSource(file.text, file.name)], most=1)
+    found = best_quotes(question, [QuoteSource(file.text, file.name)], most=1)
     answering = [line for quote in found if quote.overlap for line in quote.lines]
     more = [line for line in answering if not any(line in one or one in line for one in first)]
     opening = words.attached if len(lines) <= FIRST_LINES else words.attached_begins
@@ -133,13 +133,13 @@ def source_of(part: RecalledSpan) -> QuoteSource:
     return QuoteSource(part.text, f"{cited} · {part.trust.value}", part.citation.speaker)
 
 
-def recalled_now(request: Request) -> list[QuoteSource]:
+def recalled_sources(request: Request) -> list[QuoteSource]:
     """The passages recalled for the current message, the best first, less what offline itself once quoted."""
     best_first = sorted(request.recalled, key=lambda part: part.rank)
     return [source_of(part) for part in best_first if part.citation.speaker != QUOTED_BEFORE]
 
 
-def in_view(request: Request) -> list[QuoteSource]:
+def request_sources(request: Request) -> list[QuoteSource]:
     """What memory did not recall because it stands in the request already, newest first."""
     past = _HistorySources()
     for part in request.recalled:
@@ -198,7 +198,7 @@ def _held_by(message: Message, past: _HistorySources, *, current: bool) -> Itera
                 yield QuoteSource(past.current_note(part), whole.cited, whole.speaker)
             case RecalledSpan():
                 yield source_of(part)
-            case Text(text=text, injected="") if message.role is Role.USER and not only_asks(text):
+            case Text(text=text, injected="") if message.role is Role.USER and not is_only_questions(text):
                 yield QuoteSource(text, "[this conversation]")
             case Text(text=text, injected=what) if _HOT.search(what):
                 yield QuoteSource(past.current(_COMMENT.sub("", text)), _NAMES.get(what, f"[{what}]"))
@@ -238,5 +238,5 @@ def _bare(line: str) -> str:
 
 def _edited(line: str, newer: str) -> bool:
     """Whether `newer` is the line with other words in it."""
-    one, other = set(terms(line)), set(terms(newer))
+    one, other = set(content_terms(line)), set(content_terms(newer))
     return line != newer and bool(one - other) and overlap(one, other) >= REPHRASED

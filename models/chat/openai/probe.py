@@ -140,7 +140,7 @@ async def _any_other(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
         None,
     )
     takes = _list(_object(row.get("architecture")).get("input_modalities"))
-    return ProbeResult(window=window, vision="image" in takes if takes else sees_by_name(model))
+    return ProbeResult(window=window, vision="image" in takes if takes else has_vision_by_name(model))
 
 
 async def _mlx_vlm(root: str, model: str, ask: JsonFetcher) -> ProbeResult:
@@ -148,10 +148,10 @@ async def _mlx_vlm(root: str, model: str, ask: JsonFetcher) -> ProbeResult:
     health = await ask(f"{root}/health") or {}
     loaded = health.get("loaded_model") == model
     window = _count(health.get("effective_context_limit")) if loaded else None
-    return ProbeResult(server="mlx_vlm", window=window, vision=sees_by_name(model))
+    return ProbeResult(server="mlx_vlm", window=window, vision=has_vision_by_name(model))
 
 
-def refined(profile: Profile, told: ProbeResult, settings: ModelSettings) -> Profile:
+def refine_profile(profile: Profile, told: ProbeResult, settings: ModelSettings) -> Profile:
     """The profile with what the server told; a setting that a person made goes before it."""
     window, known = profile.window, profile.window_known
     if not settings.window and told.window:
@@ -182,7 +182,7 @@ _SEES = re.compile(
 )
 
 
-def sees_by_name(name: str) -> bool | None:
+def has_vision_by_name(name: str) -> bool | None:
     """True where a model of this name is known to see; None where the name does not say."""
     return True if _SEES.search(name) else None
 

@@ -12,7 +12,7 @@ from models.chat.openai import probe
 from models.chat.openai import request as openai_request
 from models.chat.openai.reply import OpenAIReplyReader
 from models.chat.port import AnswerEnd, Event, Profile, StopReason
-from models.chat.retry import patiently
+from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
 from models.limits import StreamLimitExceeded
@@ -51,7 +51,7 @@ class OpenAICompatible:
             return self._profile  # it tells none of these
         found = await probe.probe_server(self.place.address, self.place.model, self._transport.ask)
         self._flavour = found.server or self._flavour
-        self._profile = probe.refined(self._profile, found, self._settings)
+        self._profile = probe.refine_profile(self._profile, found, self._settings)
         if found.server == "llamacpp" and not self._calibrated:
             await self.calibrate(SAMPLES)
             await self.calibrate(SAMPLES[:1])  # plain words alone may cost more than the rest suggests
@@ -71,7 +71,7 @@ class OpenAICompatible:
         self._calibrated = True
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
-        return patiently(lambda: self._attempt(request), self._settings)
+        return with_retries(lambda: self._attempt(request), self._settings)
 
     async def close(self) -> None:
         await self._transport.close()
@@ -80,7 +80,7 @@ class OpenAICompatible:
         """The very bytes that are sent: the same for the same request."""
         given, default = request.temperature, self._settings.temperature
         openai_itself = "api.openai.com" in self.place.address
-        return openai_request.body(
+        return openai_request.openai_body(
             request,
             model=self.place.model,
             vision=self._profile.vision,
@@ -98,7 +98,7 @@ class OpenAICompatible:
                 async for event in pieces:
                     yield event
             except StreamLimitExceeded as excess:
-                raise AttemptFailed(errors.too_much(self.place, excess)) from excess
+                raise AttemptFailed(errors.limit_error(self.place, excess)) from excess
             for event in reader.finish():
                 yield event
             yield reader.counted() or self._reckoned(request, reader.words)
@@ -111,7 +111,7 @@ class OpenAICompatible:
             for sent in parser.feed(chunk):
                 if sent.data.strip() == "[DONE]":
                     if reader.reason is None and not reader.words and reader.usage is None:
-                        raise AttemptFailed(errors.cut_off(self.place, "an empty answer"), retry=True)
+                        raise AttemptFailed(errors.truncated_error(self.place, "an empty answer"), retry=True)
                     return
                 before = reader.taken
                 for event in self._read(sent, reader):
@@ -122,26 +122,26 @@ class OpenAICompatible:
                 for event in self._read(sent, reader):
                     yield event
         if reader.reason is None:
-            raise AttemptFailed(errors.cut_off(self.place), retry=True)
+            raise AttemptFailed(errors.truncated_error(self.place), retry=True)
 
     def _read(self, sent: ServerEvent, reader: OpenAIReplyReader) -> Iterator[Event]:
         try:
             chunk: object = load_json(sent.data)
         except BadJson as error:
-            raise AttemptFailed(errors.not_json(self.place, sent.data, str(error))) from None
+            raise AttemptFailed(errors.invalid_json_error(self.place, sent.data, str(error))) from None
         if not isinstance(chunk, dict):
-            raise AttemptFailed(errors.not_json(self.place, sent.data))
+            raise AttemptFailed(errors.invalid_json_error(self.place, sent.data))
         self._look_for_error(cast("dict[str, Any]", chunk), named=sent.event == "error")
         return reader.feed(cast("dict[str, Any]", chunk))
 
     def _look_for_error(self, chunk: dict[str, Any], *, named: bool = False) -> None:
         if not named and ("choices" in chunk or not chunk.get("error")):
             return
-        code, said = errors.error_in(chunk) or ("", str(chunk))
+        code, said = errors.find_error(chunk) or ("", str(chunk))
         error: object = chunk.get("error")
         inner = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
         status = inner["code"] if isinstance(inner.get("code"), int) else 0
-        failed = errors.from_error(self.place, said, code=code, status=status)
+        failed = errors.error_from_body(self.place, said, code=code, status=status)
         raise AttemptFailed(failed, retry=failed.code in {"server_error", "rate_limited"})
 
     async def _at_once(self, reply: HttpResponse, reader: OpenAIReplyReader) -> AsyncGenerator[Event, None]:
@@ -151,14 +151,14 @@ class OpenAICompatible:
             found: object = load_json(whole)
         except BadJson as error:
             raise AttemptFailed(
-                errors.not_json(self.place, whole[:1000].decode("utf-8", "replace"), str(error))
+                errors.invalid_json_error(self.place, whole[:1000].decode("utf-8", "replace"), str(error))
             ) from None
         if not isinstance(found, dict):
-            raise AttemptFailed(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+            raise AttemptFailed(errors.invalid_json_error(self.place, whole[:1000].decode("utf-8", "replace")))
         answer = cast("dict[str, Any]", found)
         self._look_for_error(answer)
         if "choices" not in answer:
-            raise AttemptFailed(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+            raise AttemptFailed(errors.invalid_json_error(self.place, whole[:1000].decode("utf-8", "replace")))
         for event in reader.feed(answer):
             yield event
 

@@ -11,12 +11,23 @@ from typing import Any
 
 import msgspec
 
-from models.messages import Image, Message, Request, Role, Tool, ToolCall, ToolResult, as_sent, render, unseen
+from models.messages import (
+    Image,
+    Message,
+    Request,
+    Role,
+    Tool,
+    ToolCall,
+    ToolResult,
+    image_placeholder,
+    render,
+    wire_parts,
+)
 
 Json = dict[str, Any]
 
 
-def body(
+def openai_body(
     request: Request,
     *,
     model: str,
@@ -71,7 +82,7 @@ def _wire(message: Message, *, vision: bool, at_head: bool) -> list[Json]:
         case Role.TOOL:
             return [
                 {"role": "tool", "tool_call_id": part.call_id, "content": part.text}
-                for part in as_sent(message)
+                for part in wire_parts(message)
                 if isinstance(part, ToolResult)
             ]
 
@@ -79,7 +90,7 @@ def _wire(message: Message, *, vision: bool, at_head: bool) -> list[Json]:
 def _assistant(message: Message) -> Json:
     calls = [
         {"id": part.id, "type": "function", "function": {"name": part.name, "arguments": part.arguments or "{}"}}
-        for part in as_sent(message)
+        for part in wire_parts(message)
         if isinstance(part, ToolCall)
     ]
     wire: Json = {"role": "assistant", "content": message.text}
@@ -89,10 +100,10 @@ def _assistant(message: Message) -> Json:
 def _content(message: Message, *, vision: bool) -> str | list[Json]:
     """A string where there is no picture to send; else a list of parts in their order."""
     if not vision or not any(isinstance(part, Image) for part in message.parts):
-        words = (unseen(part) if isinstance(part, Image) else render(part) for part in as_sent(message))
+        words = (image_placeholder(part) if isinstance(part, Image) else render(part) for part in wire_parts(message))
         return "\n\n".join(word for word in words if word)
     content: list[Json] = []
-    for part in as_sent(message):
+    for part in wire_parts(message):
         if isinstance(part, Image):
             content.append({"type": "image_url", "image_url": {"url": data_uri(part)}})
         elif words := render(part):

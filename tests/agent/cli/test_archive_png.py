@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memory.pages.font.glyphs import glyphs
+from memory.pages.font.glyphs import load_glyphs
 from memory.pages.read.exact import read_cells
 from memory.pages.render.modes import DENSE
 from memory.pages.render.png import decode
@@ -27,7 +27,7 @@ def test_the_pictures_in_the_folder_show_lines_as_lines(run: Run, tmp_path: Path
     assert said.json["copies"] == [str(picture)]
     assert picture.name == "list-natural-0001.png"
     ink = decode(picture.read_bytes())
-    codes = read_cells(cells_of(ink, DENSE), glyphs(DENSE)).reshape(ink.shape[0] // DENSE.height, -1)
+    codes = read_cells(cells_of(ink, DENSE), load_glyphs(DENSE)).reshape(ink.shape[0] // DENSE.height, -1)
     assert ["".join(map(chr, row[:5])).rstrip() for row in codes[2:4]] == ["milk", "bread"]
 
 

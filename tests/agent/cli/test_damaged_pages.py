@@ -10,7 +10,7 @@ from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import LocalStorage
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import TINY
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 from tests.agent.conftest import Run
 
 BIRD = "The secret bird is a heron in the reeds."
@@ -82,9 +82,9 @@ def test_a_damaged_page_is_read_from_the_text_kept_beside_it(two_birds: Run, roo
 def test_a_forged_page_is_not_exact_for_the_workspace_that_knows_it(run: Run, root: Path, tmp_path: Path) -> None:
     (tmp_path / "bird.txt").write_text(BIRD)
     page = run("archive", str(tmp_path / "bird.txt"), "--json").json["pages"][0]
-    (sheet,) = sheets([LayoutText(BIRD.replace("heron", "magpie"))], TINY)
+    (sheet,) = page_sheets([LayoutText(BIRD.replace("heron", "magpie"))], TINY)
     forged = tmp_path / "forged.png"
-    forged.write_bytes(draw(sheet, page["id"], 1).png)
+    forged.write_bytes(render_page(sheet, page["id"], 1).png)
     said = run("recall", str(forged), "--json")
     (hit,) = said.json["hits"]
     assert (hit["trust"], hit["doubt"]) == ("approximate", [1])

@@ -11,7 +11,7 @@ from PIL import Image
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import TINY
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 from models.ocr import open as opening
 from models.ocr.port import OcrLine, OcrReading
 from tests.agent.conftest import Run
@@ -37,9 +37,9 @@ class FakeEngine:
 def talked(tmp_path: Path) -> Path:
     """A page of a conversation, under a name that tells nothing."""
     stretches = [LayoutText("When does it leave?\nAnd from where?", ASKED), LayoutText("At 09:40.", SAID)]
-    (sheet,) = sheets(stretches, TINY)
+    (sheet,) = page_sheets(stretches, TINY)
     path = tmp_path / "scan0001.png"
-    path.write_bytes(draw(sheet, "pg_abcdefghijkl", 1).png)
+    path.write_bytes(render_page(sheet, "pg_abcdefghijkl", 1).png)
     return path
 
 

@@ -20,7 +20,7 @@ from memory.memory import Memory
 from memory.pages.render.modes import MODES
 from memory.pages.render.readable import natural_page
 from models.ocr import open as opening
-from models.ocr.picture import opened
+from models.ocr.picture import open_image
 from models.ocr.port import OcrLine, OcrReading
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock
@@ -33,7 +33,7 @@ class FakeEngine:
     lines = False
 
     def read(self, image: bytes) -> OcrReading:
-        opened(image)
+        open_image(image)
         return OcrReading(self.name)
 
     def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:

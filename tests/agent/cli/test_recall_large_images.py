@@ -10,7 +10,7 @@ from foundation.errors import PalimpsestError
 from memory.knowledge.readers.document import OcrReader
 from memory.knowledge.readers.image import read_picture
 from models.errors import UnreadableImage
-from models.ocr.picture import opened
+from models.ocr.picture import open_image
 from tui.images.load import UndrawableImage, load
 
 
@@ -31,7 +31,7 @@ def png(side: int) -> bytes:
 @pytest.mark.filterwarnings("error")
 def test_what_ocr_does_not_open_is_refused_by_its_own_limit(side: int, tmp_path: Path) -> None:
     with pytest.raises(UnreadableImage) as told:
-        opened(png(side))
+        open_image(png(side))
     assert "40,000,000" in told.value.message
     assert "bomb" not in told.value.message
     path = tmp_path / "large.png"

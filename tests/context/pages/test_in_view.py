@@ -9,7 +9,7 @@ from context.pages.in_view import OFF, OTHERWISE
 from context.pages.lookup import by_reference
 from foundation.paths import Workspace
 from memory.errors import NotFound
-from memory.pages.read.exact import read
+from memory.pages.read.exact import read_exact
 from models.chat.port import ImageRule
 from models.messages import Image, Text
 from models.tokens import image_tokens, request_tokens
@@ -62,7 +62,7 @@ def test_each_page_reads_back_to_the_letter_what_was_said_with_who_when_and_unde
     until_pages(seeing)
     assert seeing.assembled is not None and pictures(seeing)
     for picture, recipe in zip(pictures(seeing), seeing.assembled.epoch.pages, strict=True):
-        page = read(picture.data)
+        page = read_exact(picture.data)
         assert page.trust.value == "exact"
         heads = [head.head for head in page.heads]
         assert [head.id for head in heads if head] == [seeing.memory.cold.entry(seq).id for seq in recipe.shown]
@@ -167,7 +167,7 @@ def test_pages_age_to_smaller_sizes_and_are_drawn_anew_from_exact_text(workspace
             modes.setdefault((recipe.chapter.entries[0], recipe.chapter.start), set()).add(recipe.mode)
     sizes = [picture.width for picture in pictures(talk)][:-1]
     assert sizes == sorted(sizes)
-    assert all(read(picture.data).trust.value == "exact" for picture in pictures(talk))
+    assert all(read_exact(picture.data).trust.value == "exact" for picture in pictures(talk))
     talk.close()
 
 

@@ -19,9 +19,9 @@ from foundation.files import (
     child,
     directory,
     folders,
-    real,
-    real_within,
     regular_files,
+    resolve_path,
+    resolve_within,
 )
 from foundation.files.refusals import is_link
 
@@ -178,7 +178,7 @@ def test_a_folder_swapped_for_a_link_while_it_is_open_is_not_followed(tmp_path: 
     path = tree(tmp_path)
     outside = tmp_path / "outside"
     outside.mkdir()
-    with folders.place_of(path.with_name("new")) as (handle, name):
+    with folders.locate(path.with_name("new")) as (handle, name):
         path.parent.rename(tmp_path / "moved")
         path.parent.symlink_to(outside)
         os.close(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600, dir_fd=handle))
@@ -225,13 +225,13 @@ def test_a_name_that_is_no_plain_component_is_no_child(tmp_path: Path, name: str
 def test_a_path_that_a_person_names_may_go_through_links_and_one_in_a_workspace_only_within(tmp_path: Path) -> None:
     path = tree(tmp_path)
     (tmp_path / "link").symlink_to(path.parent)
-    assert real(tmp_path / "link" / "file") == path
-    assert real_within(tmp_path / "link" / "file", tmp_path) == path
+    assert resolve_path(tmp_path / "link" / "file") == path
+    assert resolve_within(tmp_path / "link" / "file", tmp_path) == path
     with pytest.raises(UnsafePath, match="leads out"):
-        real_within(tmp_path / "link" / "file", tmp_path / "elsewhere")
+        resolve_within(tmp_path / "link" / "file", tmp_path / "elsewhere")
     (tmp_path / "circle").symlink_to("circle")
     with pytest.raises(UnsafePath, match="back to itself"):
-        real(tmp_path / "circle")
+        resolve_path(tmp_path / "circle")
 
 
 def test_a_lock_is_held_once_and_its_file_is_left_as_it_is(tmp_path: Path) -> None:

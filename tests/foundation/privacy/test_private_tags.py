@@ -129,7 +129,9 @@ def test_every_kind_of_block_that_a_request_can_hold_is_known() -> None:
     source = "\n".join(
         path.read_text("utf-8") for room in ("context", "memory", "models") for path in (root / room).rglob("*.py")
     )
-    kinds = set(re.findall(r"""(?:injected=|framed\(|Text\([^()\n]*(?:\([^()\n]*\))?[^()\n]*, )"([a-z]+)\"""", source))
+    kinds = set(
+        re.findall(r"""(?:injected=|fence_text\(|Text\([^()\n]*(?:\([^()\n]*\))?[^()\n]*, )"([a-z]+)\"""", source)
+    )
     assert {"recalled", "attachment", "skill", "summary", "pages"} <= kinds
     assert kinds | OWN_CITATIONS | INSTRUCTIONS | {"memory"} == set(INJECTED_KINDS)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.text.analysis import analyse, spans, unpack, words
+from foundation.text.analysis import analyse, term_list, token_spans, unpack_terms
 from foundation.text.folding import fold
 from foundation.text.stemming import bare_stem, stem
 from foundation.text.stopwords import is_weak
@@ -50,7 +50,7 @@ pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes 
     ],
 )
 def test_text_becomes_the_terms_that_it_is_found_by(text: str, terms: str) -> None:
-    assert set(words(text)) == set(terms.split())
+    assert set(term_list(text)) == set(terms.split())
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_words_get_the_stem_that_the_published_algorithm_gives(word: str, expect
     ],
 )
 def test_what_is_asked_in_one_form_finds_what_was_said_in_another(asked: str, said: str) -> None:
-    assert set(words(asked)) <= set(words(said)) or set(words(asked)) & set(words(said))
+    assert set(term_list(asked)) <= set(term_list(said)) or set(term_list(asked)) & set(term_list(said))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_is_asked_in_one_form_finds_what_was_said_in_another(asked: str, sa
 )
 def test_words_that_only_look_alike_stay_apart(pair: str) -> None:
     one, other = pair.split()
-    assert words(one) != words(other)
+    assert term_list(one) != term_list(other)
 
 
 def test_every_spelling_of_a_word_is_one_term_and_no_form_is_of_two() -> None:
@@ -139,19 +139,25 @@ def test_traditional_characters_fold_to_ones_that_stay() -> None:
 
 
 def test_the_speaker_is_a_term_too() -> None:
-    assert unpack(analyse("I like tea", "Ann").packed) == {"=person:ann": 1, "ann": 1, "i": 1, "like": 1, "tea": 1}
+    assert unpack_terms(analyse("I like tea", "Ann").packed) == {
+        "=person:ann": 1,
+        "ann": 1,
+        "i": 1,
+        "like": 1,
+        "tea": 1,
+    }
 
 
 def test_length_counts_repeats_and_counts_stop_at_a_byte() -> None:
     terms = analyse("tea " * 1000)
     assert terms.length == 1000
-    assert unpack(terms.packed) == {"tea": 255}
+    assert unpack_terms(terms.packed) == {"tea": 255}
 
 
 @given(st.text())
 def test_packing_keeps_every_term(text: str) -> None:
-    found = words(text)
-    packed = {term: count for term, count in unpack(analyse(text).packed).items() if not term.startswith("=")}
+    found = term_list(text)
+    packed = {term: count for term, count in unpack_terms(analyse(text).packed).items() if not term.startswith("=")}
     assert packed == {term: min(found.count(term), 255) for term in set(found)}
 
 
@@ -162,15 +168,15 @@ def test_analysing_is_the_same_each_time(text: str) -> None:
 
 @given(st.text(st.characters(codec=None)))
 def test_no_text_breaks_it_and_spans_lie_within(text: str) -> None:
-    for terms, start, end in spans(text):
+    for terms, start, end in token_spans(text):
         assert 0 <= start < end <= len(text)
         assert all("\n" not in term and "\0" not in term for term in terms)
 
 
 def test_a_long_row_of_numbers_and_dots_is_no_version() -> None:
-    assert "1.2.3.4" in unpack(analyse("it is 1.2.3.4.5").packed)
-    assert len(unpack(analyse(".".join(map(str, range(1000)))).packed)) <= 1001
-    assert len(unpack(analyse("/".join(f"aB{number}" for number in range(1000))).packed)) <= 2100
+    assert "1.2.3.4" in unpack_terms(analyse("it is 1.2.3.4.5").packed)
+    assert len(unpack_terms(analyse(".".join(map(str, range(1000)))).packed)) <= 1001
+    assert len(unpack_terms(analyse("/".join(f"aB{number}" for number in range(1000))).packed)) <= 2100
 
 
 def test_a_very_long_line_takes_no_longer_than_other_text() -> None:

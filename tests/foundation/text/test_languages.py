@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.text.analysis import analyse, unpack, words
+from foundation.text.analysis import analyse, term_list, unpack_terms
 from foundation.text.cross_language import alternatives, question_terms
 from foundation.text.languages import LANGUAGES, language_of, stem_in
 from foundation.text.stopwords import is_weak
@@ -64,18 +64,18 @@ def test_a_language_shows_by_its_function_words(text: str, language: str) -> Non
     ],
 )
 def test_forms_of_a_word_become_one(text: str, same: str) -> None:
-    shared = {term for term in set(words(text)) & set(words(same)) if not is_weak(term)}
+    shared = {term for term in set(term_list(text)) & set(term_list(same)) if not is_weak(term)}
     assert shared
 
 
 def test_the_mark_says_the_language_and_english_has_none() -> None:
-    assert "=language:german" in unpack(analyse("Ich habe das Buch nicht", "Ann").packed)
-    assert not any(term.startswith("=language") for term in unpack(analyse("I have the book", "Ann").packed))
+    assert "=language:german" in unpack_terms(analyse("Ich habe das Buch nicht", "Ann").packed)
+    assert not any(term.startswith("=language") for term in unpack_terms(analyse("I have the book", "Ann").packed))
 
 
 def test_the_speakers_name_is_the_same_in_every_language() -> None:
     for text in ("I have the book", "Ich habe das Buch nicht", "Je suis allé à Paris avec nous"):
-        assert {"carolin", "jame"} <= set(unpack(analyse(text, "Caroline James").packed))
+        assert {"carolin", "jame"} <= set(unpack_terms(analyse(text, "Caroline James").packed))
 
 
 def test_a_keyword_is_looked_up_in_every_language_that_is_held() -> None:
@@ -90,19 +90,19 @@ def test_a_question_in_a_language_finds_what_was_too_short_to_show_it() -> None:
     (house,) = [terms for terms in question_terms("Wo ist mein Haus in der Stadt") if "haus" in terms]
     assert house[0] == stem_in("german", "Haus")
     (key,) = [terms for terms in question_terms("Wo ist mein Schlüssel?") if terms[0].startswith("schl")]
-    assert set(words("Schlüssel")) <= set(key)
+    assert set(term_list("Schlüssel")) <= set(key)
 
 
 def test_who_has_no_accents_on_the_keys_is_understood() -> None:
-    assert words("décisions") == words("decisions")
+    assert term_list("décisions") == term_list("decisions")
     assert set(question_terms("decisiones", ("spanish",))[0]) & {stem_in("spanish", "decisión"), "decision"}
 
 
 def test_function_words_of_other_languages_say_little() -> None:
     for text in ("Wo habe ich nicht", "où est ce que nous avons été", "где это было у меня"):
-        assert all(map(is_weak, words(text)))
+        assert all(map(is_weak, term_list(text)))
     for word in ("care", "take", "war", "die", "son"):
-        assert not any(map(is_weak, words(word)))
+        assert not any(map(is_weak, term_list(word)))
 
 
 def test_each_language_has_a_stemmer() -> None:
@@ -123,7 +123,7 @@ def test_threads_do_not_disturb_each_others_stems() -> None:
 def test_no_text_breaks_it(text: str, language: str) -> None:
     for terms in question_terms(text, (language,)):
         assert terms and all(term and "\n" not in term and "\0" not in term for term in terms)
-    assert all("\n" not in term and "\0" not in term and len(term) <= 64 for term in words(text, language))
+    assert all("\n" not in term and "\0" not in term and len(term) <= 64 for term in term_list(text, language))
 
 
 def test_english_loads_no_stemmer_of_another_language() -> None:

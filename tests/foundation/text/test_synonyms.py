@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from foundation.text import synonyms as module
-from foundation.text.analysis import words
+from foundation.text.analysis import term_list
 from foundation.text.stopwords import is_weak
-from foundation.text.synonyms import MOST, RelatedTerm, encode, synonyms_of
+from foundation.text.synonyms import MOST, RelatedTerm, encode_table, synonyms_of
 
 
 @pytest.fixture
@@ -37,13 +37,13 @@ SAMPLE = (
 @pytest.mark.parametrize("word", SAMPLE.split())
 def test_what_an_entry_is_found_by_is_what_the_table_goes_by(word: str) -> None:
     """A change of stems asks for a new table."""
-    (term,) = words(word)
+    (term,) = term_list(word)
     assert synonyms_of(term)
 
 
 def test_nearly_all_terms_are_their_own(every_term: list[str]) -> None:
     """Stems are no fixed points, all of them: `coffe` would become `coff`."""
-    changed = [term for term in every_term if words(term) != [term]]
+    changed = [term for term in every_term if term_list(term) != [term]]
     assert len(every_term) == 12_000
     assert len(changed) < 0.04 * len(every_term)
 
@@ -68,7 +68,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path, monkeypatch: pytest.M
         "ferri": [],
         "émigré": [RelatedTerm("boat", 1 / 255)],
     }
-    (tmp_path / "kindred.zst").write_bytes(encode(table))
+    (tmp_path / "kindred.zst").write_bytes(encode_table(table))
     monkeypatch.setattr(module, "_FILE", tmp_path / "kindred.zst")
     module.stored_table.cache_clear()
     try:

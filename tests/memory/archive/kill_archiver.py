@@ -35,7 +35,7 @@ from memory.archive.vault import Vault
 from memory.cold import ColdStore, deletions
 from memory.cold.sql import fetch
 from memory.errors import NotFound
-from memory.pages.font.glyphs import glyphs
+from memory.pages.font.glyphs import load_glyphs
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.memory.archive.kill_points import Fuse
@@ -210,7 +210,7 @@ def main() -> None:
     folder, kills, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     state, log = folder / "state", folder / "told"
     state.mkdir(parents=True, mode=0o700, exist_ok=True)
-    glyphs()
+    load_glyphs()
     chance = random.Random(seed)
     landed = Counter[str]()
     for n in range(kills):

@@ -8,7 +8,7 @@ from PIL import Image
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import TINY, Mode
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 from models.ocr.port import OcrLine, OcrReading
 
 PAGE_ID = "pg_abcdefghijkl"
@@ -16,8 +16,8 @@ PAGE_ID = "pg_abcdefghijkl"
 
 def page(text: str, head: EntryHead | None = None, mode: Mode = TINY) -> bytes:
     """The first page of the text, as PNG."""
-    (sheet, *_) = sheets([LayoutText(text, head)], mode)
-    return draw(sheet, PAGE_ID, 1).png
+    (sheet, *_) = page_sheets([LayoutText(text, head)], mode)
+    return render_page(sheet, PAGE_ID, 1).png
 
 
 def redrawn(png: bytes, change: Callable[[Image.Image], Image.Image]) -> bytes:

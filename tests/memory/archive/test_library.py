@@ -10,7 +10,7 @@ from memory import archive_conversation, recall_memory
 from memory.errors import InexactText, NotFound
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import TINY
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 from memory.pages.render.png import decode, encode_png
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -80,9 +80,9 @@ def test_a_folder_that_is_no_workspace_is_said_so_and_left_alone(tmp_path: Path)
 
 def test_a_picture_of_another_text_than_the_workspace_knows_is_not_exact(tmp_path: Path) -> None:
     kept = archive_conversation("The heron stands in the reeds.", "birds", tmp_path / "ws")
-    (sheet,) = sheets([LayoutText("The magpie stands in the reeds.")], TINY)
+    (sheet,) = page_sheets([LayoutText("The magpie stands in the reeds.")], TINY)
     forged = tmp_path / "forged.png"
-    forged.write_bytes(draw(sheet, kept["pages"][0]["id"], 1).png)
+    forged.write_bytes(render_page(sheet, kept["pages"][0]["id"], 1).png)
     with pytest.raises(InexactText, match="altered"):
         recall_memory(forged, tmp_path / "ws")
     assert recall_memory(forged, tmp_path / "ws", exact=False) == "The magpie stands in the reeds."

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 
 from foundation.trust import Trust
-from memory.pages.read.exact import read
+from memory.pages.read.exact import read_exact
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 
 ID = "pg_0123456789ab"
 MILLION = "".join(random.Random(5).choices("the quick 敏捷的 fox🦊 ", k=1_000_000))
@@ -38,13 +38,13 @@ every_mode = pytest.mark.parametrize("mode", ALL_MODES, ids=lambda mode: f"{mode
 
 
 def read_back(pictures: list[bytes]) -> str:
-    readings = [read(picture) for picture in pictures]
+    readings = [read_exact(picture) for picture in pictures]
     assert {reading.trust for reading in readings} <= {Trust.EXACT}
     return "".join(reading.text for reading in readings)
 
 
 def drawn(text: str, mode: Mode) -> list[bytes]:
-    return [draw(sheet, ID, number).png for number, sheet in enumerate(sheets([LayoutText(text)], mode), 1)]
+    return [render_page(sheet, ID, number).png for number, sheet in enumerate(page_sheets([LayoutText(text)], mode), 1)]
 
 
 @every_mode
@@ -65,8 +65,8 @@ def test_a_conversation_of_them_all_comes_back_entry_by_entry(mode: Mode) -> Non
         for key, (kind, text) in enumerate(CORPUS.items())
     ]
     found: dict[str, str] = {}
-    for number, sheet in enumerate(sheets(said, mode), 1):
-        reading = read(draw(sheet, ID, number).png)
+    for number, sheet in enumerate(page_sheets(said, mode), 1):
+        reading = read_exact(render_page(sheet, ID, number).png)
         assert reading.trust is Trust.EXACT
         ends = [head.begin - 1 for head in reading.heads[1:]] + [len(reading.text)]
         for head, end in zip(reading.heads, ends, strict=True):

@@ -20,7 +20,7 @@ from memory.cold import ColdStore
 from memory.errors import Damaged, NotFound, OutOfDate
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import TINY
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 from memory.records import Entry, EntryKind
 from memory.settings import ArchiveSettings
 from models.messages import Role
@@ -234,8 +234,8 @@ def test_a_stored_text_needs_no_page(vault: Vault, say) -> None:
 def overwrite_page(vault: Vault, workspace: Workspace, entry: Entry, text: str) -> None:
     """Puts a pack of another, sound page where the entry's pack stands."""
     (row,) = vault.pages()
-    (sheet,) = sheets([LayoutText(text)], TINY)
-    write_pack(LocalStorage(workspace.packs), row.pack, [picture_of(draw(sheet, row.id, row.number))])
+    (sheet,) = page_sheets([LayoutText(text)], TINY)
+    write_pack(LocalStorage(workspace.packs), row.pack, [picture_of(render_page(sheet, row.id, row.number))])
 
 
 def test_a_sound_page_that_is_not_the_one_of_the_index_is_approximate(
@@ -333,8 +333,8 @@ def test_a_page_forged_with_a_hash_of_its_own_is_exact_for_no_entry(
     """Its header, its hash and its pack are all sound: only the index knows what stood there."""
     archived = vault.archive_text(as_given("The heron stands in the reeds."), label="birds")
     (row,) = archived.pages
-    (sheet,) = sheets([LayoutText("The magpie stands in the reeds")], TINY)
-    write_pack(LocalStorage(workspace.packs), row.pack, [picture_of(draw(sheet, row.id, 1))])
+    (sheet,) = page_sheets([LayoutText("The magpie stands in the reeds")], TINY)
+    write_pack(LocalStorage(workspace.packs), row.pack, [picture_of(render_page(sheet, row.id, 1))])
     fresh = Vault(workspace.packs, workspace.page_cache, cold, clock)
     assert fresh.read_page(row.id).trust is Trust.APPROXIMATE
     (conversation,) = cold.conversations(kind="archive")

@@ -15,7 +15,7 @@ from foundation.files.atomic_exchange import exchange
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.hot import HotMemory, UnwritableNotes, swap
-from memory.hot.swap import SWAP, digest
+from memory.hot.swap import SWAP, content_digest
 from tests.fakes import FakeClock
 from tests.paths import ROOT
 
@@ -36,7 +36,7 @@ while True:
 
 
 def leave_a_swap(path: Path, put: bytes, expected: bytes) -> Path:
-    return write_beside(path, put, suffix=f".{digest(put)}.{digest(expected)}{SWAP}")
+    return write_beside(path, put, suffix=f".{content_digest(put)}.{content_digest(expected)}{SWAP}")
 
 
 def versions(workspace: Workspace) -> list[bytes]:

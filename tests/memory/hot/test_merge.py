@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memory.hot.merge import merge
 from memory.hot.parse import lines_of
-from memory.hot.swap import ExposedStates, closest
+from memory.hot.swap import ExposedStates, closest_origin
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "\n"]), max_size=8).map("".join)
 
@@ -59,9 +59,9 @@ def test_a_last_line_without_an_end_gets_one_before_another_follows() -> None:
 
 def test_a_text_is_traced_to_what_it_was_made_from() -> None:
     old, new = "a\nb\n", "a\nb\nc\n"
-    assert closest("a\nb\nx\n", [new, old]) == old
-    assert closest("a\nb\nc\nx\n", [new, old]) == new
-    assert closest("x\na\nb\n", [new, old]) == old
+    assert closest_origin("a\nb\nx\n", [new, old]) == old
+    assert closest_origin("a\nb\nc\nx\n", [new, old]) == new
+    assert closest_origin("x\na\nb\n", [new, old]) == old
 
 
 def test_words_hidden_for_an_instant_are_put_back_and_a_deletion_is_not_undone() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from foundation.paths import Workspace
-from foundation.text.analysis import version
-from foundation.text.term_codec import pack, unpack
+from foundation.text.analysis import analyser_version
+from foundation.text.term_codec import pack_terms, unpack_terms
 from foundation.workspace_trust import trust_store
 from memory.access import first_entry
 from memory.cold.sql import fetch, run
@@ -25,7 +25,7 @@ SCHEMA_NUMBERS = sorted(int(path.stem) for path in SCHEMAS.glob("*.sql"))
 
 def make_old(memory: Memory, analyser: str = "1") -> None:
     """As if an analyser of before, which knew no words at all, had written every row."""
-    old = pack(["old"])
+    old = pack_terms(["old"])
     sql = "UPDATE terms SET terms = ?, length = 1, analyser = ?"
     memory.cold.write(lambda db: run(db, sql, (old.packed, analyser)))
 
@@ -35,7 +35,7 @@ def analysers(memory: Memory) -> set[str]:
 
 
 def terms(memory: Memory, seq: int) -> dict[str, int]:
-    return unpack(memory.cold.terms_of([seq])[seq].packed)
+    return unpack_terms(memory.cold.terms_of([seq])[seq].packed)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_store_of_a_released_schema_is_renewed(workspace: Workspace, clock: Fa
     assert {"where", "is", "tent"} >= set(terms(memory, question)) - {"be", "the"}
     assert "tent" in terms(memory, question)
     assert "cellar" in terms(memory, memory.cold.find("e_answer").seq)
-    assert analysers(memory) == {version()}
+    assert analysers(memory) == {analyser_version()}
     memory.close()
 
 
@@ -88,7 +88,7 @@ def test_it_is_told_after_each_batch_and_goes_on_where_it_was_stopped(old: Memor
     assert old.renewing.run(on_batch=once) == told[0] == ReindexResult(done=200, left=250)
     assert old.renewing.left() == 250
     assert old.renewing.run() == ReindexResult(done=250)
-    assert analysers(old) == {version()}
+    assert analysers(old) == {analyser_version()}
 
 
 def test_no_seconds_are_no_work(old: Memory) -> None:

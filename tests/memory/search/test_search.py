@@ -7,7 +7,7 @@ import pytest
 
 from foundation.privacy import clear
 from foundation.text.cross_language import held_languages
-from foundation.text.term_codec import unpack
+from foundation.text.term_codec import unpack_terms
 from foundation.trust import Trust
 from memory.errors import NotFound
 from memory.memory import Memory
@@ -353,5 +353,5 @@ def test_what_is_in_view_lends_its_words_to_nothing(talk: Talk) -> None:
 
 def test_held_languages_are_those_whose_mark_stands_in_the_store(talk: Talk) -> None:
     talk.say("Ich habe das Buch nicht gelesen")
-    terms = unpack(talk.memory.cold.terms_of([1])[1].packed)
+    terms = unpack_terms(talk.memory.cold.terms_of([1])[1].packed)
     assert held_languages(terms.__contains__) == ("german",)

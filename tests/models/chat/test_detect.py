@@ -7,7 +7,7 @@ import pytest
 
 from models.chat.detect import detect, probe_address, probe_window
 from models.chat.open import open_model
-from models.chat.openai.probe import sees_by_name
+from models.chat.openai.probe import has_vision_by_name
 from models.chat.port import ImageRule
 from models.settings import ModelSettings
 from tests.loopback import Loopback, Received, Stall, http, json_reply
@@ -208,4 +208,4 @@ async def test_llama_cpp_with_a_projector_sees_as_its_file_is_called(loopback: L
     ],
 )
 def test_a_name_says_that_a_model_sees_or_nothing(name: str, sees: bool | None) -> None:
-    assert sees_by_name(name) is sees
+    assert has_vision_by_name(name) is sees

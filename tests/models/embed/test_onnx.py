@@ -10,7 +10,7 @@ import pytest
 from models.embed.errors import EmbedError
 from models.embed.manifest import EmbeddingRecipe, recipe_of
 from models.embed.settings import EmbedSettings
-from models.embed.tokens import pooled
+from models.embed.tokens import pool_states
 from tests.models.embed.conftest import Opened
 from tests.models.embed.tiny_models import WORDS, bag_onnx, bert_folder
 
@@ -129,6 +129,6 @@ def test_the_folder_says_how_it_pools_and_what_it_wants_before_a_question(folder
 def test_each_way_of_pooling() -> None:
     states = np.arange(12.0).reshape(1, 4, 3)
     mask = np.array([[1, 1, 1, 0]])
-    assert pooled(states, mask, EmbeddingRecipe(pooling="first"))[0].tolist() == [0, 1, 2]
-    assert pooled(states, mask, EmbeddingRecipe(pooling="last"))[0].tolist() == [6, 7, 8]
-    assert pooled(states, mask, EmbeddingRecipe(pooling="mean"))[0].tolist() == [3, 4, 5]
+    assert pool_states(states, mask, EmbeddingRecipe(pooling="first"))[0].tolist() == [0, 1, 2]
+    assert pool_states(states, mask, EmbeddingRecipe(pooling="last"))[0].tolist() == [6, 7, 8]
+    assert pool_states(states, mask, EmbeddingRecipe(pooling="mean"))[0].tolist() == [3, 4, 5]

@@ -12,7 +12,7 @@ import pytest
 from models.errors import MissingLibrary, ModelError
 from models.mlx_thread import JobPriority, mlx_thread
 from models.ocr.checkpoints import find_checkpoint
-from models.ocr.deepseek import PROMPTS, REPEATS, DeepSeek, resolution, without_marks
+from models.ocr.deepseek import PROMPTS, REPEATS, DeepSeek, resolution, strip_markers
 from models.ocr.deepseek_engine import OcrChunk
 from tests.models.ocr.images import small
 
@@ -90,7 +90,7 @@ def test_every_prompt_ends_in_the_blank_that_is_dropped() -> None:
 def test_where_words_stood_is_left_out() -> None:
     place = "<|det|>[[1, 2, 3, 4]]<|/det|>\n"
     said = f"<|ref|>title<|/ref|>{place}# Ferries\n\n<|ref|>text<|/ref|>{place}At 09:40.<｜end▁of▁sentence｜>"
-    assert without_marks(said) == "# Ferries\n\nAt 09:40."
+    assert strip_markers(said) == "# Ferries\n\nAt 09:40."
 
 
 # Through the real mlx-vlm.

@@ -13,7 +13,7 @@ from models.errors import MissingLibrary, ModelError, UnreadableImage
 from models.ocr import open as opening
 from models.ocr import rapidocr as rapid
 from models.ocr.open import ENGINES, engine_named, installed_engine
-from models.ocr.picture import opened
+from models.ocr.picture import open_image
 from models.ocr.port import OcrLine, OcrReading
 from models.ocr.rapidocr import RapidOcr, has_tiny
 from models.settings import ModelSettings
@@ -67,21 +67,21 @@ def test_a_picture_is_opened_upright_on_white() -> None:
     exif[0x0112] = 6  # a camera held on its side
     file = BytesIO()
     clear.save(file, "PNG", exif=exif)
-    assert opened(file.getvalue()).size == (2, 4)
-    assert opened(file.getvalue()).getpixel((0, 0)) == (255, 255, 255)
+    assert open_image(file.getvalue()).size == (2, 4)
+    assert open_image(file.getvalue()).getpixel((0, 0)) == (255, 255, 255)
 
 
 def test_a_picture_too_large_is_not_opened() -> None:
     file = BytesIO()
     Image.new("1", (8_000, 8_000)).save(file, "PNG")
     with pytest.raises(UnreadableImage, match="8000×8000"):
-        opened(file.getvalue())
+        open_image(file.getvalue())
 
 
 def test_a_photograph_of_a_hundred_megapixels_is_opened_smaller() -> None:
     file = BytesIO()
     Image.new("L", (12_000, 9_000), 200).save(file, "JPEG")
-    assert opened(file.getvalue()).size == (6_000, 4_500)
+    assert open_image(file.getvalue()).size == (6_000, 4_500)
 
 
 def test_without_the_library_one_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

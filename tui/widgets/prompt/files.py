@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from foundation.terminal_text import spelled, unspelled
+from foundation.terminal_text import escape_name, unescape_name
 
 MOST: Final = 50
 _SCANNED: Final = 2_000  # entries of a folder looked at, so that a huge one costs little
@@ -36,14 +36,14 @@ def typed_mention(before_cursor: str) -> str:
 def offers(typed: str, here: Path) -> list[PathSuggestion]:
     """Files and folders that `typed` may become, best first. Reads one folder; call it off the event loop."""
     folder_typed, slash, name = typed.rpartition("/")
-    folder = _resolved(unspelled(folder_typed + slash), here) if slash else here
+    folder = _resolved(unescape_name(folder_typed + slash), here) if slash else here
     found: list[tuple[int, str, bool]] = []
     try:
         with os.scandir(folder) as entries:
             for entry, _ in zip(entries, range(_SCANNED), strict=False):
                 if entry.name.startswith(".") and not name.startswith("."):
                     continue
-                shown = spelled(entry.name)
+                shown = escape_name(entry.name)
                 if (rank := _rank(name.lower(), shown.lower())) is not None:
                     found.append((rank, shown, entry.is_dir()))
     except (OSError, ValueError):  # an unreadable folder offers nothing; what was typed stays

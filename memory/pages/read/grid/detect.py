@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memory.pages.read.deadline import Deadline, unlimited
 from memory.pages.read.grid.origin import header_likeness, header_origins
-from memory.pages.read.grid.phase import Phase, phases, written
+from memory.pages.read.grid.phase import Phase, inked_cells, phases
 from memory.pages.read.grid.pitch import pitches
 from memory.pages.render.modes import CELLS, Cell, Mode, modes_of
 
@@ -141,7 +141,7 @@ def cut_page(grey: NDArray[np.uint8], phase: Phase, *, inverted: bool) -> Grid:
     width, height = phase.cell.width * phase.scale[0], phase.cell.height * phase.scale[1]
     columns = max(1, int((grey.shape[1] - phase.x) / width + _MOST_OF_A_COLUMN))
     rows = max(1, int((grey.shape[0] - phase.y) / height + _MOST_OF_A_ROW))
-    down, across = written(grey, (phase.x, phase.y), (width, height), (rows, columns))
+    down, across = inked_cells(grey, (phase.x, phase.y), (width, height), (rows, columns))
     span = across.stop - across.start
     whole = [mode.columns for mode in modes_of(phase.cell).values() if span <= mode.columns]
     return Grid(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from memory.pages.font.glyphs import glyphs
+from memory.pages.font.glyphs import load_glyphs
 from memory.pages.read.grid.pitch import Pitch
 from memory.pages.read.nearest.resampling import Axis
 from memory.pages.render.modes import CELLS, Cell
@@ -22,9 +22,9 @@ Floats = NDArray[np.floating[Any]]
 
 
 @cache
-def opening(cell: Cell) -> Floats:
+def header_opening(cell: Cell) -> Floats:
     """(cell height, 11 cells) of 0 and 1: the opening words' ink."""
-    table = glyphs(cell)
+    table = load_glyphs(cell)
     cells = table.cells[table.first_cell[np.frombuffer(OPENING.encode(), np.uint8)]]
     ink = np.unpackbits(cells[:, :, None], axis=2)[:, :, : cell.width]
     return np.concatenate(list(ink), axis=1).astype(np.float32)
@@ -34,7 +34,7 @@ def header_likeness(
     grey: NDArray[np.uint8], origin: tuple[float, float], scale: tuple[float, float], cell: Cell
 ) -> float:
     """-1 to 1: how far the opening words seem to stand there, ink darker than paper; below 0 where it is lighter."""
-    ink = opening(cell)
+    ink = header_opening(cell)
     x = Axis(origin[0], scale[0], ink.shape[1], grey.shape[1], "bilinear")
     y = Axis(origin[1], scale[1], ink.shape[0], grey.shape[0], "bilinear")
     seen = 255.0 - grey[y.first : y.last, x.first : x.last].astype(np.float32)
@@ -61,7 +61,7 @@ def header_origins(
         if width < 11 * cell.width or height < cell.height or width * height > _MOST_PIXELS:
             continue
         page = np.asarray(Image.fromarray(grey).resize((width, height), Image.Resampling.BILINEAR))
-        likeness = _likenesses(page.astype(np.float32), opening(cell))
+        likeness = _likenesses(page.astype(np.float32), header_opening(cell))
         y, x = np.unravel_index(int(np.abs(likeness).argmax()), likeness.shape)
         if abs(likeness[y, x]) < _LIKE:
             continue

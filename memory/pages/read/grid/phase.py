@@ -17,7 +17,7 @@ from memory.pages.font.glyphs import NEWLINE
 from memory.pages.read.deadline import Deadline, unlimited
 from memory.pages.read.grid.pitch import Pitch
 from memory.pages.read.nearest.resampling import Axis
-from memory.pages.read.nearest.shapes import GlyphShapes, shapes
+from memory.pages.read.nearest.shapes import GlyphShapes, load_shapes
 from memory.pages.render.modes import CELLS, Cell
 
 Floats = NDArray[np.floating[Any]]
@@ -180,7 +180,7 @@ def _nearer(
 @cache
 def _known(cell: Cell, scale: float) -> tuple[Floats, Floats]:
     """(pixels, glyphs) narrow and wide: centred and of length one, as a picture of that scale shows them."""
-    narrow, wide = shapes(cell)
+    narrow, wide = load_shapes(cell)
     return (
         _shown(narrow, [code for code in _NARROW if narrow.place[code] >= 0], scale),
         _shown(wide, [ord(sign) for sign in _WIDE if wide.place[ord(sign)] >= 0], scale),
@@ -209,7 +209,7 @@ def _there_and_back(length: int, scale: float) -> Floats:
 _CONTRAST = 0.3  # of the picture's: what a cell has within it where something is written
 
 
-def written(
+def inked_cells(
     grey: NDArray[np.uint8], origin: tuple[float, float], size: tuple[float, float], count: tuple[int, int]
 ) -> tuple[slice, slice]:
     """The rows and the columns from the first to the last with ink, of `count` (rows, columns) cells of that `size`.

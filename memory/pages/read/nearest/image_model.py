@@ -86,13 +86,13 @@ _SAME_SCALE = 0.002  # pages are scaled alike along both axes, or visibly not
 Params = NDArray[np.float64]  # x0, y0, scale x, scale y
 
 
-def square(grid: Grid) -> Grid:
+def square_grid(grid: Grid) -> Grid:
     """Both axes at one scale where they almost are: columns are twice as many as lines and tell it better."""
     x, y = grid.scale
     return structs.replace(grid, cell_height=x * grid.cell.height) if abs(x / y - 1) < _SAME_SCALE else grid
 
 
-def aligned(grey: NDArray[np.uint8], sight: ImageModel, known: Floats) -> Grid:
+def align_grid(grey: NDArray[np.uint8], sight: ImageModel, known: Floats) -> Grid:
     """The sight's grid, moved and stretched (Gauss-Newton) to fit what is known: page pixels from the page's top on.
 
     A few lines of cells tell their own height badly, so the height is stretched only where the whole page is known.
@@ -145,7 +145,7 @@ _EDGE = 3  # page pixels below what is known that may shine into it
 _SNAP = 6  # greys this near to black on white are just that
 
 
-def calibrated(grey: NDArray[np.uint8], grid: Grid, known: Floats) -> ImageModel:
+def calibrate(grey: NDArray[np.uint8], grid: Grid, known: Floats) -> ImageModel:
     """The sight by which what is known looks most like the picture: page pixels (height, width) from its top on."""
     found = list[tuple[float, str, tuple[float, float]]]()
     for kernel in KERNELS:

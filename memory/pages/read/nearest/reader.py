@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from foundation.program import PROGRAM
 from foundation.trust import Trust
 from memory.errors import NotAPage
-from memory.pages.font.glyphs import FILLER, NEWLINE, glyphs
+from memory.pages.font.glyphs import FILLER, NEWLINE, load_glyphs
 from memory.pages.read.deadline import Deadline, DeadlineExceeded, unlimited
 from memory.pages.read.exact import PageReading, read_cells, text_and_heads
 from memory.pages.read.grid.detect import Grid, find_grid
 from memory.pages.read.nearest.candidates import GlyphCandidates
 from memory.pages.read.nearest.fit import PageFit, WeighedGlyphs
 from memory.pages.read.nearest.header import Alternative, combinations, nearest_header
-from memory.pages.read.nearest.image_model import ImageModel, aligned, calibrated, square
+from memory.pages.read.nearest.image_model import ImageModel, align_grid, calibrate, square_grid
 from memory.pages.read.nearest.resampling import KERNELS
-from memory.pages.read.nearest.shapes import Floats, GlyphShapes, Places, penalties, shapes
-from memory.pages.render.header import HEADER_CELLS, PageHeader, digest, write_header
+from memory.pages.read.nearest.shapes import Floats, GlyphShapes, Places, load_shapes, penalties
+from memory.pages.render.header import HEADER_CELLS, PageHeader, text_digest, write_header
 from memory.pages.render.modes import Cell
 from memory.pages.render.png import decode_grey
 
@@ -116,14 +116,14 @@ def read_grid(
     Raises DeadlineExceeded where `deadline` passes.
     """
     deadline = deadline or unlimited()
-    grey, grid = _fine(grey, square(grid))
-    narrow, wide = shapes(grid.cell)
+    grey, grid = _fine(grey, square_grid(grid))
+    narrow, wide = load_shapes(grid.cell)
     sight, header = _headed(grey, grid, narrow, deadline)
     if header is not None:
         known = _header_page(header, grid, narrow)
         if _may_be_off(sight):
-            grid = square(aligned(grey, sight, known))
-        sight = calibrated(grey, grid, known)
+            grid = square_grid(align_grid(grey, sight, known))
+        sight = calibrate(grey, grid, known)
         cells = sight.page()
         if (reading := _as_they_are(cells, header, grid.cell)) is not None:
             return reading
@@ -137,10 +137,10 @@ def read_grid(
     reading = fitted.reading(header)
     if reading.trust is Trust.EXACT or not _may_be_off(sight):
         return reading
-    grid = aligned(grey, sight, fitted.page)
+    grid = align_grid(grey, sight, fitted.page)
     if not _moved(grid, sight.grid):
         return reading
-    sight = calibrated(grey, grid, _header_page(header, grid, narrow))
+    sight = calibrate(grey, grid, _header_page(header, grid, narrow))
     return _fitted(sight, sight.page(), narrow, wide, deadline).reading(header)
 
 
@@ -150,10 +150,10 @@ def _headless(
     """The page as its own glyphs, once read, show how it was scaled; None where they are not ours."""
     if not fitted.is_ours(_ROUGHLY):
         return None
-    grid = aligned(grey, before, fitted.page)
-    sight = calibrated(grey, grid, fitted.page)
+    grid = align_grid(grey, before, fitted.page)
+    sight = calibrate(grey, grid, fitted.page)
     if _moved(grid, before.grid) or sight.kernel != before.kernel:
-        fitted = _fitted(sight, sight.page(), *shapes(grid.cell), deadline)
+        fitted = _fitted(sight, sight.page(), *load_shapes(grid.cell), deadline)
     return fitted.reading(None) if fitted.is_ours(_CLOSELY) else None
 
 
@@ -309,7 +309,7 @@ def _as_they_are(cells: Floats, header: PageHeader, cell: Cell) -> PageReading |
     rows, columns, height, width = cells.shape
     bits = np.zeros((rows * columns, height, 8), np.uint8)
     bits[:, :, :width] = cells.reshape(rows * columns, height, width) > 0.5
-    table = glyphs(cell)
+    table = load_glyphs(cell)
     codes = read_cells(np.packbits(bits, axis=2)[:, :, 0], table)
     head = -(-HEADER_CELLS // columns) * columns
     return _vouched(codes[head : head + header.used], header)
@@ -317,7 +317,7 @@ def _as_they_are(cells: Floats, header: PageHeader, cell: Cell) -> PageReading |
 
 def _vouched(codes: Codes, header: PageHeader) -> PageReading | None:
     text, heads = text_and_heads(codes)
-    if digest(text).hex() != header.sha256 or len(heads) != header.heads:
+    if text_digest(text).hex() != header.sha256 or len(heads) != header.heads:
         return None
     return PageReading(text, Trust.EXACT, (), header, heads)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.pages.font.glyphs import FILLER, Glyphs, glyphs
+from memory.pages.font.glyphs import FILLER, Glyphs, load_glyphs
 from memory.pages.render.modes import Cell
 
 Floats = NDArray[np.floating[Any]]
@@ -90,9 +90,9 @@ class GlyphShapes:
 
 
 @cache
-def shapes(cell: Cell) -> tuple[GlyphShapes, GlyphShapes]:
+def load_shapes(cell: Cell) -> tuple[GlyphShapes, GlyphShapes]:
     """The narrow and the wide glyphs of that cell's table, made once a process."""
-    return GlyphShapes(glyphs(cell), wide=False), GlyphShapes(glyphs(cell), wide=True)
+    return GlyphShapes(load_glyphs(cell), wide=False), GlyphShapes(load_glyphs(cell), wide=True)
 
 
 @cache

@@ -11,10 +11,10 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from PIL import Image
 
-from memory.pages.font.glyphs import Glyphs, glyphs
+from memory.pages.font.glyphs import Glyphs, load_glyphs
 from memory.pages.read.grid.detect import Grid
-from memory.pages.read.ocr.segments import KnownSegment, OcrSegment, TextSegment, segments
-from models.ocr.picture import encoded
+from memory.pages.read.ocr.segments import KnownSegment, OcrSegment, TextSegment, split_segments
+from models.ocr.picture import encode_image
 from models.ocr.port import OcrEngine, OcrLine
 
 OnLine = Callable[[int, int], None]
@@ -37,7 +37,7 @@ def read_on_grid(
     grey: NDArray[np.uint8], grid: Grid, engine: OcrEngine, on_line: OnLine | None = None
 ) -> LineReading | None:
     """The page on this grid; None where it shows no sign of being one of ours."""
-    found = segments(grey, grid)
+    found = split_segments(grey, grid)
     if found is None:
         return None
     words = [segment for segment in found if isinstance(segment, TextSegment)]
@@ -46,7 +46,7 @@ def read_on_grid(
         lines += engine.read_lines([_crop(grey, one.box) for one in words[at : at + _AT_ONCE]])
         if on_line is not None:
             on_line(len(lines), len(words))
-    return _joined(found, lines, glyphs(grid.cell))
+    return _joined(found, lines, load_glyphs(grid.cell))
 
 
 def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> bytes:
@@ -56,7 +56,7 @@ def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> by
     ground = int(np.median(grey))
     if ground < 128:
         part, ground = 255 - part, 255 - ground
-    return encoded(Image.fromarray(np.pad(part, ((0, 0), (_MARGIN, _MARGIN)), constant_values=ground)))
+    return encode_image(Image.fromarray(np.pad(part, ((0, 0), (_MARGIN, _MARGIN)), constant_values=ground)))
 
 
 def _joined(found: Sequence[OcrSegment], lines: Sequence[OcrLine], table: Glyphs) -> LineReading:

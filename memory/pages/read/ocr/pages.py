@@ -21,12 +21,12 @@ from memory.pages.read.deadline import Deadline, DeadlineExceeded
 from memory.pages.read.exact import UNKNOWN
 from memory.pages.read.grid.detect import Grid, find_grid
 from memory.pages.read.nearest.resampling import KERNELS
-from memory.pages.read.nearest.shapes import shapes
+from memory.pages.read.nearest.shapes import load_shapes
 from memory.pages.read.ocr.lines import LineReading, OnLine, read_on_grid
 from memory.pages.render.entry_heads import ParsedHead
 from memory.pages.render.header import HEADER_CELLS, PageHeader
 from memory.pages.render.png import decode_grey
-from models.ocr.port import OcrEngine, rows
+from models.ocr.port import OcrEngine, line_rows
 
 SURE = 0.95  # an engine's own score of a line, from which it is not in doubt
 
@@ -49,7 +49,7 @@ _TO_THE_LETTER = re.compile("|".join(f"(?:{pattern})" for pattern in _COUNTS.val
 """What one wrong letter changes, and looks right after it."""
 
 
-def differing(text: str, other: str) -> tuple[int, ...]:
+def differing_lines(text: str, other: str) -> tuple[int, ...]:
     """The lines of `text`, from 1, that the other reader does not have. Blanks and ways to write a letter are no
     difference (NFKC); a blank line is none either."""
     ours, theirs = _compared(text), _compared(other)
@@ -58,7 +58,7 @@ def differing(text: str, other: str) -> tuple[int, ...]:
     return tuple(number for number, _ in ours if number not in agreed)
 
 
-def unsure(text: str, scores: Sequence[float] = ()) -> tuple[int, ...]:
+def uncertain_lines(text: str, scores: Sequence[float] = ()) -> tuple[int, ...]:
     """The lines of what OCR read, from 1, that are in doubt: the engine is unsure, or every letter of it counts."""
     lines = text.split("\n")
     told = [*scores, *[1.0] * (len(lines) - len(scores))]
@@ -77,7 +77,7 @@ def _compared(text: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(lines, 1) if line]
 
 
-__all__ = ["OcrPageText", "OnLine", "by_ocr", "seconded"]
+__all__ = ["OcrPageText", "OnLine", "read_by_ocr", "verify_by_ocr"]
 
 _GRIDS = 3  # candidates that are tried
 _MOST_GRIDS = 8  # candidates that are looked at for a header
@@ -125,16 +125,16 @@ class OcrPageText(Struct, frozen=True, kw_only=True):
         return self.is_cut and self.noise < _CLEAR and set(self.doubt) <= {self.text.count("\n") + 1}
 
 
-def by_ocr(picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> OcrPageText:
+def read_by_ocr(picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> OcrPageText:
     """The engine's word: line by line on a page's grid, else the picture as a whole. Never more than approximate."""
     if engine.lines and (page := _on_grid(picture, None, engine, on_line)):
         return _approximate(page.text, engine.name, page.scores)
     reading = engine.read(picture)
-    scores = [min(line.score for line in row) for row in rows(reading.lines)]
+    scores = [min(line.score for line in row) for row in line_rows(reading.lines)]
     return replace(_approximate(reading.text, engine.name, scores), told=reading.told)
 
 
-def seconded(first: OcrPageText, picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> OcrPageText:
+def verify_by_ocr(first: OcrPageText, picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> OcrPageText:
     """A page that is not proven by its hash, looked at by the engine too, on the same grid.
 
     Where both agree it is verified; lines where they differ are in doubt. Of a page that was cut, and shows its glyphs
@@ -144,12 +144,12 @@ def seconded(first: OcrPageText, picture: bytes, engine: OcrEngine, on_line: OnL
     page = _on_grid(picture, first.grid, engine, on_line) if engine.lines else None
     if page is None:
         return first
-    differs = differing(first.text, page.text)
+    differs = differing_lines(first.text, page.text)
     lines = sum(1 for line in first.text.split("\n") if line)
     if not first.stands and len(differs) > _LOST * max(lines, 1):
         alone = _approximate(page.text, engine.name, page.scores)
         if len(alone.doubt) < len(first.doubt):
-            return replace(alone, doubt=tuple(sorted({*alone.doubt, *differing(page.text, first.text)})))
+            return replace(alone, doubt=tuple(sorted({*alone.doubt, *differing_lines(page.text, first.text)})))
     told = f"{engine.name} reads {lines - len(differs):,} of {lines:,} lines alike."
     both = replace(first, engine=f"{first.engine}+{engine.name}").saying(told)
     if not first.is_cut:
@@ -190,8 +190,8 @@ def _header_reads(grey: NDArray[np.uint8], grid: Grid) -> bool:
 
     head = -(-HEADER_CELLS // grid.columns)
     cells = ImageModel(grey, replace(grid, rows=min(head + 1, grid.rows)), KERNELS[0]).strip()
-    return nearest_header(cells.reshape(-1, *cells.shape[2:]), shapes(grid.cell)[0]) is not None
+    return nearest_header(cells.reshape(-1, *cells.shape[2:]), load_shapes(grid.cell)[0]) is not None
 
 
 def _approximate(text: str, engine: str, scores: Sequence[float]) -> OcrPageText:
-    return OcrPageText(text=text, trust=Trust.APPROXIMATE, engine=engine, doubt=unsure(text, scores))
+    return OcrPageText(text=text, trust=Trust.APPROXIMATE, engine=engine, doubt=uncertain_lines(text, scores))

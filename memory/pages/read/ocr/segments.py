@@ -12,7 +12,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from PIL import Image
 
-from memory.pages.font.glyphs import FILLER, NEWLINE, glyphs
+from memory.pages.font.glyphs import FILLER, NEWLINE, load_glyphs
 from memory.pages.read.grid.detect import Grid
 from memory.pages.render.header import HEADER_CELLS
 from memory.pages.render.modes import Cell
@@ -44,7 +44,7 @@ class KnownSegment(Struct, frozen=True):
 OcrSegment = TextSegment | KnownSegment
 
 
-def segments(grey: NDArray[np.uint8], grid: Grid) -> list[OcrSegment] | None:
+def split_segments(grey: NDArray[np.uint8], grid: Grid) -> list[OcrSegment] | None:
     """The page's text in order, header rows left out; None where the picture shows no sign of being a page of ours."""
     cells = _cells(grey, grid)
     blank = ~(cells > _INK).any(axis=(2, 3))
@@ -85,7 +85,7 @@ def _cells(grey: NDArray[np.uint8], grid: Grid) -> Floats:
 
 def _bitmap(code: int, cell: Cell) -> Floats:
     """(height, width) of a narrow glyph."""
-    table = glyphs(cell)
+    table = load_glyphs(cell)
     rows = table.cells[table.first_cell[code]]
     return np.unpackbits(rows[:, None], axis=1)[:, : cell.width].astype(np.float32)
 
@@ -159,7 +159,7 @@ def _end_of_words(at: int, blank: NDArray[np.bool_], newline: NDArray[np.bool_],
 
 def _rule(ink: Floats, grid: Grid) -> str:
     """The sign that a ruled line repeats: the narrow glyph most like it, those that rules are made of first."""
-    table = glyphs(grid.cell)
+    table = load_glyphs(grid.cell)
     narrow = np.flatnonzero((table.first_cell[:_LAST_SIGN] >= 0) & (table.first_cell[:_LAST_SIGN] < table.narrow))
     for codes in ([ord(sign) for sign in _RULES], [int(code) for code in narrow]):
         likeness = [float(_correlation(ink, _as_seen(_bitmap(code, grid.cell), grid))) for code in codes]

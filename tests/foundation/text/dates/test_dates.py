@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from foundation.errors import Misuse
-from foundation.text.dates.spans import Period, moment, periods
+from foundation.text.dates.spans import Period, mentioned_periods, parse_moment
 
 NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
 
@@ -31,13 +31,13 @@ NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
     ],
 )
 def test_dates_as_they_are_typed(said: str, start: str, end: str) -> None:
-    assert moment(said, NOW, zone=UTC) == datetime.fromisoformat(start).replace(tzinfo=UTC)
-    assert moment(said, NOW, end=True, zone=UTC) == datetime.fromisoformat(end).replace(tzinfo=UTC)
+    assert parse_moment(said, NOW, zone=UTC) == datetime.fromisoformat(start).replace(tzinfo=UTC)
+    assert parse_moment(said, NOW, end=True, zone=UTC) == datetime.fromisoformat(end).replace(tzinfo=UTC)
 
 
 def test_a_day_is_the_persons_own() -> None:
     zone = timezone(timedelta(hours=9))
-    assert moment("2026-03-01", NOW, zone=zone) == datetime(2026, 2, 28, 15, tzinfo=UTC)
+    assert parse_moment("2026-03-01", NOW, zone=zone) == datetime(2026, 2, 28, 15, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_day_is_the_persons_own() -> None:
 )
 def test_what_is_no_date_is_said_so(said: str) -> None:
     with pytest.raises(Misuse, match="is no date"):
-        moment(said, NOW)
+        parse_moment(said, NOW)
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_what_is_no_date_is_said_so(said: str) -> None:
     ],
 )
 def test_dates_that_a_question_speaks_of(text: str, expected: list[Period]) -> None:
-    assert {date.period for date in periods(text)} == set(expected)
+    assert {date.period for date in mentioned_periods(text)} == set(expected)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.text.dates.event_anchors import AnchorSide, anchors
+from foundation.text.dates.event_anchors import AnchorSide, event_anchors
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes 
     ],
 )
 def test_events_that_tell_a_time(text: str, event: str, side: AnchorSide) -> None:
-    (anchor,) = anchors(text)
+    (anchor,) = event_anchors(text)
     assert (anchor.event, anchor.side) == (event, side)
     assert (
         text[anchor.at : anchor.to]
@@ -55,16 +55,16 @@ def test_events_that_tell_a_time(text: str, event: str, side: AnchorSide) -> Non
     ],
 )
 def test_dates_and_bare_words_are_no_events(text: str) -> None:
-    assert anchors(text) == ()
+    assert event_anchors(text) == ()
 
 
 @given(st.text(st.characters(codec=None)))
 def test_no_text_breaks_it(text: str) -> None:
-    assert all(0 <= anchor.at < anchor.to <= len(text) and anchor.event for anchor in anchors(text))
+    assert all(0 <= anchor.at < anchor.to <= len(text) and anchor.event for anchor in event_anchors(text))
 
 
 def test_long_texts_take_no_longer_than_their_length() -> None:
     began = time.process_time()
     for piece in ("before the ", "after ", "搬家之前", "a", "走", "while I "):
-        anchors(piece * (200_000 // len(piece)))
+        event_anchors(piece * (200_000 // len(piece)))
     assert time.process_time() - began < 8

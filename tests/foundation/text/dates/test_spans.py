@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.text.dates.calendar import FIRST, LAST
-from foundation.text.dates.spans import DateSpan, bounds, said, spans, whole, within
+from foundation.text.dates.spans import DateSpan, entry_spans, in_spans, parse_span, question_spans, span_bounds
 from tests.foundation.text.dates.phrases import PHRASES
 
 NOW = datetime(2026, 11, 21, 15, tzinfo=UTC)
@@ -23,7 +23,7 @@ def shown(span: DateSpan) -> str:
 
 @pytest.mark.parametrize(("text", "expected"), PHRASES)
 def test_what_is_said_in_words_is_meant_in_days(text: str, expected: str) -> None:
-    assert "; ".join(map(shown, spans(text, NOW, UTC))) == expected
+    assert "; ".join(map(shown, question_spans(text, NOW, UTC))) == expected
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_what_is_said_in_words_is_meant_in_days(text: str, expected: str) -> Non
 )
 def test_yesterday_is_the_persons_own(zone: timezone, day: str) -> None:
     now = datetime(2026, 12, 31, 20, tzinfo=UTC)
-    (span,) = spans("yesterday", now, zone)
+    (span,) = question_spans("yesterday", now, zone)
     assert span.start == date.fromisoformat(day)
 
 
@@ -62,7 +62,7 @@ def test_yesterday_is_the_persons_own(zone: timezone, day: str) -> None:
     ],
 )
 def test_the_ends_of_years_and_months_are_kept(today: str, text: str, start: str, end: str) -> None:
-    (span,) = spans(text, datetime.fromisoformat(today).replace(tzinfo=UTC), UTC)
+    (span,) = question_spans(text, datetime.fromisoformat(today).replace(tzinfo=UTC), UTC)
     assert (str(span.start), str(span.end)) == (start, end)
 
 
@@ -80,55 +80,55 @@ def test_the_ends_of_years_and_months_are_kept(today: str, text: str, start: str
     ],
 )
 def test_an_entry_speaks_of_days_from_its_own(text: str, start: str, days: int) -> None:
-    (span,) = said(text, datetime(2023, 5, 8, 13, 56, tzinfo=UTC), UTC)
+    (span,) = entry_spans(text, datetime(2023, 5, 8, 13, 56, tzinfo=UTC), UTC)
     assert (str(span.start), span.days) == (start, days)
 
 
 def test_a_span_says_where_it_stands() -> None:
     text = "So, 兩週前 in Rome, and in early May 2023 at home"
-    assert [text[span.at : span.to] for span in spans(text, NOW, UTC)] == ["兩週前", "early May 2023"]
+    assert [text[span.at : span.to] for span in question_spans(text, NOW, UTC)] == ["兩週前", "early May 2023"]
 
 
 @pytest.mark.parametrize("text", ["last March", "in the last March", "March", "去年三月", "two weeks ago", "the 90s"])
 def test_what_is_a_date_and_nothing_else_is_taken_whole(text: str) -> None:
-    assert whole(text, NOW, UTC)
+    assert parse_span(text, NOW, UTC)
 
 
 @pytest.mark.parametrize("text", ["", "soon", "last March in Rome", "March or April", "tea yesterday", "2024-02-30"])
 def test_what_says_more_is_not(text: str) -> None:
-    assert whole(text, NOW, UTC) is None
+    assert parse_span(text, NOW, UTC) is None
 
 
 def test_a_spans_bounds_are_moments_of_the_persons_days() -> None:
-    (span,) = spans("yesterday", NOW, UTC)
-    start, end = bounds(span, timezone(timedelta(hours=2)))
+    (span,) = question_spans("yesterday", NOW, UTC)
+    start, end = span_bounds(span, timezone(timedelta(hours=2)))
     assert (start.isoformat(), end.isoformat()) == ("2026-11-19T22:00:00+00:00", "2026-11-20T22:00:00+00:00")
     for text in ("before 2023", "after 2030"):
-        (span,) = spans(text, NOW, UTC)
+        (span,) = question_spans(text, NOW, UTC)
         for hours in (-9, 2):
             assert FIRST in (span.start, span.end) or LAST in (span.start, span.end)
-            assert all(moment.tzinfo is UTC for moment in bounds(span, timezone(timedelta(hours=hours))))
+            assert all(moment.tzinfo is UTC for moment in span_bounds(span, timezone(timedelta(hours=hours))))
 
 
 def test_a_day_has_no_early_part() -> None:
-    assert [span.days for span in spans("early yesterday, in early 2023", NOW, UTC)] == [1, 122]
+    assert [span.days for span in question_spans("early yesterday, in early 2023", NOW, UTC)] == [1, 122]
 
 
 def test_only_the_beginning_of_a_long_text_is_read() -> None:
-    assert spans("word " * 5000 + "yesterday", NOW, UTC) == ()
-    assert len(spans("yesterday, " * 200, NOW, UTC)) == 64
+    assert question_spans("word " * 5000 + "yesterday", NOW, UTC) == ()
+    assert len(question_spans("yesterday, " * 200, NOW, UTC)) == 64
 
 
 def test_what_is_near_a_soft_span_is_within() -> None:
-    found = spans("two weeks ago", NOW, UTC)
-    days = [day for day in range(1, 21) if within(date(2026, 11, day), found)]
+    found = question_spans("two weeks ago", NOW, UTC)
+    days = [day for day in range(1, 21) if in_spans(date(2026, 11, day), found)]
     assert days == [4, 5, 6, 7, 8, 9, 10]
-    assert within(date(1, 1, 1), spans("before 2023", NOW, UTC))
+    assert in_spans(date(1, 1, 1), question_spans("before 2023", NOW, UTC))
 
 
 @given(st.text(st.characters(codec=None)), st.datetimes(timezones=st.just(UTC)))
 def test_no_text_and_no_moment_breaks_it(text: str, now: datetime) -> None:
-    for found in (spans(text, now, UTC), said(text, now, UTC)):
+    for found in (question_spans(text, now, UTC), entry_spans(text, now, UTC)):
         assert all(span.start < span.end and 0 <= span.at < span.to <= len(text) for span in found)
 
 
@@ -141,7 +141,9 @@ _WORDS = (
 @given(st.lists(st.sampled_from(_WORDS.split())).map(" ".join), st.datetimes(timezones=st.just(UTC)))
 def test_no_mixture_of_the_words_breaks_it(text: str, now: datetime) -> None:
     for one in (text, text.replace(" ", "")):
-        assert all(span.start < span.end and 0 <= span.at < span.to <= len(one) for span in spans(one, now, UTC))
+        assert all(
+            span.start < span.end and 0 <= span.at < span.to <= len(one) for span in question_spans(one, now, UTC)
+        )
 
 
 def test_long_texts_take_no_longer_than_their_length() -> None:
@@ -160,5 +162,5 @@ def test_long_texts_take_no_longer_than_their_length() -> None:
         " " * 7,
         "the ",
     ):
-        spans(piece * (200_000 // len(piece)), NOW, UTC)
+        question_spans(piece * (200_000 // len(piece)), NOW, UTC)
     assert time.process_time() - began < 8

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from foundation.paths import Workspace
 from foundation.text.analysis import Analyser
 from foundation.text.entities.custom import BrokenRules, parse_rules, read_rules
-from foundation.text.term_codec import unpack
+from foundation.text.term_codec import unpack_terms
 from foundation.yaml import BadYaml
 from memory.memory import Memory
 from tests.fakes import FakeClock
@@ -73,7 +73,7 @@ def test_other_rules_are_another_version_and_found_anew(workspace: Workspace, cl
 def test_without_a_file_nothing_changes(tmp_path: Path) -> None:
     analyser = Analyser(tmp_path / "entities.yaml")
     assert "+" not in analyser.version
-    assert "=ticket" not in unpack(analyser("PAL-12").packed)
+    assert "=ticket" not in unpack_terms(analyser("PAL-12").packed)
 
 
 @pytest.mark.parametrize(

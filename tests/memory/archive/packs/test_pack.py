@@ -13,7 +13,7 @@ from memory.archive.write.page_writer import picture_of
 from memory.errors import Damaged
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import MODES
-from memory.pages.render.page import RenderedPage, draw, sheets
+from memory.pages.render.page import RenderedPage, page_sheets, render_page
 from memory.zstd import packer, unpack
 
 
@@ -30,8 +30,8 @@ def opened(path: Path) -> Pack:
 def pages() -> list[RenderedPage]:
     text = "The quick brown fox. " * 1500
     return [
-        draw(sheet, f"pg_{number:012}", number)
-        for number, sheet in enumerate(sheets([LayoutText(text)], MODES["base"]), 1)
+        render_page(sheet, f"pg_{number:012}", number)
+        for number, sheet in enumerate(page_sheets([LayoutText(text)], MODES["base"]), 1)
     ]
 
 

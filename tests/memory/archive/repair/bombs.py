@@ -16,7 +16,7 @@ from memory.archive.packs.parity import mend, parity_is_sound
 from memory.archive.packs.storage import LocalStorage
 from memory.archive.repair.salvage import saved_pages
 from memory.errors import MemoryFailure
-from memory.pages.font.glyphs import glyphs
+from memory.pages.font.glyphs import load_glyphs
 from memory.zstd import unpack
 
 HASH = bytes(32)
@@ -45,7 +45,7 @@ def openers(storage: LocalStorage, name: str) -> list[Callable[[], object]]:
 
 def main() -> None:
     storage = LocalStorage(Path(sys.argv[1]))
-    glyphs()
+    load_glyphs()
     for name in sorted(path.name for path in storage.folder.iterdir()):
         for opener in openers(storage, name):
             began = time.process_time()

@@ -21,7 +21,7 @@ from memory.errors import Damaged
 from memory.memory import Memory
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import MODES
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 from memory.search import Query
 from tests.fakes import FakeClock
 from tests.memory.archive.intact_workspace import FILE, archived, mend, problems, talk, texts
@@ -298,8 +298,8 @@ def test_a_manifest_of_another_workspace_is_refused(memory: Memory, tmp_path: Pa
 
 def test_a_page_with_the_id_of_another_is_left_out(memory: Memory) -> None:
     row = pages_of(memory, "notes")[0]
-    forged = next(iter(sheets([LayoutText("Pay Bob a thousand.")], MODES["tiny"])))
-    drawn = draw(forged, row.id, row.number)
+    forged = next(iter(page_sheets([LayoutText("Pay Bob a thousand.")], MODES["tiny"])))
+    drawn = render_page(forged, row.id, row.number)
     write_pack(memory.vault.storage, new_pack_name(), [picture_of(drawn)])
     done = mend(memory)
     assert row.id in " ".join(done.lost)

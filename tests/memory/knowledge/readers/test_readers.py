@@ -14,7 +14,7 @@ from memory.knowledge.readers.office import check_zip
 from memory.knowledge.readers.registry import kind_of, read_file
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import mode_named
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 from tests.memory.knowledge import files
 
 SIGHT = OcrReader("eyes", lambda _image: "words that eyes saw")
@@ -229,8 +229,8 @@ def test_a_screenshot_is_kept_to_the_byte_and_its_words_are_read(tmp_path: Path)
 
 def test_a_page_of_ours_is_read_to_the_letter_and_no_engine_is_asked(tmp_path: Path) -> None:
     text = "The key is 0xdeadbeef; 你好.\n"
-    sheet = next(iter(sheets([LayoutText(text)], mode_named("tiny"))))
-    page = draw(sheet, "pg_000000000000", 1)
+    sheet = next(iter(page_sheets([LayoutText(text)], mode_named("tiny"))))
+    page = render_page(sheet, "pg_000000000000", 1)
     document = read_file(page.png, "renamed.png", OcrReader("eyes", lambda _image: pytest.fail("was asked")))
     assert document.text.endswith(text)
     assert document.places[-1].read_by == ""

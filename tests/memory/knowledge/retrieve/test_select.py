@@ -13,7 +13,7 @@ from memory.knowledge.knowledge import Knowledge
 from memory.knowledge.readers.document import OcrReader
 from memory.knowledge.retrieve.query import topic
 from memory.memory import Memory
-from memory.pages.read.exact import read
+from memory.pages.read.exact import read_exact
 from memory.search import Query
 from models.tokens import estimate
 from tests.fakes import FakeClock
@@ -88,7 +88,7 @@ def test_a_model_that_sees_is_given_the_page_itself_with_its_exact_words(knowled
     (page,) = [one for one in found.brought if one.image]
     assert page.image is not None
     assert (page.image.width, page.image.height) == (1024, 1024)
-    assert read(page.image.data).text in LONG  # to the letter, by its pixels
+    assert read_exact(page.image.data).text in LONG  # to the letter, by its pixels
     assert "Exact words on it:" in page.text
     assert "Lisbon" in page.text
     assert page.vision_tokens == nominal(1024, 1024)

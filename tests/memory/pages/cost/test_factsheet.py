@@ -156,6 +156,6 @@ def test_what_was_read_is_forgotten_when_it_is_said_so(monkeypatch: pytest.Monke
     monkeypatch.setattr(sheets, "clear", noted)
     for _ in range(2):
         factsheet("The ferry QF12.")
-    sheets.forget()
+    sheets.clear_cache()
     factsheet("The ferry QF12.")
     assert len(read) == 2

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.pages.cost.gate import FRAME, stays_text, worth_it
+from memory.pages.cost.gate import FRAME, saves_tokens, should_stay_text
 
 PROSE = (
     "Yesterday we talked about the journey to Lisbon: the ferry leaves at 09:40, and Ann would rather take the train. "
@@ -22,12 +22,12 @@ CHANCE = random.Random(7)
 
 @given(st.integers(0, 5000), st.integers(0, 5000), st.integers(0, 500))
 def test_a_picture_is_worth_it_only_where_all_that_goes_with_it_costs_less(text: int, image: int, sheet: int) -> None:
-    assert worth_it(text, image, sheet) == (image + sheet + FRAME < text)
+    assert saves_tokens(text, image, sheet) == (image + sheet + FRAME < text)
 
 
 @pytest.mark.parametrize("text", [PROSE * 20, CHINESE * 20, PYTHON * 20, PROSE + PYTHON + CHINESE])
 def test_prose_and_ordinary_code_may_be_pictures(text: str) -> None:
-    assert not stays_text(text)
+    assert not should_stay_text(text)
 
 
 @pytest.mark.parametrize(
@@ -45,4 +45,4 @@ def test_prose_and_ordinary_code_may_be_pictures(text: str) -> None:
     ids=["hex", "hashes", "base64", "keys", "minified", "figures", "nothing", "blanks"],
 )
 def test_what_a_model_misreads_stays_text(text: str) -> None:
-    assert stays_text(text)
+    assert should_stay_text(text)

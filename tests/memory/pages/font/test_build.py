@@ -6,7 +6,7 @@ import pytest
 
 from memory.pages.font.build import build, fitted_glyph, serialise, squeezed_lines
 from memory.pages.font.glyphs import TABLES
-from memory.pages.font.unique import mark
+from memory.pages.font.unique import make_unique
 from memory.pages.render.modes import CELLS, DENSE, REGULAR, Cell
 from memory.zstd import unpack
 
@@ -28,7 +28,7 @@ def test_the_tables_are_made_again_from_their_fonts(cell: Cell) -> None:
 
 def test_of_two_that_look_alike_the_rarer_is_marked_by_one_pixel() -> None:
     bits = bytes.fromhex("0000000018242442427e424242420000")
-    marked, marks = mark({0x410: bits, 0x41: bits}, REGULAR, lambda code: code)
+    marked, marks = make_unique({0x410: bits, 0x41: bits}, REGULAR, lambda code: code)
     assert (marked[0x41], marks) == (bits, 1)
     assert bin(int.from_bytes(marked[0x410], "big") ^ int.from_bytes(bits, "big")).count("1") == 1
 
@@ -36,7 +36,7 @@ def test_of_two_that_look_alike_the_rarer_is_marked_by_one_pixel() -> None:
 def test_a_wide_glyph_that_begins_like_a_narrow_one_is_marked_in_its_left_half() -> None:
     narrow = bytes(range(12))
     wide = bytes(half for row in narrow for half in (row, 0xFC))
-    marked, marks = mark({0x41: narrow, 0x4E00: wide}, DENSE, lambda code: code)
+    marked, marks = make_unique({0x41: narrow, 0x4E00: wide}, DENSE, lambda code: code)
     assert marks == 1
     assert marked[0x4E00][::2] != narrow
     assert marked[0x4E00][1::2] == wide[1::2]

@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from memory.pages.font.glyphs import CODES, ESCAPE, FILLER, HEAD, MAGIC, NEWLINE, RESERVED, TABLES, glyphs
+from memory.pages.font.glyphs import CODES, ESCAPE, FILLER, HEAD, MAGIC, NEWLINE, RESERVED, TABLES, load_glyphs
 from memory.pages.render.modes import CELLS, DENSE, REGULAR, Cell
 
 every_cell = pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
@@ -14,7 +14,7 @@ every_cell = pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 
 @every_cell
 def test_every_drawable_character_has_a_bitmap_of_its_own(cell: Cell) -> None:
-    table = glyphs(cell)
+    table = load_glyphs(cell)
     narrow, wide = table.cells[: table.narrow], table.cells[table.narrow :].reshape(-1, 2 * cell.height)
     assert len(np.unique(narrow, axis=0)) == len(narrow) == len(table.narrow_index.codes)
     assert len(np.unique(wide, axis=0)) == len(wide) == len(table.wide_index.codes)
@@ -22,14 +22,14 @@ def test_every_drawable_character_has_a_bitmap_of_its_own(cell: Cell) -> None:
 
 @every_cell
 def test_no_wide_glyph_begins_like_a_narrow_one(cell: Cell) -> None:
-    table = glyphs(cell)
+    table = load_glyphs(cell)
     narrow = {bits.tobytes() for bits in table.cells[: table.narrow]}
     assert not [bits for bits in table.cells[table.narrow :: 2] if bits.tobytes() in narrow]
 
 
 @every_cell
 def test_no_two_bitmaps_share_a_hash(cell: Cell) -> None:
-    table = glyphs(cell)
+    table = load_glyphs(cell)
     for index in (table.narrow_index, table.wide_index):
         assert len(np.unique(index.hashes)) == len(index.hashes)
 
@@ -37,19 +37,19 @@ def test_no_two_bitmaps_share_a_hash(cell: Cell) -> None:
 @every_cell
 def test_no_glyph_is_wider_than_its_cell(cell: Cell) -> None:
     beyond = 0xFF >> cell.width
-    assert not (glyphs(cell).cells & beyond).any()
+    assert not (load_glyphs(cell).cells & beyond).any()
 
 
 @every_cell
 def test_our_own_cells_are_in_each_table_and_what_looks_like_them_is_not(cell: Cell) -> None:
-    table = glyphs(cell)
+    table = load_glyphs(cell)
     assert (table.first_cell[[NEWLINE, ESCAPE, FILLER, HEAD]] >= 0).all()
     assert (table.first_cell[[code for code in RESERVED if code != NEWLINE]] < 0).all()
     assert len(table.first_cell) == CODES
 
 
 def test_it_draws_all_of_the_basic_plane_but_surrogates_private_use_and_our_own_signs() -> None:
-    drawn = glyphs().first_cell >= 0
+    drawn = load_glyphs().first_cell >= 0
     missing = {code for code in range(0x10000) if not drawn[code]}
     private = set(range(0xE000, 0xF900))
     assert missing - private - set(range(0xD800, 0xE000)) <= {*RESERVED, 0xFFFE, 0xFFFF}
@@ -57,7 +57,7 @@ def test_it_draws_all_of_the_basic_plane_but_surrogates_private_use_and_our_own_
 
 
 def test_the_dense_table_draws_what_people_write_most() -> None:
-    drawn = glyphs(DENSE).first_cell >= 0
+    drawn = load_glyphs(DENSE).first_cell >= 0
     gb2312 = {bytes([row, cell]).decode("gb2312", "ignore") for row in range(0xA1, 0xF8) for cell in range(0xA1, 0xFF)}
     everyday = "".join(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x180), *range(0x391, 0x3CA), *range(0x410, 0x450)]))
     kana, box = "".join(map(chr, range(0x3041, 0x3094))), "".join(map(chr, range(0x2500, 0x25A0)))
@@ -69,13 +69,13 @@ def test_the_dense_table_draws_what_people_write_most() -> None:
 
 
 def test_what_a_person_could_not_see_is_not_drawn_in_dense_cells() -> None:
-    table = glyphs(DENSE)
+    table = load_glyphs(DENSE)
     unseen = "\u200b\u200d\u202e\u2066\ufeff\x00\x1b\u0085\ue000\ud800"
     assert (table.first_cell[[ord(char) for char in unseen]] < 0).all()
 
 
 def test_ascii_keeps_its_pixels_and_look_alikes_are_marked() -> None:
-    table = glyphs()
+    table = load_glyphs()
     latin, greek, cyrillic = (table.cells[table.first_cell[ord(letter)]] for letter in "AΑА")
     assert latin.tobytes().hex() == "0000000018242442427e424242420000"
     for twin in (greek, cyrillic):
@@ -84,7 +84,7 @@ def test_ascii_keeps_its_pixels_and_look_alikes_are_marked() -> None:
 
 def test_the_table_still_draws_each_character_as_the_first_release_did() -> None:
     """Its pages are read by these very bitmaps; the head mark alone was added."""
-    table = glyphs(REGULAR)
+    table = load_glyphs(REGULAR)
     codes = [code for code in np.flatnonzero(table.first_cell >= 0).tolist() if code != HEAD]
     narrow = [code for code in codes if table.first_cell[code] < table.narrow]
     wide = [code for code in codes if table.first_cell[code] >= table.narrow]

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from foundation.trust import Trust
 from memory.pages.read.grid.detect import find_grid
 from memory.pages.read.nearest.reader import read_nearest
-from memory.pages.read.ocr.pages import OcrPageText, by_ocr, seconded
+from memory.pages.read.ocr.pages import OcrPageText, read_by_ocr, verify_by_ocr
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import PageHeader
 from memory.pages.render.modes import MODES, TINY
@@ -57,7 +57,7 @@ def first() -> OcrPageText:
 
 def test_an_engine_that_is_sure_of_other_words_does_not_take_their_place() -> None:
     engine = FakeEngine([line.replace("said", "sald").replace("man", "rnan") for line in LINES])
-    found = seconded(first(), cropped(), engine)
+    found = verify_by_ocr(first(), cropped(), engine)
     assert TEXT.startswith(found.text)
     assert (found.trust, found.engine) == (Trust.APPROXIMATE, "nearest+fake")
     assert found.doubt == (found.text.count("\n") + 1,)
@@ -66,7 +66,7 @@ def test_an_engine_that_is_sure_of_other_words_does_not_take_their_place() -> No
 
 def test_an_engine_that_reads_alike_takes_no_doubt_from_where_it_was_cut() -> None:
     unsure = replace(first(), doubt=(3, *first().doubt))
-    found = seconded(unsure, cropped(), FakeEngine(LINES))
+    found = verify_by_ocr(unsure, cropped(), FakeEngine(LINES))
     assert found.text == first().text
     assert (found.trust, found.doubt) == (Trust.APPROXIMATE, first().doubt)
     assert found.told == (f"fake reads {LEFT} of {LEFT} lines alike.",)
@@ -75,19 +75,19 @@ def test_an_engine_that_reads_alike_takes_no_doubt_from_where_it_was_cut() -> No
 def test_lines_are_cut_out_on_the_grid_on_which_the_header_reads() -> None:
     assert next(iter(find_grid(decode_grey(cropped())))).columns == TINY.columns  # the wrong one comes first
     engine = FakeEngine(LINES)
-    found = by_ocr(cropped(), engine)
+    found = read_by_ocr(cropped(), engine)
     assert found.text.rstrip("\n") == "\n".join(LINES[:LEFT])
     assert len(engine.crops) == LEFT
 
 
 def test_words_that_are_hardly_signs_of_ours_give_way_and_what_differs_is_in_doubt() -> None:
     lost = OcrPageText(text="�b�\nx�z\nsame", trust=Trust.APPROXIMATE, engine="cells", doubt=(1, 2, 3))
-    found = seconded(lost, page("one\ntwo\nsame"), FakeEngine(["one", "two", "same"]))
+    found = verify_by_ocr(lost, page("one\ntwo\nsame"), FakeEngine(["one", "two", "same"]))
     assert (found.text, found.engine, found.doubt) == ("one\ntwo\nsame", "fake", (1, 2))
 
 
 def test_words_under_a_header_stand_however_few_are_read_alike() -> None:
     header = PageHeader("0" * 8, "pg_abcdefghijkl", 1, 13, "0" * 64, 0)
     one = OcrPageText(text="one\ntwo\nthree", trust=Trust.APPROXIMATE, engine="nearest", doubt=(1, 2, 3), header=header)
-    found = seconded(one, page("one\ntwo\nthree"), FakeEngine(["ane", "twa", "threa"]))
+    found = verify_by_ocr(one, page("one\ntwo\nthree"), FakeEngine(["ane", "twa", "threa"]))
     assert (found.text, found.doubt) == (one.text, (1, 2, 3))

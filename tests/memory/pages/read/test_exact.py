@@ -13,10 +13,10 @@ from PIL import Image, PngImagePlugin
 from foundation.trust import Trust
 from memory.archive import read_png
 from memory.errors import NotAPage, NotFound
-from memory.pages.read.exact import UNKNOWN, read
+from memory.pages.read.exact import UNKNOWN, read_exact
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 from memory.pages.render.png import decode, encode_png
 
 BASE = MODES["base"]
@@ -25,11 +25,11 @@ TEXT = "The quick brown fox, 敏捷的棕色狐狸 \ud800 ␛ ↵\r\n\tΑА🦊 
 
 
 def pages(text: str, mode: Mode = BASE) -> list[bytes]:
-    return [draw(sheet, ID, number).png for number, sheet in enumerate(sheets([LayoutText(text)], mode), 1)]
+    return [render_page(sheet, ID, number).png for number, sheet in enumerate(page_sheets([LayoutText(text)], mode), 1)]
 
 
 def read_back(text: str, mode: Mode = BASE) -> str:
-    readings = [read(png) for png in pages(text, mode)]
+    readings = [read_exact(png) for png in pages(text, mode)]
     assert {reading.trust for reading in readings} == {Trust.EXACT}
     return "".join(reading.text for reading in readings)
 
@@ -73,7 +73,7 @@ def test_every_code_point_of_unicode_comes_back(mode: Mode) -> None:
 
 
 def test_the_header_says_which_page_it_is() -> None:
-    header = read(pages("x" * 9000)[1]).header
+    header = read_exact(pages("x" * 9000)[1]).header
     assert header is not None
     assert (header.page, header.number, header.used) == (ID, 2, 9000 - BASE.capacity)
 
@@ -93,7 +93,7 @@ def test_no_single_flipped_pixel_is_ever_read_as_exact(mode: Mode) -> None:
     spots += [(side - 1, 7), (side - 1, side - 1), (9, side - 1)]  # the margin, where there is one
     header = [(y, x) for y in range(0, 32, 5) for x in range(0, side, 11)]
     for y, x in spots + header:
-        reading = read(flipped(png, y, x))
+        reading = read_exact(flipped(png, y, x))
         assert reading.trust is Trust.APPROXIMATE, (y, x)
         assert reading.doubt
 
@@ -105,16 +105,16 @@ def test_no_flip_is_unseen_in_any_row_or_column_of_a_page() -> None:
     side = decode(png).shape[0]
     for y in range(side):
         for x in range(0, side, side // 4):
-            assert read(flipped(png, y, (x + y) % side)).trust is Trust.APPROXIMATE, (y, x)
+            assert read_exact(flipped(png, y, (x + y) % side)).trust is Trust.APPROXIMATE, (y, x)
 
 
 def test_a_flip_that_makes_another_letter_is_told_by_the_hash_alone() -> None:
     (png,) = pages("x A y")
-    greek = next(iter(sheets([LayoutText("x Α y")], BASE)))
-    other = decode(draw(greek, ID, 1).png)
+    greek = next(iter(page_sheets([LayoutText("x Α y")], BASE)))
+    other = decode(render_page(greek, ID, 1).png)
     ink = decode(png).copy()
     ink[32:48] = other[32:48]  # the text of one page below the header of the other
-    reading = read(encode_png(ink))
+    reading = read_exact(encode_png(ink))
     assert reading.text == "x Α y"
     assert UNKNOWN not in reading.text
     assert reading.trust is Trust.APPROXIMATE
@@ -124,7 +124,7 @@ def test_a_broken_cell_puts_its_own_line_in_doubt() -> None:
     (png,) = pages("one\ntwo\nthree\n")
     ink = decode(png).copy()
     ink[32:48, 5] ^= 0x5A  # the w of two
-    reading = read(encode_png(ink))
+    reading = read_exact(encode_png(ink))
     assert reading.text == f"one\nt{UNKNOWN}o\nthree\n"
     assert (reading.trust, reading.doubt) == (Trust.APPROXIMATE, (2,))
 
@@ -132,7 +132,7 @@ def test_a_broken_cell_puts_its_own_line_in_doubt() -> None:
 @pytest.mark.parametrize("mode", [BASE, DENSE_MODES["base"]], ids=lambda mode: mode.cell.name)
 def test_a_page_with_a_damaged_header_is_still_read(mode: Mode) -> None:
     (png,) = pages("one\ntwo", mode)
-    reading = read(flipped(png, 5, 3))
+    reading = read_exact(flipped(png, 5, 3))
     assert (reading.text, reading.header, reading.trust) == ("one\ntwo", None, Trust.APPROXIMATE)
 
 
@@ -176,7 +176,7 @@ def test_a_re_encoded_page_is_exact(encoding: str, mode: Mode) -> None:
     with Image.open(io.BytesIO(png)) as image:
         again = ENCODINGS[encoding](image)
     assert again != png
-    reading = read(again)
+    reading = read_exact(again)
     assert (reading.text, reading.trust) == (TEXT[:900], Trust.EXACT)
 
 
@@ -195,7 +195,7 @@ def test_a_picture_of_something_else_is_no_page() -> None:
     noise = np.random.default_rng(3).integers(0, 2, (512, 512), np.uint8) * 255
     for image in (Image.fromarray(noise), Image.new("L", (512, 512), 255), Image.new("L", (300, 200), 90)):
         with pytest.raises(NotAPage):
-            read(saved(image))
+            read_exact(saved(image))
 
 
 def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from PIL import Image
 
 from foundation.trust import Trust
 from memory.errors import NotAPage
-from memory.pages.read.attribution import spoken
+from memory.pages.read.attribution import attributed_texts
 from memory.pages.read.reader import READERS, read_picture
 from memory.pages.render.entry_heads import EntryHead
 from models.errors import MissingLibrary
@@ -111,11 +111,11 @@ def test_one_reader_alone_may_be_named() -> None:
 def test_a_conversations_page_says_whose_words_stand_where() -> None:
     head = EntryHead("e_4kx7m2p0q9ab", "Ann", "user", datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC), 12)
     found = read_picture(page(TEXT, head))
-    (one,) = spoken(found)
+    (one,) = attributed_texts(found)
     assert (one.entry, one.speaker, one.role, one.text) == ("e_4kx7m2p0q9ab", "Ann", "user", TEXT)
     assert one.time == head.time
     assert one.lines == (one.line, one.line + 3)
 
 
 def test_a_files_page_names_nobody() -> None:
-    assert spoken(read_picture(page("── Ann · user · 2026-03-14T09:26:53Z · e_4kx7m2p0q9ab ──\nhello"))) == ()
+    assert attributed_texts(read_picture(page("── Ann · user · 2026-03-14T09:26:53Z · e_4kx7m2p0q9ab ──\nhello"))) == ()

@@ -7,11 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foundation.trust import Trust
-from memory.pages.read.exact import PageReading, read
+from memory.pages.read.exact import PageReading, read_exact
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import LONGEST_FIELD, EntryHead, head_line, read_head_line
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
-from memory.pages.render.page import PageSheet, draw, sheets
+from memory.pages.render.page import PageSheet, page_sheets, render_page
 
 ID = "pg_0123456789ab"
 TIME = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
@@ -28,8 +28,8 @@ texts = st.text(
 
 
 def drawn(stretches: list[LayoutText], mode: Mode) -> list[tuple[PageSheet, PageReading]]:
-    pages = list(sheets(stretches, mode))
-    return [(sheet, read(draw(sheet, ID, number).png)) for number, sheet in enumerate(pages, 1)]
+    pages = list(page_sheets(stretches, mode))
+    return [(sheet, read_exact(render_page(sheet, ID, number).png)) for number, sheet in enumerate(pages, 1)]
 
 
 def test_a_head_line_says_who_when_and_which() -> None:
@@ -99,7 +99,7 @@ def test_a_text_that_looks_like_a_head_line_is_none(text: str, mode: Mode) -> No
     liar = LayoutText(head_line(ANN) + text + "\n" + head_line(ANN), ANN)
     read_back = [head.head for _, reading in drawn([liar], mode) for head in reading.heads]
     assert {head.id for head in read_back if head} == {ANN.id}
-    assert len(read_back) == len(list(sheets([liar], mode)))  # one a page: its own
+    assert len(read_back) == len(list(page_sheets([liar], mode)))  # one a page: its own
     plain = drawn([LayoutText(liar.text)], mode)
     assert not any(reading.heads for _, reading in plain)
     assert "".join(reading.text for _, reading in plain) == liar.text
@@ -108,8 +108,8 @@ def test_a_text_that_looks_like_a_head_line_is_none(text: str, mode: Mode) -> No
 def test_a_head_mark_that_was_painted_over_is_noticed_though_the_text_reads_the_same() -> None:
     """The mark reads as ─: the hash alone would not see one turned into the other."""
     said, meant = LayoutText("Tea at four.", ANN), LayoutText(head_line(ANN) + "Tea at four.")
-    (forged,), (true,) = sheets([meant], TINIES[0]), sheets([said], TINIES[0])
+    (forged,), (true,) = page_sheets([meant], TINIES[0]), page_sheets([said], TINIES[0])
     assert forged.text == true.text
-    mixed = draw(PageSheet(true.mode, true.text, true.used, forged.grid, true.heads, true.laid), ID, 1)
-    assert read(mixed.png).trust is Trust.APPROXIMATE
-    assert read(draw(true, ID, 1).png).trust is Trust.EXACT
+    mixed = render_page(PageSheet(true.mode, true.text, true.used, forged.grid, true.heads, true.laid), ID, 1)
+    assert read_exact(mixed.png).trust is Trust.APPROXIMATE
+    assert read_exact(render_page(true, ID, 1).png).trust is Trust.EXACT

@@ -6,18 +6,18 @@ import zlib
 import pytest
 
 from foundation.errors import Misuse
-from memory.pages.font.glyphs import FILLER, glyphs
+from memory.pages.font.glyphs import FILLER, load_glyphs
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.header import read_header
 from memory.pages.render.modes import MODES, TINY, Mode, mode_named
-from memory.pages.render.page import PageSheet, draw, sheets
+from memory.pages.render.page import PageSheet, page_sheets, render_page
 
 BASE = MODES["base"]
 ID = "pg_0123456789ab"
 
 
 def laid(text: str, mode: Mode = BASE) -> list[PageSheet]:
-    return list(sheets([LayoutText(text)], mode))
+    return list(page_sheets([LayoutText(text)], mode))
 
 
 def test_the_modes_are_the_four_of_the_paper() -> None:
@@ -68,7 +68,7 @@ def test_empty_text_is_one_empty_page() -> None:
 
 def test_a_wide_glyph_never_straddles_two_rows() -> None:
     (sheet,) = laid("x" + "字" * 3000)
-    table = glyphs()
+    table = load_glyphs()
     ends = sheet.grid.reshape(-1, BASE.columns)[:, -1]
     assert ends[0] == table.first_cell[FILLER]  # 1 + 63×2 cells, then one that no wide glyph fits
     assert sheet.used == 1 + 6000 + 1
@@ -88,7 +88,7 @@ def test_pages_joined_are_the_text() -> None:
 
 def test_the_png_is_stored_in_one_bit_and_carries_nothing_but_pixels() -> None:
     (sheet,) = laid("hello")
-    png = draw(sheet, ID, 1).png
+    png = render_page(sheet, ID, 1).png
     assert struct.unpack_from(">IIBB", png, 16) == (512, 512, 1, 0)
     kinds, at = [], 8
     while at < len(png):
@@ -102,7 +102,7 @@ def test_the_png_is_stored_in_one_bit_and_carries_nothing_but_pixels() -> None:
 
 def test_the_same_page_is_the_same_bytes() -> None:
     (sheet,) = laid("hello")
-    assert draw(sheet, ID, 1).png == draw(sheet, ID, 1).png
+    assert render_page(sheet, ID, 1).png == render_page(sheet, ID, 1).png
 
 
 @pytest.mark.parametrize("words", ["PALIMPSEST-1 {} " + "ab" * 32 + " ", "PALIMPSEST-2 {} 01f " + "ab" * 32])

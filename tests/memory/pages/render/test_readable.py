@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foundation.trust import Trust
-from memory.pages.font.glyphs import CODES, ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, glyphs
-from memory.pages.read.exact import read, read_cells
+from memory.pages.font.glyphs import CODES, ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, load_glyphs
+from memory.pages.read.exact import read_cells, read_exact
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
@@ -36,7 +36,7 @@ OWN = {NEWLINE: ARROW, FILLER: CORNER, ESCAPE: ESCAPED, HEAD: "─"}
 
 def rows_of(png: bytes, mode: Mode) -> list[tuple[list[int], int]]:
     """The codes of each column's rows, and the mark beside them."""
-    codes = read_cells(cells_of(decode(png), mode.cell), glyphs(mode.cell)).reshape(mode.rows, mode.columns)
+    codes = read_cells(cells_of(decode(png), mode.cell), load_glyphs(mode.cell)).reshape(mode.rows, mode.columns)
     width = width_of(mode)
     columns = [codes[TITLE_ROWS:, at * (width + BESIDE) :][:, : width + 1] for at in range(COLUMNS)]
     return [(row[:width].tolist(), int(row[width])) for column in columns for row in column]
@@ -49,7 +49,7 @@ def looked_at(pages: list[bytes], mode: Mode) -> str:
         rows.pop()
     lines, line = list[str](), ""
     for row, mark in rows:
-        shown = copied(row, glyphs(mode.cell))
+        shown = copied(row, load_glyphs(mode.cell))
         if mark == WITHIN_WORD:
             line += shown.rstrip(CORNER)
             continue
@@ -131,10 +131,10 @@ def test_entries_stand_under_their_heads() -> None:
 @every_cell
 def test_the_title_and_the_number_stand_above(mode: Mode) -> None:
     png = natural_page("x", mode, "Notes\nof March")
-    codes = read_cells(cells_of(decode(png), mode.cell), glyphs(mode.cell))[: mode.columns]
+    codes = read_cells(cells_of(decode(png), mode.cell), load_glyphs(mode.cell))[: mode.columns]
     assert "".join(map(chr, codes)).strip() == "Notes of March 1/1"
 
 
 @every_cell
 def test_a_natural_page_is_never_taken_for_one_that_reads_exactly(mode: Mode) -> None:
-    assert read(natural_page("some words of a text\n" * 30, mode)).trust is Trust.APPROXIMATE
+    assert read_exact(natural_page("some words of a text\n" * 30, mode)).trust is Trust.APPROXIMATE

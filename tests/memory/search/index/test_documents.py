@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from foundation.text.analysis import words
-from foundation.text.term_codec import pack, split
+from foundation.text.analysis import term_list
+from foundation.text.term_codec import pack_terms, split_terms
 from memory.cold.changes import TermsRow
 from memory.search.index import merge as merging
 from memory.search.index.builder import build, documents_of
@@ -26,7 +26,7 @@ SPEAKERS = ("Ann", "Bo", "", "who")
 
 def row(entry: int, length: int) -> TermsRow:
     speaker = SPEAKERS[entry % 4]
-    packed = pack(words(f"{speaker} tea {'coffee ' * (length % 3)} word{length} what")).packed
+    packed = pack_terms(term_list(f"{speaker} tea {'coffee ' * (length % 3)} word{length} what")).packed
     return TermsRow(entry, entry % 3, "message", "user", speaker, time(entry), packed, length)
 
 
@@ -163,11 +163,15 @@ def test_a_merge_goes_through_the_postings_some_at_a_time(tmp_path: Path, monkey
 
 
 def test_a_character_alone_is_found_in_its_pairs_and_not_in_marks() -> None:
-    packed = [pack(["王小", "小明"]).packed, pack(["tea"], tags=["=person:王小明"]).packed, pack(["大王"]).packed]
+    packed = [
+        pack_terms(["王小", "小明"]).packed,
+        pack_terms(["tea"], tags=["=person:王小明"]).packed,
+        pack_terms(["大王"]).packed,
+    ]
     rows = [TermsRow(entry, 1, "message", "user", "", entry, each, 1) for entry, each in enumerate(packed)]
     recent = RecentPostings()
     for row in rows:
-        recent.put(row.entry, *split(row.packed))
+        recent.put(row.entry, *split_terms(row.packed))
     for part in (SegmentPostings(build(rows, lambda: None).lists), recent):
         assert find("王", [part]).documents.tolist() == [0, 2]
 

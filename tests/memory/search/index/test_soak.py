@@ -9,7 +9,7 @@ import time
 import pytest
 
 from foundation.paths import Workspace
-from foundation.text.term_codec import unpack
+from foundation.text.term_codec import unpack_terms
 from memory.cold import ColdStore
 from memory.memory import Memory
 from memory.search.index.index import SearchIndex
@@ -72,7 +72,7 @@ def same_as_a_rebuild(kept: SearchIndex, memory: Memory, rows: dict) -> None:
     assert not fresh.is_partial
     assert (kept.documents.living, kept.documents.words) == (fresh.documents.living, fresh.documents.words)
     assert links(kept) == links(fresh)
-    terms = sorted({term for row in rows.values() for term in unpack(row.packed)})
+    terms = sorted({term for row in rows.values() for term in unpack_terms(row.packed)})
     for term in terms[:: max(1, len(terms) // 500)]:
         assert entries_with(kept, term) == entries_with(fresh, term)
 

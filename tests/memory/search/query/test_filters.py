@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from foundation.errors import Misuse
 from foundation.privacy import as_given
 from foundation.text.stopwords import count_content_words
-from foundation.text.term_codec import split, unpack
+from foundation.text.term_codec import split_terms, unpack_terms
 from memory.errors import NotFound
 from memory.memory import Memory
 from memory.records import EntryKind
@@ -102,10 +102,10 @@ def test_marks_are_no_words(talk: Talk) -> None:
     observed(talk, "水很好", type="decision", concepts=["模式"], files=["plans/house.md"])
     plain, marked = analyse("水很好"), analyse("水很好", "", {"type": "decision", "concepts": ["模式"]})
     assert marked.length == plain.length
-    assert set(unpack(marked.packed)) - set(unpack(plain.packed)) == {"=type:decision", "=concept:模式"}
+    assert set(unpack_terms(marked.packed)) - set(unpack_terms(plain.packed)) == {"=type:decision", "=concept:模式"}
     for word in ("decision", "house", "模", "=type:decision", "type decision"):
         assert talk.found(word) == []
-    assert count_content_words(*split(marked.packed), "") == count_content_words(*split(plain.packed), "")
+    assert count_content_words(*split_terms(marked.packed), "") == count_content_words(*split_terms(plain.packed), "")
     assert talk.found("水") == ["水很好"]
 
 

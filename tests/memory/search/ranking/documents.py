@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from foundation.text.analysis import words
-from foundation.text.term_codec import pack
+from foundation.text.analysis import term_list
+from foundation.text.term_codec import pack_terms
 from memory.cold.changes import TermsRow
 from memory.search.column import Column
 from memory.search.index.documents import APART_MS, Documents
@@ -24,9 +24,9 @@ class Made:
             time += 3_600_000 if text is not None else 2 * APART_MS
             if text is None:
                 continue
-            said = words(text)
+            said = term_list(text)
             entry = 10 + self.documents.count
-            row = TermsRow(entry, 1, "message", "user", "", time, pack(said).packed, len(said))
+            row = TermsRow(entry, 1, "message", "user", "", time, pack_terms(said).packed, len(said))
             number = self.documents.put(row)
             for term in said:
                 counts = self._held.setdefault(term, {})

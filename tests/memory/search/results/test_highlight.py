@@ -5,12 +5,12 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.text.analysis import words
+from foundation.text.analysis import term_list
 from memory.search.results.snippets import marked
 
 
 def shown(snippet: str, question: str) -> list[str]:
-    return [snippet[start:end] for start, end in marked(snippet, dict.fromkeys(words(question), 1.0))]
+    return [snippet[start:end] for start, end in marked(snippet, dict.fromkeys(term_list(question), 1.0))]
 
 
 def test_words_are_marked_as_they_stand_whatever_their_ending() -> None:
@@ -46,7 +46,7 @@ def test_nothing_is_marked_where_nothing_was_asked() -> None:
 
 @given(st.text(max_size=80), st.text(max_size=20))
 def test_marks_lie_within_in_order_and_apart(snippet: str, question: str) -> None:
-    marks = marked(snippet, dict.fromkeys(words(question), 1.0))
+    marks = marked(snippet, dict.fromkeys(term_list(question), 1.0))
     edges = [edge for mark in marks for edge in mark]
     assert edges == sorted(edges)
     assert all(0 <= start < end <= len(snippet) for start, end in marks)

@@ -185,7 +185,7 @@ async def test_stopping_closes_the_connection(loopback: Loopback, spec: str) -> 
 
 
 def wire(*messages: Message, **given: Any) -> dict[str, Any]:
-    return json.loads(anthropic_request.body(request(*messages, **given), model="claude", vision=True))
+    return json.loads(anthropic_request.anthropic_body(request(*messages, **given), model="claude", vision=True))
 
 
 def marks(body: dict[str, Any]) -> list[str]:

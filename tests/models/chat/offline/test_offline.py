@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.trust import Citation, Trust
-from models.chat.offline.phrases import CHINESE, words_for
+from models.chat.offline.phrases import CHINESE, phrases_for
 from models.chat.offline.provider import answer
-from models.chat.offline.quotes import quotable
+from models.chat.offline.quotes import quotable_sentences
 from models.chat.open import open_model
 from models.chat.port import AnswerEnd, StopReason, TextChunk
 from models.messages import Fact, Message, MessagePart, RecalledSpan, Request, Text, Usage, assistant, system, user
@@ -64,7 +64,7 @@ def test_what_another_reader_doubts_is_said() -> None:
     [("Hello, what can you do? 你好 🐋", False), ("我的 password 放在哪里?", True), ("¿dónde está 北京?", False)],
 )
 def test_it_answers_in_the_language_that_most_of_the_question_is_in(question: str, chinese: bool) -> None:
-    assert (words_for(question) is CHINESE) is chinese
+    assert (phrases_for(question) is CHINESE) is chinese
 
 
 def test_it_answers_chinese_in_chinese() -> None:
@@ -201,14 +201,16 @@ def test_each_quote_is_verbatim(question: str, texts: list[str]) -> None:
 @given(TEXTS)
 def test_each_sentence_is_a_piece_of_its_text_in_its_order(text: str) -> None:
     at = 0
-    for sentence in quotable(text):
+    for sentence in quotable_sentences(text):
         assert text[sentence.start : sentence.end] == sentence.text
         assert sentence.start >= at
         at = sentence.end
 
 
 def test_abbreviations_and_figures_do_not_end_a_sentence() -> None:
-    assert [sentence.text for sentence in quotable("Dr. Who paid 3.5 euros. Then he left! 他走了。天黑了。")] == [
+    assert [
+        sentence.text for sentence in quotable_sentences("Dr. Who paid 3.5 euros. Then he left! 他走了。天黑了。")
+    ] == [
         "Dr. Who paid 3.5 euros.",
         "Then he left!",
         "他走了。",

@@ -30,23 +30,23 @@ TOOLS = (Tool("b", "B.", {"type": "object"}), Tool("a", "A.", {"type": "object"}
 
 
 def wire(asked: Request, *, vision: bool = False) -> dict[str, Any]:
-    return json.loads(openai_request.body(asked, model="m", vision=vision, extra={}))
+    return json.loads(openai_request.openai_body(asked, model="m", vision=vision, extra={}))
 
 
 def test_the_same_request_is_the_same_bytes() -> None:
     def made() -> Request:
         return request(system("S"), user("Q", PIXEL), tools=TOOLS)
 
-    first, second = (openai_request.body(made(), model="m", vision=True, extra={}) for _ in range(2))
+    first, second = (openai_request.openai_body(made(), model="m", vision=True, extra={}) for _ in range(2))
     assert first == second
     turned = request(system("S"), user("Q", PIXEL), tools=TOOLS[::-1])
-    assert openai_request.body(turned, model="m", vision=True, extra={}) == first
+    assert openai_request.openai_body(turned, model="m", vision=True, extra={}) == first
 
 
 def test_the_next_request_begins_with_this_one_to_the_byte() -> None:
     turns = (system("S"), user("One?"), assistant("Yes."), user("Two?"))
-    before = openai_request.body(request(*turns, tools=TOOLS), model="m", vision=False, extra={})
-    after = openai_request.body(
+    before = openai_request.openai_body(request(*turns, tools=TOOLS), model="m", vision=False, extra={})
+    after = openai_request.openai_body(
         request(*turns, assistant("No."), user("Three?"), tools=TOOLS), model="m", vision=False, extra={}
     )
     assert after.startswith(before.removesuffix(b"]}"))

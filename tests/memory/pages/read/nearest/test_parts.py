@@ -15,20 +15,20 @@ from memory.pages.read.grid.phase import phases
 from memory.pages.read.grid.pitch import pitches
 from memory.pages.read.nearest.candidates import nearest_wide
 from memory.pages.read.nearest.header import Alternative, combinations
-from memory.pages.read.nearest.image_model import ImageModel, aligned
+from memory.pages.read.nearest.image_model import ImageModel, align_grid
 from memory.pages.read.nearest.resampling import Axis, BandedMatrix
-from memory.pages.read.nearest.shapes import shapes
+from memory.pages.read.nearest.shapes import load_shapes
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import REGULAR, mode_named
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 
 TEXT = "It was told twice, and 1,024 times more.\n\tif x != 0x1f: return {y[3]} # so\n" * 14
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 
 def drawn() -> Image.Image:
-    sheet = next(iter(sheets([LayoutText(TEXT)], mode_named("tiny"))))
-    return Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L")
+    sheet = next(iter(page_sheets([LayoutText(TEXT)], mode_named("tiny"))))
+    return Image.open(io.BytesIO(render_page(sheet, "pg_0123456789ab", 1).png)).convert("L")
 
 
 def test_cells_begin_where_they_look_like_glyphs() -> None:
@@ -51,7 +51,7 @@ def test_a_grid_that_is_a_little_off_is_moved_to_where_the_page_is() -> None:
     whole.paste(picture.resize((640, 640), Image.Resampling.BICUBIC), (20, 12))
     grey = np.asarray(whole)
     off = structs.replace(right, x0=20.3, y0=11.8, cell_width=right.cell_width * 1.0003)
-    moved = aligned(grey, ImageModel(grey, off, "bicubic"), ink)
+    moved = align_grid(grey, ImageModel(grey, off, "bicubic"), ink)
     assert (moved.x0, moved.y0) == (pytest.approx(20, abs=0.03), pytest.approx(12, abs=0.03))
     assert moved.scale == pytest.approx((1.25, 1.25), rel=0.0001)
 
@@ -83,7 +83,7 @@ def test_a_product_by_bands_is_the_product(kernel: str, scale: float, start: int
 
 
 def test_wide_glyphs_looked_up_together_are_those_looked_up_one_by_one() -> None:
-    wide = shapes(REGULAR)[1]
+    wide = load_shapes(REGULAR)[1]
     dice = np.random.default_rng(2)
     meant = wide.place[[ord(sign) for sign in "敏捷的棕色狐狸跳过了懒狗未末土士日曰今天气"]].astype(np.intp)
     places = dice.choice(meant, 900)

@@ -21,7 +21,7 @@ from memory.pages.read.nearest import reader
 from memory.pages.read.nearest.reader import read_nearest
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import mode_named
-from memory.pages.render.page import draw, sheets
+from memory.pages.render.page import page_sheets, render_page
 
 SCALING = Image.Resampling
 RELEASED = next(
@@ -36,8 +36,8 @@ TEXTS = {"english": ENGLISH, "chinese": CHINESE, "mixed": MIXED}
 
 @cache
 def page(kind: str = "english", mode: str = "tiny", dense: bool = False) -> tuple[Image.Image, str]:
-    sheet = next(iter(sheets([LayoutText(TEXTS[kind])], mode_named(mode, dense))))
-    picture = Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L")
+    sheet = next(iter(page_sheets([LayoutText(TEXTS[kind])], mode_named(mode, dense))))
+    picture = Image.open(io.BytesIO(render_page(sheet, "pg_0123456789ab", 1).png)).convert("L")
     return picture, sheet.text
 
 
@@ -124,7 +124,7 @@ def test_a_page_somewhere_in_a_screenshot_is_exact(factor: float, at: tuple[int,
     picture, text = page("mixed")
     whole = shot(scaled(picture, factor, SCALING.BICUBIC), ground, at)
     with pytest.raises(NotAPage):
-        exact.read(saved(whole))
+        exact.read_exact(saved(whole))
     reading = read_nearest(saved(whole))
     assert (reading.text, reading.trust) == (text, Trust.EXACT)
 
@@ -202,8 +202,8 @@ def test_a_page_cut_below_is_not_taken_for_a_squeezed_one() -> None:
 
 
 def test_a_crop_that_lost_blank_rows_alone_is_exact() -> None:
-    sheet = next(iter(sheets([LayoutText("short and sweet\n" * 9)], mode_named("tiny"))))
-    picture = Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L")
+    sheet = next(iter(page_sheets([LayoutText("short and sweet\n" * 9)], mode_named("tiny"))))
+    picture = Image.open(io.BytesIO(render_page(sheet, "pg_0123456789ab", 1).png)).convert("L")
     reading = read_nearest(saved(picture.crop((0, 0, 512, 211))))
     assert (reading.text, reading.trust) == (sheet.text, Trust.EXACT)
 
@@ -241,7 +241,7 @@ def test_without_the_hash_it_would_be_given_out_as_exact(monkeypatch: pytest.Mon
     forged.paste(picture.crop((0, 0, 512, 32)), (0, 0))
     header = read_nearest(saved(picture)).header
     assert header is not None
-    monkeypatch.setattr(reader, "digest", lambda text: bytes.fromhex(header.sha256))
+    monkeypatch.setattr(reader, "text_digest", lambda text: bytes.fromhex(header.sha256))
     assert read_nearest(saved(scaled(forged, 0.9, SCALING.LANCZOS))).trust is Trust.EXACT
 
 

@@ -2,18 +2,18 @@
 
 import pytest
 
-from memory.pages.read.ocr.pages import differing, unsure
+from memory.pages.read.ocr.pages import differing_lines, uncertain_lines
 
 
 def test_readers_that_agree_differ_nowhere() -> None:
-    assert differing("one\n\ntwo  words", "one\ntwo words\n") == ()
-    assert differing("ﬁne，白", "fine,白") == ()
+    assert differing_lines("one\n\ntwo  words", "one\ntwo words\n") == ()
+    assert differing_lines("ﬁne，白", "fine,白") == ()
 
 
 def test_a_line_that_differs_is_named_and_no_other() -> None:
-    assert differing("one\ntwo\nthree", "one\ntvvo\nthree") == (2,)
-    assert differing("one\ntwo\nthree", "three") == (1, 2)
-    assert differing("one", "") == (1,)
+    assert differing_lines("one\ntwo\nthree", "one\ntvvo\nthree") == (2,)
+    assert differing_lines("one\ntwo\nthree", "three") == (1, 2)
+    assert differing_lines("one", "") == (1,)
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ def test_a_line_that_differs_is_named_and_no_other() -> None:
     ],
 )
 def test_what_counts_to_the_letter_is_in_doubt_however_sure_the_engine_is(line: str) -> None:
-    assert unsure(f"hello\n{line}\nbye", (1.0, 1.0, 1.0)) == (2,)
+    assert uncertain_lines(f"hello\n{line}\nbye", (1.0, 1.0, 1.0)) == (2,)
 
 
 def test_what_the_engine_is_unsure_of_is_in_doubt() -> None:
-    assert unsure("the ferry\nleaves at 09:40", (0.99, 0.7)) == (2,)
-    assert unsure("the ferry leaves") == ()
+    assert uncertain_lines("the ferry\nleaves at 09:40", (0.99, 0.7)) == (2,)
+    assert uncertain_lines("the ferry leaves") == ()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.pages.read.ocr.pages import unsure
+from memory.pages.read.ocr.pages import uncertain_lines
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from memory.pages.read.ocr.pages import unsure
     ],
 )
 def test_what_counts_to_the_letter_is_in_doubt(line: str) -> None:
-    assert unsure(f"hello\n{line}\nbye", (1.0, 1.0, 1.0)) == (2,)
+    assert uncertain_lines(f"hello\n{line}\nbye", (1.0, 1.0, 1.0)) == (2,)
 
 
 @pytest.mark.parametrize(
@@ -58,4 +58,4 @@ def test_what_counts_to_the_letter_is_in_doubt(line: str) -> None:
     ],
 )
 def test_other_words_are_not(line: str) -> None:
-    assert unsure(line) == ()
+    assert uncertain_lines(line) == ()

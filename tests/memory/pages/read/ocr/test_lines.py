@@ -5,10 +5,10 @@ import io
 import pytest
 from PIL import Image
 
-from memory.pages.font.glyphs import glyphs
+from memory.pages.font.glyphs import load_glyphs
 from memory.pages.read.grid.detect import find_grid
 from memory.pages.read.ocr.lines import MISFIT, LineReading, on_cells, read_on_grid
-from memory.pages.read.ocr.segments import KnownSegment, TextSegment, segments
+from memory.pages.read.ocr.segments import KnownSegment, TextSegment, split_segments
 from memory.pages.render.modes import DENSE_MODES, TINY, Mode
 from memory.pages.render.png import decode_grey
 from tests.memory.archive.ocr_fakes import FakeEngine, page, redrawn
@@ -71,20 +71,20 @@ def test_a_word_that_goes_on_in_the_next_row_is_one_word() -> None:
 def test_letters_that_are_nearly_alike_are_no_ruled_line() -> None:
     png = page("illi ,.,. :;:;")
     grey = decode_grey(png)
-    found = segments(grey, next(iter(find_grid(grey)))) or []
+    found = split_segments(grey, next(iter(find_grid(grey)))) or []
     assert isinstance(found[0], TextSegment)
 
 
 def test_a_rule_of_any_sign_has_its_sign_and_length() -> None:
     png = page("====\n────────\n______")
     grey = decode_grey(png)
-    found = segments(grey, next(iter(find_grid(grey)))) or []
+    found = split_segments(grey, next(iter(find_grid(grey)))) or []
     told = "".join(one.text for one in found if isinstance(one, KnownSegment))
     assert told.rstrip(" ") == "====\n────────\n______"
 
 
 def test_wide_signs_take_two_cells() -> None:
-    table = glyphs()
+    table = load_glyphs()
     assert on_cells("白色", [False] * 4, table) == "白色"
     assert on_cells("白 色", [False] * 4, table) == "白色"
     assert on_cells("白色", [False, False, True, False, False], table) == "白 色"
@@ -127,4 +127,4 @@ def test_a_picture_without_a_sign_of_ours_has_no_lines_of_ours() -> None:
     grid = next(iter(find_grid(grey)))
     nothing = grey.copy()
     nothing[:] = 255
-    assert segments(nothing, grid) is None
+    assert split_segments(nothing, grid) is None
