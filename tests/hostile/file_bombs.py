@@ -45,7 +45,7 @@ def lying_docx(path: Path, megabytes: int = 1024) -> Path:
     return _zip_of_one(path, b"[Content_Types].xml", data, 8, len(first), zlib.crc32(first))
 
 
-def bzip2_docx(path: Path, megabytes: int = 192) -> Path:
+def bzip2_docx(path: Path, megabytes: int = 128) -> Path:
     """Its first part is packed with bzip2, of which zipfile unpacks whatever comes at once."""
     packer = bz2.BZ2Compressor(9)
     piece = b" " * 2**20

@@ -6,9 +6,11 @@ import random
 import socket
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from agent.importers.settings import ImportSettings
 from tests.hostile.measured import Measured, each_in_one_process, initialised, palimpsest
 from tests.hostile.odd_lines import KNOWN, random_line
 from tests.loopback import Loopback, chat
@@ -17,6 +19,7 @@ pytestmark = [
     pytest.mark.timeout(120),
     pytest.mark.skipif(sys.platform == "win32", reason="memory is measured with wait4"),
 ]
+SOAK = pytest.mark.soak
 MOST_MB = 300
 GOOD = b'{"text":"The heron stands by the water.","id":"first"}\n'
 LAST = b'{"text":"The lamp is lit.","id":"last"}\n'
@@ -27,8 +30,8 @@ def room(tmp_path: Path) -> Path:
     return initialised(tmp_path / "room")
 
 
-def imported(room: Path, file: Path, *words: str) -> tuple[Measured, dict]:  # type: ignore[type-arg]  # JSON
-    ended = palimpsest(room, "import", str(file), "--json", *words, seconds=600)
+def imported(room: Path, file: Path, **settings: int) -> tuple[Measured, dict]:  # type: ignore[type-arg]  # JSON
+    ended = palimpsest(room, "import", str(file), "--json", seconds=600, **settings)
     assert "defect" not in ended.err, ended.err
     return ended, json.loads(ended.out)
 
@@ -84,19 +87,40 @@ def _random(room: Path, tmp_path: Path, count: int) -> None:
         assert "defect" not in later.err, (words, later.err)
 
 
-@pytest.mark.parametrize("name", ["big.jsonl", "big.txt"])
-def test_a_line_without_end_is_a_bad_line(room: Path, tmp_path: Path, name: str) -> None:
-    file = tmp_path / name
+class Flood(NamedTuple):
+    """How large a file is, the limits in megabytes that it passes, and the memory in which it is refused."""
+
+    megabytes: int
+    line: int
+    conversation: int
+    most_mb: int
+
+
+DEFAULT = ImportSettings()
+FLOODS = [
+    pytest.param(Flood(96, 4, 8, 100), id="96 MB"),
+    pytest.param(Flood(512, int(DEFAULT.line_mb), int(DEFAULT.conversation_mb), MOST_MB), marks=SOAK, id="512 MB"),
+]
+
+
+def filled(file: Path, beginning: bytes, piece: bytes, megabytes: int, end: bytes = b"") -> None:
     with file.open("wb") as out:
-        out.write(GOOD)
-        for _ in range(64):
-            out.write(b"x" * 2**23)  # 512 MB
-        out.write(b"\n" + LAST)
-    ended, told = imported(room, file)
+        out.write(beginning)
+        for _ in range(megabytes // 8):
+            out.write(piece * 2**23)
+        out.write(end)
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+@pytest.mark.parametrize("name", ["big.jsonl", "big.txt"])
+def test_a_line_without_end_is_a_bad_line(room: Path, tmp_path: Path, name: str, flood: Flood) -> None:
+    file = tmp_path / name
+    filled(file, GOOD, b"x", flood.megabytes, b"\n" + LAST)
+    ended, told = imported(room, file, IMPORTS_LINE_MB=flood.line)
     assert told["entries"] == 2
     assert "imports.line_mb" in told["bad"][0]["message"]
     assert told["bad"][0]["place"] == "line 2"
-    assert ended.peak_mb < MOST_MB
+    assert ended.peak_mb < flood.most_mb
 
 
 @pytest.mark.soak
@@ -111,17 +135,15 @@ def test_long_lines_one_after_another_are_not_held_together(room: Path, tmp_path
     assert ended.peak_mb < MOST_MB
 
 
+@pytest.mark.parametrize("flood", FLOODS)
 @pytest.mark.parametrize("beginning", [b"[", b'[{"mapping":{"a":"', b'[{"mapping":{}},' + b" "])
-def test_an_export_without_end_is_refused(room: Path, tmp_path: Path, beginning: bytes) -> None:
+def test_an_export_without_end_is_refused(room: Path, tmp_path: Path, beginning: bytes, flood: Flood) -> None:
     file = tmp_path / "conversations.json"
-    with file.open("wb") as out:
-        out.write(beginning)
-        for _ in range(64):
-            out.write((b" " if beginning.endswith(b" ") else b"x") * 2**23)
-    ended = palimpsest(room, "import", str(file), seconds=100)
+    filled(file, beginning, b" " if beginning.endswith(b" ") else b"x", flood.megabytes)
+    ended = palimpsest(room, "import", str(file), seconds=100, IMPORTS_CONVERSATION_MB=flood.conversation)
     assert ended.status == 1
     assert "defect" not in ended.err
-    assert ended.peak_mb < MOST_MB + 150  # a conversation of 64 MB may be read
+    assert ended.peak_mb < flood.most_mb + 2 * flood.conversation  # so large a conversation may be read
 
 
 def test_a_zip_cut_in_the_middle_is_a_sentence(room: Path, tmp_path: Path) -> None:
@@ -195,11 +217,12 @@ def test_a_chat_of_32_mb_is_imported_and_leaves_for_pages_in_bounded_memory(room
         assert ended.peak_mb < MOST_MB, ended
 
 
+@pytest.mark.parametrize(("megabytes", "most_mb"), [(1, 100), pytest.param(4, MOST_MB / 2, marks=SOAK)])
 @pytest.mark.parametrize("name", ["one word", "emoji"])
-def test_an_archive_of_4_mb_takes_little(room: Path, name: str) -> None:
-    ended = stored(room, name, SIZE // 8)
+def test_an_archive_takes_little(room: Path, name: str, megabytes: int, most_mb: float) -> None:
+    ended = stored(room, name, megabytes * 2**20)
     assert ended.status == 0, ended.err
-    assert ended.peak_mb < MOST_MB / 2, ended
+    assert ended.peak_mb < most_mb, ended
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name there")

@@ -1,4 +1,4 @@
-"""Stores with values of hundreds of megabytes, by a stranger or an older version: sizes are looked at first."""
+"""Stores with values far larger than any text of ours, by a stranger or an older version: sizes are looked at first."""
 
 import json
 import sys
@@ -14,8 +14,8 @@ pytestmark = [
     pytest.mark.timeout(120),
     pytest.mark.skipif(sys.platform == "win32", reason="memory is measured with wait4"),
 ]
-MOST_MB = 300
-LARGE = 200 * 2**20
+MOST_MB = 120
+LARGE = 96 * 2**20
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def changed(room: Path, sql: str, *values: object) -> None:
     db.close()
 
 
-def test_tool_arguments_of_200_mb_are_not_read_when_their_conversation_goes_on(room: Path) -> None:
+def test_tool_arguments_of_96_mb_are_not_read_when_their_conversation_goes_on(room: Path) -> None:
     """As 0.3.0 stored them."""
     call = '{"tool_calls":[{"id":"c","name":"search_memory","arguments":"' + "x" * LARGE + '"}]}'
     changed(room, "UPDATE entries SET meta = ? WHERE role = 'assistant'", call.encode())
