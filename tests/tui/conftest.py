@@ -1,6 +1,7 @@
 """The chat screen over a scripted session, and keys to press."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -16,13 +17,13 @@ from tui.app import PalimpsestApp
 from tui.chat.screen import ChatScreen
 from tui.chat.start import ChatStart
 
-HERE = Path(__file__).parent
+HERE = f"{Path(__file__).parent}{os.sep}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A busy machine draws late: a screen's tests have a minute by the clock."""
     for item in items:
-        if HERE in item.path.parents and item.get_closest_marker("timeout") is None:
+        if str(item.path).startswith(HERE) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(60))
 
 

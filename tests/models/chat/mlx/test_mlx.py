@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,11 @@ from models.settings import ModelSettings
 from tests.models.chat.events import all_events, failure, request, thoughts, words
 from tests.scripted_models import CALLING, scripted_mlx_chat
 
-pytest.importorskip("mlx_lm", reason="mlx-lm has no build for this platform")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]  # the first import of mlx-lm takes seconds on a busy machine
+pytestmark = [
+    pytest.mark.skipif(find_spec("mlx_lm") is None, reason="mlx-lm has no build for this platform"),
+    pytest.mark.slow,
+    pytest.mark.timeout(180),  # the first import of mlx-lm takes seconds on a busy machine
+]
 
 REPLY = "The quiet heron stood by 白色 water until noon, then 🐟 came."
 SYSTEM = system("You keep a diary of herons. " * 20)
