@@ -307,7 +307,7 @@ HOSTILE = {
     "nested tags": "<private>" * 20_000,
     "a long run": "`" * 50_000 + "<private>",
     "openings of ours": "<palimpsest-a>" * 20_000,
-    "beginnings of keys": "-----BEGIN PRIVATE KEY-----" * 5_000,
+    "beginnings of keys": "-----BEGIN PRIVATE KEY-----" * 2_000,
     "addresses": "://" * 50_000,
     "beginnings of tokens": "eyJ" * 50_000,
     "signs": "a=" * 50_000,

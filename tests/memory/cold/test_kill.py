@@ -104,7 +104,7 @@ def stands(cold: ColdStore, word: str, id_: str) -> bool:
 @pytest.mark.parametrize(
     "kills",
     [
-        pytest.param(60, marks=[pytest.mark.slow, pytest.mark.timeout(240)]),
+        pytest.param(40, marks=[pytest.mark.slow, pytest.mark.timeout(240)]),
         pytest.param(1_000, marks=[pytest.mark.soak, pytest.mark.timeout(1800)]),
     ],
 )
