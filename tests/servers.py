@@ -70,6 +70,8 @@ def start_llama(xllamacpp: Any, path: Path, context: int) -> Any:
     parameters.port = 0
     parameters.use_jinja = True
     parameters.warmup = False
+    for threads in (parameters.cpuparams, parameters.cpuparams_batch):
+        threads.n_threads = 1  # several would wait for one another by spinning
     parameters.verbosity = -1
     return xllamacpp.Server(parameters)
 

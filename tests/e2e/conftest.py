@@ -1,4 +1,4 @@
-"""The whole program, as a person starts it."""
+"""The whole program, as a person starts it, or forked from a process that has loaded it."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests import forked
 from tests.e2e.recording_proxy import RecordingProxy
 from tests.paths import ROOT
 from tests.servers import REPLY, LlamaServer, Scripted, scripted_llama
@@ -55,21 +56,48 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def palimpsest(tmp_path: Path, environment: dict[str, str]) -> Palimpsest:
     """Runs the program in `tmp_path/ws`: `palimpsest("search", "x", "--json", stdin="…")`."""
+    return _runner(tmp_path, environment, _forked if sys.platform == "linux" else _started)
 
+
+@pytest.fixture
+def started(tmp_path: Path, environment: dict[str, str]) -> Palimpsest:
+    """As `palimpsest`, and each run is a new interpreter."""
+    return _runner(tmp_path, environment, _started)
+
+
+def _runner(
+    folder: Path, environment: dict[str, str], how: Callable[[list[str], Path, dict[str, str]], Ran]
+) -> Palimpsest:
     def run(*arguments: str, stdin: str = "", workspace: Path | None = None, **variables: str) -> Ran:
-        command = [sys.executable, "-m", "tui.main", "--workspace", str(workspace or tmp_path / "ws"), *arguments]
-        done = subprocess.run(
-            command, input=stdin.encode(), capture_output=True, env=environment | variables, timeout=60, check=False
-        )
-        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+        given = folder / "stdin"
+        given.write_text(stdin, encoding="utf-8")
+        return how(["--workspace", str(workspace or folder / "ws"), *arguments], given, environment | variables)
 
     return run
+
+
+def _forked(words: list[str], stdin: Path, environment: dict[str, str]) -> Ran:
+    ended = forked.run(words, environment, stdin=stdin)
+    return Ran(ended.status, ended.out.decode(), ended.err.decode())
+
+
+def _started(words: list[str], stdin: Path, environment: dict[str, str]) -> Ran:
+    with stdin.open("rb") as given:
+        done = subprocess.run(
+            [sys.executable, "-m", "tui.main", *words],
+            stdin=given,
+            capture_output=True,
+            env=environment,
+            timeout=60,
+            check=False,
+        )
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 @pytest.fixture(scope="session")
 def llama_server(scripted_llama: Scripted) -> LlamaServer:
     """A real llama.cpp server. Its tokens are bytes, about four times what we estimate: hence the large context."""
-    return scripted_llama(REPLY, context=65536)
+    return scripted_llama(REPLY, context=16_384)
 
 
 @pytest.fixture

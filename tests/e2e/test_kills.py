@@ -18,7 +18,7 @@ from memory.memory import Memory
 from models.messages import Role
 from tests.e2e.conftest import ROOT
 
-KILLS = 60
+KILLS = 20
 
 
 forks = pytest.mark.skipif(sys.platform == "win32", reason="forks, and SIGKILL")
@@ -53,7 +53,7 @@ def test_every_message_whose_user_event_was_seen_is_there_once(
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_program_that_says_stored_too_early_is_found_out(workspace: Workspace, environment: dict[str, str]) -> None:
-    acknowledged = killed(workspace, environment, 40, "too-early")
+    acknowledged = killed(workspace, environment, 12, "too-early")
     memory = Memory.open(workspace)
     try:
         stored = Counter(_user_texts(memory))

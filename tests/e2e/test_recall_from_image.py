@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests import forked
 from tests.paths import ROOT
 
 TEXT = "".join(f"{n}: the key to the attic is 7f{n:05x}, Grüße 世界 ␛ ↵ 🦊\r\n" for n in range(60))
 
 
-def palimpsest(home: Path, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """The program as a process of its own, in an empty home."""
+def palimpsest(home: Path, *words: str) -> tuple[int, bytes, str]:
+    """The program as a process of its own, in an empty home: its exit status, standard output and standard error."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("PALIMPSEST_")},
         "HOME": str(home),
@@ -24,18 +25,13 @@ def palimpsest(home: Path, *words: str, stdin: str = "") -> subprocess.Completed
         "PALIMPSEST_CONFIG_DIR": str(home / "config"),
         "PALIMPSEST_DETECT": "off",
         "PYTHONPATH": str(ROOT),
-        "PYTHONIOENCODING": "utf-8:surrogatepass",
     }
-    return subprocess.run(
-        [sys.executable, "-m", "agent.cli", *words],
-        cwd=home,
-        env=environment,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+    if sys.platform == "linux":
+        ended = forked.run(words, environment, folder=home)
+        return ended.status, ended.out, ended.err.decode()
+    command = [sys.executable, "-m", "agent.cli", *words]
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr.decode()
 
 
 def re_encoded(picture: Path, target: Path) -> None:
@@ -58,9 +54,9 @@ def test_a_page_is_recalled_from_its_re_encoded_picture_and_nothing_else(tmp_pat
     second.mkdir()
     (first / "notes.txt").write_bytes(TEXT.encode())
     how = ["--dense"] if dense else []
-    made = palimpsest(first, "archive", "notes.txt", "--json", *how)
-    assert made.returncode == 0, made.stderr
-    pages = json.loads(made.stdout)["pages"]
+    status, out, err = palimpsest(first, "archive", "notes.txt", "--json", *how)
+    assert status == 0, err
+    pages = json.loads(out)["pages"]
     pictures = []
     for number, page in enumerate(pages):
         pictures.append(second / f"holiday {number}.png")
@@ -70,9 +66,9 @@ def test_a_page_is_recalled_from_its_re_encoded_picture_and_nothing_else(tmp_pat
 
     texts = []
     for picture in pictures:
-        ran = palimpsest(second, "recall", str(picture), "--json")
-        assert ran.returncode == 0, ran.stderr
-        (hit,) = json.loads(ran.stdout)["hits"]
+        status, out, err = palimpsest(second, "recall", str(picture), "--json")
+        assert status == 0, err
+        (hit,) = json.loads(out)["hits"]
         assert (hit["trust"], hit["engine"], hit["doubt"]) == ("exact", "cells", [])
         texts.append(hit["text"])
     assert "".join(texts) == TEXT

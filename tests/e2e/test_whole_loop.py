@@ -18,6 +18,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 @pytest.fixture
 def imported(palimpsest: Palimpsest, tmp_path: Path) -> Palimpsest:
+    return with_talk(palimpsest, tmp_path)
+
+
+def with_talk(palimpsest: Palimpsest, tmp_path: Path) -> Palimpsest:
+    """The program, with the long talk in its workspace."""
     talk = tmp_path / "talk.jsonl"
     talk.write_text(talk_jsonl(), encoding="utf-8")
     done = palimpsest("import", str(talk), "--from", "jsonl", "--source", "letters")
@@ -25,7 +30,8 @@ def imported(palimpsest: Palimpsest, tmp_path: Path) -> Palimpsest:
     return palimpsest
 
 
-def test_with_no_model_it_answers_from_memory_with_a_citation(imported: Palimpsest) -> None:
+def test_with_no_model_it_answers_from_memory_with_a_citation(started: Palimpsest, tmp_path: Path) -> None:
+    imported = with_talk(started, tmp_path)
     answer = imported("-p", QUESTION)
     assert answer.status == 0, answer.err
     assert "blue tin behind the third tomato pot" in answer.out
@@ -62,9 +68,9 @@ def test_the_server_receives_the_recalled_passage_and_without_recall_it_does_not
 
 
 def test_stream_json_says_that_the_message_is_on_disk_before_the_first_word(
-    palimpsest: Palimpsest, llama_server: LlamaServer
+    started: Palimpsest, llama_server: LlamaServer
 ) -> None:
-    done = palimpsest("--model", llama_server.spec, "-p", "hello", "--output-format", "stream-json")
+    done = started("--model", llama_server.spec, "-p", "hello", "--output-format", "stream-json")
     kinds = [line["type"] for line in done.lines]
     assert kinds[0] == "user"
     assert kinds.index("user") < kinds.index("text")
@@ -108,8 +114,8 @@ def test_what_overflows_becomes_pages_and_comes_back_exact_from_the_pixels(
 ) -> None:
     model = f"openai:scripted@{watched_llama.address}/v1"
     wish = "Remember for later: the cello lesson moved to 17:45 on Thursdays, room 4B, bring rosin. " + FACT_ZH
-    small = {"PALIMPSEST_MODELS_WINDOW": "9000", "PALIMPSEST_CONTEXT_RESERVE": "1200"}
-    filler = "Tell me more about the weather on day {n}: " + "clouds over the harbour and a slow wind. " * 40
+    small = {"PALIMPSEST_MODELS_WINDOW": "4000", "PALIMPSEST_CONTEXT_RESERVE": "500"}
+    filler = "Tell me more about the weather on day {n}: " + "clouds over the harbour and a slow wind. " * 16
     assert palimpsest("--model", model, "-p", wish, **small).status == 0
     for n in range(4):
         done = palimpsest("--model", model, "-c", "-p", filler.format(n=n), **small)
