@@ -11,7 +11,7 @@ from context.assembly.history import HistoryReader
 from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView, read_view
-from context.compaction.compact import CompactionReceipt, OnPage, carry_out, receipt_of
+from context.compaction.compact import CompactionReceipt, carry_out, receipt_of
 from context.compaction.preview import CompactionPreview, preview_of
 from context.compaction.projection import (
     CompactionInputs,
@@ -37,6 +37,7 @@ from foundation.clock import Clock
 from foundation.paths import Workspace
 from foundation.privacy import NO_BYTES, clear
 from memory.context_store import NewEpoch, SentRequest
+from memory.pages.types import OnPage
 from memory.records import Conversation, Entry, EntryKind
 from memory.search import Query
 from memory.settings import ArchiveSettings

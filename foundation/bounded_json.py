@@ -10,6 +10,9 @@ MOST_NESTED = 100  # objects and lists within one another
 MOST_CONTAINERS = 500_000
 MOST_VALUES = 2_000_000
 
+Json = dict[str, Any]
+"""A JSON object."""
+
 
 class BadJson(ValueError):
     """The text cannot be used. The message says why, as the end of a sentence: `it is nested too deep`."""

@@ -32,7 +32,7 @@ from memory.search import Search
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
-    from memory.archive.write.page_writer import OnPage
+    from memory.pages.types import OnPage
     from memory.search.embedding import EmbedderSet
     from memory.search.reindex import Reindexer
 

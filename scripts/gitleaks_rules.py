@@ -12,8 +12,8 @@ import re
 import tomllib
 from itertools import product
 from pathlib import Path
-from re import _constants as op  # pyright: ignore
-from re import _parser as parser  # pyright: ignore
+from re import _constants as op  # pyright: ignore -- private: it holds the opcodes
+from re import _parser as parser  # pyright: ignore -- private: it parses a pattern
 
 from foundation.privacy import secret_rules
 

@@ -1,6 +1,7 @@
-"""Names across the code base: a class name has one meaning, a module is named by a noun."""
+"""Rules for the source: a class name has one meaning, a module is named by a noun, an ignored type has a reason."""
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -39,3 +40,27 @@ def test_a_public_class_name_occurs_once() -> None:
 def test_a_module_name_ends_in_ing_only_where_that_is_the_noun_of_the_field() -> None:
     modules = {path.relative_to(ROOT).as_posix() for path in sources() if path.stem.endswith("ing")}
     assert modules == NOUNS_IN_ING.keys()
+
+
+IGNORED_TYPE = re.compile(r"#\s*(?:type|pyright):\s*ignore(?:\[[^\]]*\])?(.*)")
+
+
+def unexplained(source: str) -> list[str]:
+    """Lines that ignore a type and give no reason after it."""
+    found = ((line, IGNORED_TYPE.search(line)) for line in source.splitlines())
+    return [line for line, ignored in found if ignored and not re.search(r"[A-Za-z]{2}", ignored[1])]
+
+
+def test_an_ignored_type_is_followed_by_its_reason() -> None:
+    assert unexplained("x = 1  # " + "type: ignore[misc]")
+    assert not unexplained("x = 1  # " + "type: ignore[misc]  # a generator")
+    files = [
+        path
+        for folder in (*PACKAGES, "tests", "scripts", "benchmarks")
+        for path in (ROOT / folder).rglob("*.py")
+        if "ignore" in path.read_text("utf-8")
+    ]
+    assert len(files) > 20, "the files were not found"
+    assert {
+        path.relative_to(ROOT).as_posix(): lines for path in files if (lines := unexplained(path.read_text("utf-8")))
+    } == {}

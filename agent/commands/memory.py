@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.results import OnPage, OpenRecall, Outcome, Proposal, TextResult
+from agent.commands.results import OpenRecall, Outcome, Proposal, TextResult
 from agent.commands.tables import outlook_rows
 from foundation.errors import Misuse
 from foundation.privacy import Cleared, clear
 from foundation.program import PROGRAM
+from memory.pages.types import OnPage
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session

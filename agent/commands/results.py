@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from foundation.errors import PalimpsestError
+from memory.pages.types import OnPage
 
 
 class TextResult(Struct, frozen=True):
@@ -58,10 +59,6 @@ class SessionSwitched(Struct, frozen=True):
 
     said: str = ""  # one line to say about it
     prompt: str = ""  # what to put before the person, to change and send
-
-
-OnPage = Callable[[int], None]
-"""Told of each page that is done, from another thread. What it raises ends the work, and nothing is let go."""
 
 
 class Cancelled(PalimpsestError):

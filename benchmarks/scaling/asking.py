@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scaling.embedded import FakeEmbedder, fill_vectors
+from benchmarks.scaling.embedded import PerturbedEmbedder, fill_vectors
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
@@ -104,7 +104,7 @@ def ask(memory: Memory, questions: Path) -> dict[str, Any]:
     }
 
 
-def embed(memory: Memory, embedder: FakeEmbedder) -> dict[str, Any]:
+def embed(memory: Memory, embedder: PerturbedEmbedder) -> dict[str, Any]:
     """A vector for each entry."""
     return {"vectors_mb": fill_vectors(memory.workspace, memory.cold, embedder)}
 
@@ -208,14 +208,14 @@ def at(times: list[float], share: float, digits: int = 1) -> float:
 
 
 def main(task: str, root: str, *more: str) -> None:
-    embedder = FakeEmbedder(Path(more[-1]) if more and more[-1] else None) if task in {"embed", "near"} else None
+    embedder = PerturbedEmbedder(Path(more[-1]) if more and more[-1] else None) if task in {"embed", "near"} else None
     embedding = EmbedderSet.of(embedder) if embedder else None
     memory = Memory.open(Workspace(Path(root)), SystemClock(), embedding=embedding, read_only=False)
     tasks: dict[str, Callable[[], dict[str, Any]]] = {
         "build": lambda: build(memory),
         "first": lambda: first(memory, more[0]),
         "ask": lambda: ask(memory, Path(more[0])),
-        "embed": lambda: embed(memory, embedder or FakeEmbedder(None)),
+        "embed": lambda: embed(memory, embedder or PerturbedEmbedder(None)),
         "near": lambda: near(memory, Path(more[0])),
         "insert": lambda: insert(memory, int(more[0])),
         "listen": lambda: listen(memory),

@@ -22,7 +22,7 @@ _AT_ONCE = 100_000
 _NOISE = 0.5  # the length of what is added to a vector of length 1
 
 
-class FakeEmbedder:
+class PerturbedEmbedder:
     """Gives each text one of the vectors, with something added: the same for the same text, whatever it means."""
 
     name = NAME
@@ -51,7 +51,7 @@ class FakeEmbedder:
         """Nothing to close."""
 
 
-def fill_vectors(workspace: Workspace, cold: ColdStore, embedder: FakeEmbedder) -> float:
+def fill_vectors(workspace: Workspace, cold: ColdStore, embedder: PerturbedEmbedder) -> float:
     """A vector for each entry that has none; the size of all in MB."""
     folder, last = abouts.folder_for(workspace.vectors, NAME), cold.last_change()
     store = VectorStore(folder, embedder.dimensions)

@@ -4,13 +4,12 @@ Pages, spans, the removal of the text and the summary are one transaction: after
 are in view or the summary is.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from foundation.privacy import cleared_fields
-from memory.pages.types import ArchiveResult
+from memory.pages.types import ArchiveResult, OnPage
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from models.messages import Role
 
@@ -42,9 +41,6 @@ class CompactionReceipt(Struct, frozen=True, kw_only=True):
     pages_in_view: int = 0  # of all the past, after it
     page_tokens: int = 0  # what they cost
     stands_for: int = 0  # what the words on them would cost as text
-
-
-OnPage = Callable[[int], None]
 
 
 class StoredSummary(Struct, frozen=True):

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from memory.archive.lifecycle.repack import Repacker
     from memory.archive.repair.entries import RestoredText
     from memory.archive.write.archiver import AfterArchive, Archiver
-    from memory.archive.write.page_writer import OnPage
     from memory.pages.render.modes import Mode
+    from memory.pages.types import OnPage
 
 
 class Vault:

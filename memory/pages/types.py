@@ -1,5 +1,6 @@
 """What the archive gives out: passages, pages' texts, and the rows of what it holds."""
 
+from collections.abc import Callable
 from datetime import datetime
 
 from msgspec import Struct
@@ -9,6 +10,10 @@ from memory.pages.render.entry_heads import ParsedHead
 
 STORED = "stored"
 """The engine of a text that was not read from pixels: it stands somewhere as text."""
+
+OnPage = Callable[[int], None]
+"""Progress callback: the count of finished pages, from the working thread. What it raises ends the work; nothing is
+archived or deleted then."""
 
 
 class EntryText(Struct, frozen=True):

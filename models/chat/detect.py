@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from msgspec import Struct, structs
 
+from foundation.bounded_json import Json
 from models.chat.errors import Endpoint
 from models.chat.http import Transport
 from models.chat.open import open_model
@@ -20,7 +21,6 @@ from models.chat.port import Profile
 from models.chat.spec import ModelSpec, address_of, key_of, parse_spec
 from models.settings import ModelSettings
 
-Json = dict[str, Any]
 LOCAL = ("ollama", "lmstudio", "llamacpp")
 MOST_LISTED = 1_000  # models of one server that are offered
 LONGEST_NAME = 500  # characters

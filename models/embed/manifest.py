@@ -8,13 +8,13 @@ have it: the mean of all tokens, 512 of them, nothing before.
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from msgspec import Struct
 
+from foundation.bounded_json import Json
 from models.embed.settings import EmbedSettings
 
-Json = dict[str, Any]
 Pooling = Literal["mean", "first", "last"]
 MOST_TOKENS = 512  # passages are of 200 and less
 _SAMPLE = 65_536  # bytes of each end of a file that tell it from another

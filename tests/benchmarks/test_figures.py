@@ -8,7 +8,7 @@ from benchmarks.proof.figures import CONTEXTS, Answer, auc, below, brought, figu
 
 
 def answer(*places: int, wanted: int = 1, category: str = "one", **more: object) -> Answer:
-    return Answer(category=category, wanted=wanted, ranks=places, **more)  # pyright: ignore
+    return Answer(category=category, wanted=wanted, ranks=places, **more)
 
 
 def test_evidence_is_counted_at_its_place_and_a_hit_that_comes_twice_once() -> None:

@@ -23,7 +23,7 @@ class Talk:
     def __init__(self, workspace: Workspace, clock: FakeClock, *, window: int = 8192, **settings: object) -> None:
         self.workspace = workspace
         self.clock = clock
-        self.settings = ContextSettings(**settings)  # type: ignore[arg-type]  # a test's own settings
+        self.settings = ContextSettings(**settings)
         self.profile = Profile(spec="openai:test", name="test", window=window, tools=True)
         self.counter = Estimate()
         self.tools: tuple[Tool, ...] = ()
@@ -51,7 +51,7 @@ class Talk:
 
     def preview(self, text: str = "", **turn: object) -> AssembledRequest:
         self.context.reload()
-        asked = Turn(conversation=self.conversation, leaf=self.leaf, text=text, **turn)  # type: ignore[arg-type]  # a test's own turn
+        asked = Turn(conversation=self.conversation, leaf=self.leaf, text=text, **turn)
         return self.context.assemble(asked, self.profile, self.counter, tools=self.tools)
 
     def send(

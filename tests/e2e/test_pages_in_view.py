@@ -44,7 +44,7 @@ def seeing_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     here = {**os.environ, "HF_HUB_OFFLINE": "1", "MLX_DISABLE_COMPILE": "1", "HF_HOME": str(folder.parent)}
     command = [sys.executable, "-m", "mlx_vlm.server", "--host", "127.0.0.1", "--port", str(port)]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen([*command, "--model", str(folder)], env=here, **quiet)  # type: ignore[call-overload]  # two files and an environment
+    server = subprocess.Popen([*command, "--model", str(folder)], env=here, **quiet)
     address = f"http://127.0.0.1:{port}"
     wait_until_healthy(address)
     yield address

@@ -169,7 +169,7 @@ def test_the_body_of_an_error_is_read_in_part(room: Path, server: Server) -> Non
 
 def test_a_probe_of_a_flood_ends(room: Path, server: Server) -> None:
     for path in ("/v1/models", "/props", "/api/tags", "/api/v0/models", "/api/show", "/health"):
-        server.answers(path, body_without_end())  # type: ignore[arg-type]  # made while it is sent
+        server.answers(path, body_without_end())
     detected = own(room) | {"PALIMPSEST_DETECT": f"ollama={server.address}"}
     listed = command_line(["--workspace", str(room), "models", "list"], detected)
     assert listed.status == 0, listed

@@ -30,7 +30,7 @@ def room(tmp_path: Path) -> Path:
     return initialised(tmp_path / "room")
 
 
-def imported(room: Path, file: Path, **settings: int) -> tuple[Measured, dict]:  # type: ignore[type-arg]  # JSON
+def imported(room: Path, file: Path, **settings: int) -> tuple[Measured, dict]:
     ended = palimpsest(room, "import", str(file), "--json", seconds=600, **settings)
     assert "defect" not in ended.err, ended.err
     return ended, json.loads(ended.out)

@@ -311,6 +311,6 @@ def test_the_hint_to_take_a_conversation_up_again_is_quoted(monkeypatch: pytest.
             """Nothing."""
 
     monkeypatch.setattr(launch, "app_of", lambda _: Ended())
-    launch.run_chat(SimpleNamespace(workspace_flag="a; touch y"))  # type: ignore[arg-type]  # the rest is not read
+    launch.run_chat(SimpleNamespace(workspace_flag="a; touch y"))
     hint = "Take it up again: palimpsest --workspace 'a; touch y' -r 'c1; touch x #'"
     assert capsys.readouterr().err.strip() == hint

@@ -107,7 +107,7 @@ def look(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         memory: Memory | None = None,
     ) -> bool:
         session = FakeSession(lambda _: events or answer(MARKDOWN, recalled=RECALLED))
-        session.memory = memory or session.memory  # type: ignore[assignment]
+        session.memory = memory or session.memory
 
         async def opened() -> Any:
             return session
@@ -245,7 +245,7 @@ async def sought(app: PalimpsestApp, pilot: Pilot[None], text: str) -> None:
     async with asyncio.timeout(20):
         while not (isinstance(app.screen, SearchScreen) and app.screen.is_up_to_date):
             await pilot.pause(0.02)
-        while app.screen.rows and app.screen.selected.key not in app.screen.nearby:  # type: ignore[union-attr]
+        while app.screen.rows and app.screen.selected.key not in app.screen.nearby:
             await pilot.pause(0.02)
     await pilot.pause()
 
@@ -277,7 +277,7 @@ def test_the_search_with_what_it_found(
 
 async def sought_around(app: PalimpsestApp, pilot: Pilot[None]) -> None:
     async with asyncio.timeout(20):
-        while app.screen.selected.key not in app.screen.nearby:  # type: ignore[attr-defined]
+        while app.screen.selected.key not in app.screen.nearby:
             await pilot.pause(0.02)
     await pilot.pause()
 
@@ -320,7 +320,7 @@ def test_a_page_as_a_picture(look: Look, size: tuple[int, int], monkeypatch: pyt
     monkeypatch.setattr("agent.services.browse.page_picture", drawn)
 
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
-        app.push_screen(PictureScreen(None, ("pg_19ab", "pg_20cd"), "blocks"))  # type: ignore[arg-type]
+        app.push_screen(PictureScreen(None, ("pg_19ab", "pg_20cd"), "blocks"))
         await shown(app, pilot, PictureScreen)
 
     assert look(act, size=size, new=False)

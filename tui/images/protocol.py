@@ -86,7 +86,7 @@ def library() -> Any:
             import textual_image.widget  # pyright: ignore[reportUnusedImport] - a module of the package that is given
         finally:
             sys.__stdin__ = standard_input  # type: ignore[misc]  # Final in typeshed
-    textual_image.renderable.tgp._send_tgp_message = _through_the_driver  # pyright: ignore[reportPrivateUsage]
+    textual_image.renderable.tgp._send_tgp_message = _through_the_driver  # pyright: ignore[reportPrivateUsage] -- its one way out
     return textual_image
 
 
@@ -110,6 +110,6 @@ def widget(drawing: GraphicsProtocol, picture: "Picture") -> Widget:
 
 def _through_the_driver(*, payload: str | None = None, **keys: int | str | None) -> None:
     control = ",".join(f"{name}={value}" for name, value in keys.items() if value is not None)
-    driver = active_app.get()._driver  # pyright: ignore[reportPrivateUsage]
+    driver = active_app.get()._driver  # pyright: ignore[reportPrivateUsage] -- no public name
     if driver is not None:
         driver.write(f"\x1b_G{control}{';' + payload if payload else ''}\x1b\\")

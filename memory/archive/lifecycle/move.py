@@ -3,7 +3,7 @@
 The old packs are left to others' eyes until nothing refers to them, and go when nobody has them open.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import apsw
 
@@ -19,9 +19,7 @@ from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
 from memory.errors import Damaged, OutOfDate
 from memory.pages.read.reader import read_picture
-from memory.pages.types import PageRow
-
-OnPage = Callable[[int], None]
+from memory.pages.types import OnPage, PageRow
 
 
 class PageMover:

@@ -19,7 +19,7 @@ from memory.cold import ColdStore
 from memory.cold.encoding import WIDEST
 from memory.cold.sql import fetch
 from memory.errors import NotFound, OutOfDate
-from memory.pages.types import ArchiveResult
+from memory.pages.types import ArchiveResult, OnPage
 from memory.records import Conversation, Entry
 
 PINNED = "pinned"
@@ -27,8 +27,6 @@ PINNED = "pinned"
 
 AT_ONCE = 2_000_000
 """Characters of one archive: some 250 pages, and a fraction of a second of the store."""
-
-OnPage = Callable[[int], None]
 
 _OLD = """SELECT e.seq FROM entries e WHERE e.conversation = ? AND e.body IS NOT NULL AND e.chars > 0
     AND e.kind <> 'summary' AND e.time_ms < ? ORDER BY e.seq"""

@@ -23,12 +23,12 @@ class S3Storage(RemoteStorage):
             )
         super().__init__(address.rstrip("/"), f"{bucket}/{prefix}".rstrip("/"))
         need("s3fs", "Packs on S3", "s3")
-        import botocore.exceptions  # pyright: ignore[reportMissingTypeStubs]
+        import botocore.exceptions
 
         self.trouble = (OSError, botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError)
 
     def _connect(self) -> Any:
-        import s3fs  # pyright: ignore[reportMissingTypeStubs]
+        import s3fs
 
         return s3fs.S3FileSystem(
             anon=False,

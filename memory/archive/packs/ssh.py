@@ -33,7 +33,7 @@ class SshStorage(RemoteStorage):
         self._not_verifiable = asyncssh.HostKeyNotVerifiable
 
     def _connect(self) -> Any:
-        import sshfs  # pyright: ignore[reportMissingTypeStubs]
+        import sshfs
 
         fs = cast("Any", sshfs).SSHFileSystem(
             self._host,
@@ -51,12 +51,12 @@ class SshStorage(RemoteStorage):
         connection._finalize(connection.loop, connection._pool, connection._stack)
 
     def _get(self, fs: Any, path: str, start: int, end: int) -> bytes:
-        from fsspec import asyn  # pyright: ignore[reportMissingTypeStubs]
+        from fsspec import asyn
 
         return cast("Any", asyn).sync(fs.loop, _read_part, fs, path, start, end)
 
     def upload(self, fs: Any, path: str, data: bytes) -> None:
-        from fsspec import asyn  # pyright: ignore[reportMissingTypeStubs]
+        from fsspec import asyn
 
         folder, _, name = path.rpartition("/")
         cast("Any", asyn).sync(fs.loop, _write_beside, fs, f"{folder}/.{name}.{secrets.token_hex(6)}.tmp", path, data)

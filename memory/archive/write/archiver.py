@@ -25,7 +25,7 @@ from memory.archive.write import chunks, shared_files
 from memory.archive.write.chunks import PagePart, PassageIndex
 from memory.archive.write.costs import FileArchiveOptions, PageCosts
 from memory.archive.write.dedup import Deduplicator
-from memory.archive.write.page_writer import OnPage, PackedPage, bind
+from memory.archive.write.page_writer import PackedPage, bind
 from memory.archive.write.shared_files import FilePiece, SharedPage, UnsharedSpan
 from memory.cold import ColdStore
 from memory.cold.encoding import plain
@@ -36,7 +36,7 @@ from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.header import text_digest
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import page_sheets
-from memory.pages.types import ArchiveEstimate, ArchiveResult, PageRow
+from memory.pages.types import ArchiveEstimate, ArchiveResult, OnPage, PageRow
 from memory.records import AnalysedTerms, Entry, EntryAnalyser, EntryDraft, EntryKind
 from models.messages import Role
 

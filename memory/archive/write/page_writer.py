@@ -19,11 +19,10 @@ from memory.pages.render.blocks import LayoutText
 from memory.pages.render.layout import LayoutSpan
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import RenderedPage, page_sheets, render_page
+from memory.pages.types import OnPage
 from memory.records import new_id
 
 PAGES_A_PACK = 256  # about 8 MB of packs, and 34 MB of PNGs in memory while one is made
-OnPage = Callable[[int], None]
-"""Told how many pages are done; a page that is drawn and not yet proven is half done."""
 
 
 class PackedPage(Struct, frozen=True):

@@ -4,14 +4,14 @@ message_start, then content_block_start/_delta/_stop for each block, message_del
 """
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import cast
 
+from foundation.bounded_json import Json
 from models.chat.port import Event, ReasoningChunk, StopReason, TextChunk
 from models.chat.reasoning import SurrogateJoiner
 from models.limits import AnswerMeter, StreamLimits, count_of
 from models.messages import ToolCall, Usage
 
-Json = dict[str, Any]
 EACH_CALL = " " * 64  # what a call weighs beside its arguments, so that empty ones are bounded too
 _COUNTED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 _REASONS = {

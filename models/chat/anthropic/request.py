@@ -6,10 +6,11 @@ that makes four, the most that the API takes.
 
 import base64
 import json
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 
+from foundation.bounded_json import Json
 from models.messages import (
     Image,
     Message,
@@ -24,7 +25,6 @@ from models.messages import (
     wire_parts,
 )
 
-Json = dict[str, Any]
 BREAKPOINTS = 4
 MARK: Json = {"type": "ephemeral"}
 

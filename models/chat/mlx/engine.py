@@ -54,7 +54,7 @@ class MlxEngine:
     def parse_call(self, text: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The calls in the words between the marks. Raises ValueError where they are none."""
         found: Any = self._tokenizer.tool_parser(text, tools)
-        return found if isinstance(found, list) else [found]  # pyright: ignore[reportUnknownVariableType]
+        return found if isinstance(found, list) else [found]  # pyright: ignore[reportUnknownVariableType] -- untyped list
 
     def encode(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> list[int]:
         """The prompt's tokens by the model's own chat template."""

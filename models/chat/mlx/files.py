@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
+from foundation.bounded_json import Json
 from models.tokens import Tokenizer
-
-Json = dict[str, Any]
 
 
 def find_folder(name: str) -> Path | None:

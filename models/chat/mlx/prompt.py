@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import uuid4
 
+from foundation.bounded_json import Json
 from models.chat.port import Event, ReasoningChunk, TextChunk
 from models.chat.reasoning import ThinkSplitter, overlap
 from models.messages import ToolCall
-
-Json = dict[str, Any]
 
 
 class SpecialTokens(Protocol):

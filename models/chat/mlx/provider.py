@@ -10,10 +10,10 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
 from msgspec import structs
 
+from foundation.bounded_json import Json
 from foundation.install_hints import install_extra
 from foundation.shell_words import command_line
 from models.chat.mlx import files
@@ -26,8 +26,6 @@ from models.messages import Request, Usage
 from models.mlx_thread import Emit, JobPriority, MlxThread, mlx_thread
 from models.settings import ModelSettings
 from models.tokens import Estimate
-
-Json = dict[str, Any]
 
 
 class MlxText:

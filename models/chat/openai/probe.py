@@ -11,10 +11,10 @@ from typing import Any, Protocol, cast
 import msgspec
 from msgspec import Struct
 
+from foundation.bounded_json import Json
 from models.chat.port import ImageRule, Profile
 from models.settings import ModelSettings
 
-Json = dict[str, Any]
 LARGEST_WINDOW = 1_000_000_000  # tokens
 
 

@@ -6,12 +6,12 @@ from itertools import islice
 from typing import Any, cast
 from uuid import uuid4
 
+from foundation.bounded_json import Json
 from models.chat.port import Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
 from models.chat.reasoning import SurrogateJoiner, ThinkSplitter
 from models.limits import LARGEST_COUNT, AnswerMeter, StreamLimits, count_of
 from models.messages import ToolCall, Usage
 
-Json = dict[str, Any]
 EACH_CALL = " " * 64  # what a call weighs beside its arguments, so that empty ones are bounded too
 LONGEST_NAME, MOST_TIMINGS = 40, 32
 

@@ -7,10 +7,10 @@ templates (Gemma, Mistral) take them.
 
 import base64
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
+from foundation.bounded_json import Json
 from models.messages import (
     Image,
     Message,
@@ -23,8 +23,6 @@ from models.messages import (
     render,
     wire_parts,
 )
-
-Json = dict[str, Any]
 
 
 def openai_body(

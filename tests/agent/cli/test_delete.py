@@ -108,7 +108,7 @@ def test_what_is_deleted_while_others_are_archived_is_passed_over(
 
         def archived(*given: object, **named: object) -> object:
             delete()
-            return archive(*given, **named)  # pyright: ignore[reportArgumentType]
+            return archive(*given, **named)
 
         monkeypatch.setattr(memory.vault, "archive_entries", archived)
     archive_older(memory, NOW)

@@ -27,7 +27,7 @@ def stored(workspace: Workspace, text: str, **rest: object) -> str:
     conversation = memory.cold.new_conversation(clear("House"))
     draft = EntryDraft(
         conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=clear(text), **rest
-    )  # type: ignore[arg-type]
+    )
     entry = memory.cold.append(draft)
     memory.close()
     return entry.id

@@ -1,7 +1,6 @@
 """`palimpsest recall` on pictures: by any reader, several at once, with the entry and the line."""
 
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,24 +12,14 @@ from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import TINY
 from memory.pages.render.page import page_sheets, render_page
 from models.ocr import open as opening
-from models.ocr.port import OcrLine, OcrReading
 from tests.agent.conftest import Run
+from tests.memory.archive.ocr_fakes import FakeEngine
 
 ASKED = EntryHead("e_4kx7m2p0q9ab", "Ann", "user", datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC))
 SAID = EntryHead("e_4kx7m2p0q9ac", "", "assistant", datetime(2026, 3, 14, 9, 27, 10, tzinfo=UTC))
 
 
-class FakeEngine:
-    """Reads the same words in every picture."""
-
-    name = "fake"
-    lines = False
-
-    def read(self, image: bytes) -> OcrReading:
-        return OcrReading(self.name, written="Gate B22\nkey 0f3a9c77e1", told=("It was dark.",))
-
-    def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
-        raise NotImplementedError
+ENGINE = FakeEngine([], lines=False, written="Gate B22\nkey 0f3a9c77e1", told=("It was dark.",))
 
 
 @pytest.fixture
@@ -52,8 +41,8 @@ def photo(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fake_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "installed_engine", lambda *_: FakeEngine())
-    monkeypatch.setattr(opening, "engine_named", lambda *_: FakeEngine())
+    monkeypatch.setattr(opening, "installed_engine", lambda *_: ENGINE)
+    monkeypatch.setattr(opening, "engine_named", lambda *_: ENGINE)
 
 
 def test_a_conversations_page_gives_each_entry_and_its_lines(bare: Run, talked: Path) -> None:

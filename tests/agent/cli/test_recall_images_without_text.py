@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -20,28 +19,13 @@ from memory.memory import Memory
 from memory.pages.render.modes import MODES
 from memory.pages.render.readable import natural_page
 from models.ocr import open as opening
-from models.ocr.picture import open_image
-from models.ocr.port import OcrLine, OcrReading
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock
-
-
-class FakeEngine:
-    """Finds no words."""
-
-    name = "fake"
-    lines = False
-
-    def read(self, image: bytes) -> OcrReading:
-        open_image(image)
-        return OcrReading(self.name)
-
-    def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
-        raise NotImplementedError
+from tests.memory.archive.ocr_fakes import FakeEngine
 
 
 def at_hand(*_: object) -> FakeEngine:
-    return FakeEngine()
+    return FakeEngine([], lines=False)
 
 
 @pytest.fixture

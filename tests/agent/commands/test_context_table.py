@@ -15,7 +15,7 @@ def report(**given: object) -> ContextReport:
         zones=(),
         messages=(),
         prefix_sha256="",
-        **given,  # type: ignore[arg-type]  # a test's own
+        **given,
     )
 
 

@@ -45,7 +45,7 @@ def test_an_export_imported_elsewhere_gives_the_same_tree(nodes: list[Any], leaf
             conversation = first.cold.new_conversation(Cleared(title))
             seqs: list[int] = []
             for text, kind, role, above, meta in nodes:
-                first.cold.clock.advance(0.5)  # type: ignore[attr-defined]  # the clock is a FakeClock here
+                first.cold.clock.advance(0.5)
                 parent = seqs[int(above * (len(seqs) - 1))] if seqs else None
                 draft = EntryDraft(
                     conversation=conversation.seq, parent=parent, kind=kind, role=role, text=Cleared(text), meta=meta

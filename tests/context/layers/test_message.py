@@ -20,7 +20,7 @@ def picture(width: int = 40, height: int = 30) -> bytes:
 
 
 def words(attachment: Attachment, **options: object) -> str:
-    part = load_for_model(attachment, vision=False, read_image=options.get("read_image")).piece.part  # type: ignore[arg-type]  # a test's own options
+    part = load_for_model(attachment, vision=False, read_image=options.get("read_image")).piece.part
     assert isinstance(part, Text) and part.injected == "attachment"
     return part.text
 

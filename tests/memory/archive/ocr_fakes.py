@@ -9,6 +9,7 @@ from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import TINY, Mode
 from memory.pages.render.page import page_sheets, render_page
+from models.ocr.picture import open_image
 from models.ocr.port import OcrLine, OcrReading
 
 PAGE_ID = "pg_abcdefghijkl"
@@ -50,24 +51,35 @@ def forged(png: bytes) -> bytes:
 
 
 class FakeEngine:
-    """Says these lines: crop by crop the n-th, of a whole picture all."""
+    """Reads these lines: crop by crop the n-th, of a whole picture all; `written` is a text without lines."""
 
     name = "fake"
-    lines = True
 
-    def __init__(self, says: Sequence[str], score: float = 0.99) -> None:
+    def __init__(
+        self,
+        says: Sequence[str],
+        score: float = 0.99,
+        *,
+        lines: bool = True,
+        written: str = "",
+        told: tuple[str, ...] = (),
+    ) -> None:
         self._says = list(says)
         self._score = score
+        self._written, self._told = written, told
+        self.lines = lines
         self.crops: list[bytes] = []
         self.pictures: list[bytes] = []
 
     def read(self, image: bytes) -> OcrReading:
+        if not self.lines:
+            open_image(image)  # an engine of whole pictures opens them
         self.pictures.append(image)
         height = 20.0
         lines = (
             OcrLine(words, (0, n * height, 90, (n + 1) * height - 1), self._score) for n, words in enumerate(self._says)
         )
-        return OcrReading(self.name, tuple(lines))
+        return OcrReading(self.name, tuple(lines), written=self._written, told=self._told)
 
     def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
         begin = len(self.crops)

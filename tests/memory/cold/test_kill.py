@@ -52,7 +52,7 @@ def one_session(lines: object, seen: Counter[str], acknowledgements: int, delay:
     """Kills the writer `delay` seconds after so many acknowledgements; gives its exit status."""
     timer: Timer | None = None
     writer = 0
-    for line in lines:  # type: ignore[attr-defined]  # a text stream
+    for line in lines:
         word, value = line.split()
         match word:
             case "started":

@@ -88,7 +88,7 @@ def test_where_the_terms_fail_nothing_of_the_entry_is_kept(database: Path) -> No
     def failing(_text: str, _speaker: str, _meta: object = None) -> object:
         raise ValueError("no words today")
 
-    cold = ColdStore.open(database, analyse=failing, clock=FakeClock())  # type: ignore[arg-type]  # it only raises
+    cold = ColdStore.open(database, analyse=failing, clock=FakeClock())
     conversation = cold.new_conversation()
     with pytest.raises(ValueError, match="no words"):
         cold.append(said(conversation.seq, "hello"))
@@ -286,7 +286,7 @@ def test_a_transaction_of_ones_own_is_whole_or_not_at_all(cold: ColdStore) -> No
     conversation = cold.new_conversation()
 
     def halfway(db: object) -> None:
-        cold.insert(db, said(conversation.seq, "first"))  # type: ignore[arg-type]  # it is apsw's
+        cold.insert(db, said(conversation.seq, "first"))
         raise KeyError("halfway")
 
     with pytest.raises(KeyError, match="halfway"):
@@ -312,9 +312,9 @@ def test_a_reader_sees_one_moment(cold: ColdStore) -> None:
 
     def looks(db: object) -> tuple[int, int]:
         count = "SELECT count(*) FROM entries"
-        before = fetch(db, count)[0][0]  # type: ignore[arg-type]  # it is apsw's
+        before = fetch(db, count)[0][0]
         cold.append(said(conversation.seq, "meanwhile"))
-        return before, fetch(db, count)[0][0]  # type: ignore[arg-type]  # it is apsw's
+        return before, fetch(db, count)[0][0]
 
     assert cold.read(looks) == (0, 0)
     assert cold.statistics().entries == 1

@@ -28,7 +28,7 @@ def chain(cold: ColdStore, conversation: int, count: int, parent: int | None = N
 
 
 def seqs(entries: object) -> list[int]:
-    return [entry.seq for entry in entries]  # type: ignore[attr-defined]  # entries of a branch or a list
+    return [entry.seq for entry in entries]
 
 
 def test_a_branch_without_a_summary_is_the_path_from_the_root(cold: ColdStore) -> None:

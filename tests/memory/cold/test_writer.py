@@ -32,8 +32,8 @@ def values(writer: Writer) -> list[int]:
 
 
 def test_what_is_due_runs_in_order_and_what_is_late_runs_late(writer: Writer) -> None:
-    late = writer.later(add(3), 0.05)  # type: ignore[arg-type]  # a function of a connection
-    now = [writer.later(add(n), 0) for n in (1, 2)]  # type: ignore[arg-type]
+    late = writer.later(add(3), 0.05)
+    now = [writer.later(add(n), 0) for n in (1, 2)]
     wait([late, *now])
     assert values(writer) == [1, 2, 3]
 
@@ -60,7 +60,7 @@ def test_what_a_function_raises_comes_back_and_its_work_does_not_stay(writer: Wr
 
 
 def test_it_is_committed_when_run_returns(writer: Writer, database: Path) -> None:
-    writer.run(add(1))  # type: ignore[arg-type]
+    writer.run(add(1))
     other = apsw.Connection(str(database))
     assert fetch(other, "SELECT x FROM t") == [(1,)]
     other.close()
@@ -70,13 +70,13 @@ def test_closing_runs_what_was_planned_for_later(database: Path) -> None:
     make_place(database)
     writer = Writer(lambda: connect(database))
     writer.run(lambda db: run(db, "CREATE TABLE t (x)"))
-    writer.later(add(1), 60)  # type: ignore[arg-type]
+    writer.later(add(1), 60)
     writer.close()
     other = apsw.Connection(str(database))
     assert fetch(other, "SELECT x FROM t") == [(1,)]
     other.close()
     with pytest.raises(StoreClosed):
-        writer.run(add(2))  # type: ignore[arg-type]
+        writer.run(add(2))
 
 
 class FakeConnection:
@@ -108,7 +108,7 @@ def test_after_a_failed_sync_the_store_is_opened_anew() -> None:
 
     def opens() -> apsw.Connection:
         log.append("opened")
-        return FakeConnection(log)  # type: ignore[return-value]  # as far as the writer looks
+        return FakeConnection(log)
 
     writer = Writer(opens)
     with pytest.raises(apsw.IOError):
@@ -119,7 +119,7 @@ def test_after_a_failed_sync_the_store_is_opened_anew() -> None:
 
 
 def test_readers_lend_one_connection_to_one_at_a_time(writer: Writer, database: Path) -> None:
-    writer.run(add(1))  # type: ignore[arg-type]
+    writer.run(add(1))
     opened: list[apsw.Connection] = []
 
     def opens() -> apsw.Connection:
@@ -145,6 +145,6 @@ def test_the_data_version_moves_with_every_commit_and_no_read(writer: Writer, da
     first = readers.data_version()
     readers.run(lambda db: fetch(db, "SELECT * FROM t"))
     assert readers.data_version() == first
-    writer.run(add(1))  # type: ignore[arg-type]
+    writer.run(add(1))
     assert readers.data_version() != first
     readers.close()

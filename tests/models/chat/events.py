@@ -10,7 +10,7 @@ from models.settings import ModelSettings
 
 def request(*messages: Message | str, **given: object) -> Request:
     turned = tuple(user(one) if isinstance(one, str) else one for one in messages) or (user("Hello?"),)
-    return Request(model="scripted", messages=turned, **{"temperature": 0.0, **given})  # type: ignore[arg-type]  # any field
+    return Request(model="scripted", messages=turned, **{"temperature": 0.0, **given})
 
 
 async def all_events(model: ChatModel, asked: Request | None = None) -> list[Event]:

@@ -210,7 +210,7 @@ async def test_stopping_closes_the_connection(loopback: Loopback, hasty: ModelSe
     model = open_model(f"openai:scripted@{loopback.address}", settings=ModelSettings(), env={})
     events = model.stream(request())
     assert await anext(events) == TextChunk("One ")
-    await events.aclose()  # type: ignore[attr-defined]  # a generator
+    await events.aclose()
     assert loopback.client_left.wait(2), "the server would work on for no one"
     await model.close()
 

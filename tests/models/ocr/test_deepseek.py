@@ -102,7 +102,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: None):  # type: ignore[no-untyped-def]
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: None):
     """Makes tiny checkpoints: `make(reply, version=1, loops=False)`."""
     from tests.scripted_models import scripted_deepseek_ocr, shrink_deepseek_ocr
 
@@ -117,14 +117,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]  # the first import of
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_picture_is_read(make, version: int, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
+def test_a_picture_is_read(make, version: int, capfd: pytest.CaptureFixture[str]) -> None:
     engine = DeepSeek(str(make(REPLY, version=version)))
     found = engine.read(PAGE)
     assert (found.engine, found.text, found.told) == ("deepseek", REPLY, ())
     assert capfd.readouterr() == ("", "")  # mlx-vlm prints to both
 
 
-def test_it_lives_on_the_mlx_thread(make, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+def test_it_lives_on_the_mlx_thread(make, monkeypatch: pytest.MonkeyPatch) -> None:
     from models.ocr.deepseek_engine import DeepSeekEngine
 
     seen: list[str] = []
@@ -132,7 +132,7 @@ def test_it_lives_on_the_mlx_thread(make, monkeypatch: pytest.MonkeyPatch) -> No
 
     def spied(self: DeepSeekEngine, *given: object, **named: object) -> None:
         seen.append(threading.current_thread().name)
-        load(self, *given, **named)  # type: ignore[arg-type]
+        load(self, *given, **named)
 
     monkeypatch.setattr(DeepSeekEngine, "__init__", spied)
     engine = DeepSeek(str(make(REPLY)))
@@ -140,32 +140,32 @@ def test_it_lives_on_the_mlx_thread(make, monkeypatch: pytest.MonkeyPatch) -> No
     assert seen == ["mlx"]
 
 
-def test_a_text_that_is_cut_off_says_so(make) -> None:  # type: ignore[no-untyped-def]
+def test_a_text_that_is_cut_off_says_so(make) -> None:
     found = DeepSeek(str(make(REPLY)), most=4).read(PAGE)
     assert found.text == "The ferry leaves at"
     assert found.told == ("The text was cut off at 4 tokens: the picture holds more.",)
 
 
-def test_an_endless_repetition_is_stopped_and_told(make) -> None:  # type: ignore[no-untyped-def]
+def test_an_endless_repetition_is_stopped_and_told(make) -> None:
     found = DeepSeek(str(make(" All work and no play.", loops=True))).read(PAGE)
     assert found.told == (REPEATS,)
     assert found.text.startswith("All work and no play.")
     assert len(found.text) < 100
 
 
-def test_random_weights_end_too(make) -> None:  # type: ignore[no-untyped-def]
+def test_random_weights_end_too(make) -> None:
     found = DeepSeek(str(make(None)), most=24).read(PAGE)
     assert found.told == ("The text was cut off at 24 tokens: the picture holds more.",) or len(found.text) < 200
 
 
-def test_whoever_leaves_stops_the_model(make, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+def test_whoever_leaves_stops_the_model(make, monkeypatch: pytest.MonkeyPatch) -> None:
     from models.ocr.deepseek_engine import DeepSeekEngine
 
     words = list[str]()
     read = DeepSeekEngine.read
 
     def counted(self: DeepSeekEngine, *given: object, **named: object) -> Iterator[OcrChunk]:
-        for piece in read(self, *given, **named):  # type: ignore[arg-type]
+        for piece in read(self, *given, **named):
             words.append(piece.text)
             yield piece
 
@@ -197,7 +197,7 @@ def with_model_file(folder: Path) -> Path:
     return marked(folder)
 
 
-def test_a_checkpoints_own_python_is_refused_before_anything_is_loaded(make) -> None:  # type: ignore[no-untyped-def]
+def test_a_checkpoints_own_python_is_refused_before_anything_is_loaded(make) -> None:
     folder = make(REPLY)
     mark = with_model_file(folder)
     with pytest.raises(ModelError, match=r"own\.py") as raised:
@@ -206,13 +206,13 @@ def test_a_checkpoints_own_python_is_refused_before_anything_is_loaded(make) -> 
     assert not mark.exists()
 
 
-def test_a_person_is_asked_and_their_no_counts(make) -> None:  # type: ignore[no-untyped-def]
+def test_a_person_is_asked_and_their_no_counts(make) -> None:
     folder = make(REPLY)
     mark = with_model_file(folder)
     asked: list[tuple[Path, tuple[str, ...]]] = []
 
     def no(where: Path, code: object) -> bool:
-        asked.append((where, tuple(code)))  # type: ignore[arg-type]
+        asked.append((where, tuple(code)))
         return False
 
     with pytest.raises(ModelError):
@@ -221,14 +221,14 @@ def test_a_person_is_asked_and_their_no_counts(make) -> None:  # type: ignore[no
     assert not mark.exists()
 
 
-def test_with_a_yes_it_runs(make) -> None:  # type: ignore[no-untyped-def]
+def test_with_a_yes_it_runs(make) -> None:
     folder = make(REPLY)
     mark = with_model_file(folder)
     assert DeepSeek(str(folder), consent=lambda *_: True).read(PAGE).text == REPLY
     assert mark.exists()
 
 
-def test_python_that_only_lies_there_is_left_alone(make) -> None:  # type: ignore[no-untyped-def]
+def test_python_that_only_lies_there_is_left_alone(make) -> None:
     folder = make(REPLY)
     mark = marked(folder)
     for name in ("config.json", "tokenizer_config.json"):
@@ -242,7 +242,7 @@ def test_python_that_only_lies_there_is_left_alone(make) -> None:  # type: ignor
     assert not mark.exists()
 
 
-def test_a_broken_folder_is_said(make) -> None:  # type: ignore[no-untyped-def]
+def test_a_broken_folder_is_said(make) -> None:
     folder = make(REPLY)
     (folder / "model.safetensors").write_bytes(b"broken")
     with pytest.raises(ModelError, match=str(folder.name)):

@@ -152,5 +152,5 @@ def test_recalled_parts_are_named_by_their_conversation() -> None:
         sources=tuple(msgspec.structs.replace(s, name="recalled e_5") for s in REPORT.layers[3].sources),
     )
     report = msgspec.structs.replace(REPORT, layers=(layer,))
-    names = names_of(report, SimpleNamespace(conversations=kept))  # type: ignore[arg-type]
+    names = names_of(report, SimpleNamespace(conversations=kept))
     assert names == {"recalled e_5": "recalled “House”, 2026-03-14"}

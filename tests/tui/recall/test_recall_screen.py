@@ -58,7 +58,7 @@ def say(memory: Memory, *texts: str, title: str = "House") -> list[str]:
 @asynccontextmanager
 async def looking(open_chat: Any, memory: Memory, query: str = "", **more: Any) -> AsyncIterator[Any]:
     session = FakeSession(lambda text: answer(text))
-    session.memory = memory  # type: ignore[assignment]
+    session.memory = memory
     async with open_chat(session=session, **more) as chat:
         await chat.type(f"/recall {query}".strip())
         await chat.press("escape", "enter")

@@ -5,20 +5,18 @@ The first words of every header, as a picture to look for: `PALIMPSEST-`.
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from memory.pages.font.glyphs import load_glyphs
+from memory.pages.read.arrays import Floats
 from memory.pages.read.grid.pitch import Pitch
 from memory.pages.read.nearest.resampling import Axis
 from memory.pages.render.modes import CELLS, Cell
 
 OPENING = "PALIMPSEST-"
-
-Floats = NDArray[np.floating[Any]]
 
 
 @cache

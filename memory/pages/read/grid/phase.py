@@ -7,20 +7,18 @@ Which of a grid's cells have ink.
 """
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from memory.pages.font.glyphs import NEWLINE
+from memory.pages.read.arrays import Floats
 from memory.pages.read.deadline import Deadline, unlimited
 from memory.pages.read.grid.pitch import Pitch
 from memory.pages.read.nearest.resampling import Axis
 from memory.pages.read.nearest.shapes import GlyphShapes, load_shapes
 from memory.pages.render.modes import CELLS, Cell
-
-Floats = NDArray[np.floating[Any]]
 
 _ROWS, _COLUMNS = 10, 26  # cells of the patch
 _LEAST_ROWS, _LEAST_COLUMNS = 3, 8

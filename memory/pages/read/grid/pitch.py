@@ -4,13 +4,11 @@ Ink stops between two lines and, in Latin, between two letters, so that sums alo
 Sums are of strips, so that a page in a corner of a picture is heard over what surrounds it.
 """
 
-from typing import Any
-
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-Floats = NDArray[np.floating[Any]]
+from memory.pages.read.arrays import Floats
 
 STRIP = 128
 _WINDOW, _HOP, _PADDED = 512, 256, 4096

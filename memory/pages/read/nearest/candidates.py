@@ -10,8 +10,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from memory.pages.read.arrays import Floats, Indices
 from memory.pages.read.deadline import Deadline, unlimited
-from memory.pages.read.nearest.shapes import Floats, GlyphShapes, Places
+from memory.pages.read.nearest.shapes import GlyphShapes
 
 _AT_ONCE = 512
 _CLEARLY_OF_A_PAIR = 0.2  # of a pair's light may differ
@@ -23,16 +24,16 @@ class _GlyphNeighbours:
 
     def __init__(self, wide: GlyphShapes, most: int) -> None:
         self._wide = wide
-        self.places: Places = np.zeros(0, np.intp)
-        self.alike: Places = np.zeros((0, most), np.intp)
+        self.places: Indices = np.zeros(0, np.intp)
+        self.alike: Indices = np.zeros((0, most), np.intp)
 
-    def add(self, alike: Places) -> None:
+    def add(self, alike: Indices) -> None:
         places, first = np.unique(alike[:, 0], return_index=True)
         new = ~np.isin(places, self.places)
         self.places = np.concatenate([self.places, places[new]])
         self.alike = np.concatenate([self.alike, alike[first[new]]])
 
-    def nearest(self, told: Floats) -> tuple[Places, Floats]:
+    def nearest(self, told: Floats) -> tuple[Indices, Floats]:
         """For each description: which of the glyphs, and its squared distance."""
         table = self._wide.told[self.places]
         away = (told * told).sum(axis=1)[:, None] + (table * table).sum(axis=1) - 2 * told @ table.T
@@ -41,14 +42,14 @@ class _GlyphNeighbours:
 
 
 def nearest_wide(
-    told: Floats, at: Places, wide: GlyphShapes, most: int, deadline: Deadline | None = None
-) -> tuple[Places, Floats]:
+    told: Floats, at: Indices, wide: GlyphShapes, most: int, deadline: Deadline | None = None
+) -> tuple[Indices, Floats]:
     """As `wide.nearest`, for the pairs of cells that begin `at` (ascending). Raises DeadlineExceeded."""
     found, away = np.zeros((len(told), most), np.intp), np.zeros((len(told), most), np.float32)
     light = (told * told).sum(axis=1)
     overlapped = np.zeros(int(at[-1]) + 3 if len(at) else 0, np.bool_)
     seen, limit = _GlyphNeighbours(wide, most), 0.0
-    left: Places = np.random.default_rng(1).permutation(len(told))
+    left: Indices = np.random.default_rng(1).permutation(len(told))
     until = deadline or unlimited()
     while len(left):
         until.check()
@@ -70,7 +71,7 @@ def nearest_wide(
     return found, away
 
 
-def _ranked(told: Floats, candidates: Places, wide: GlyphShapes) -> tuple[Places, Floats]:
+def _ranked(told: Floats, candidates: Indices, wide: GlyphShapes) -> tuple[Indices, Floats]:
     """These candidates, the nearest first, and their squared distances."""
     away = np.empty(candidates.shape, np.float32)
     for at in range(0, len(told), 512):
@@ -94,9 +95,9 @@ _LEAST_NOISE = 0.03**2
 class GlyphItems(Struct, frozen=True):
     """Glyphs of one width on the page: `row` and `column` (n,), and `candidates` (n, k) places, the likeliest first."""
 
-    row: Places
-    column: Places
-    candidates: Places
+    row: Indices
+    column: Indices
+    candidates: Indices
     open: NDArray[np.bool_]  # (n,) False where the first candidate is beyond doubt
 
 
@@ -123,14 +124,14 @@ class GlyphCandidates:
         self._candidates, self._away = (candidates, wide_candidates), (away, wide_away)
         self.noise = self._misfit()
 
-    def items(self, expected: tuple[Floats, Floats], known: tuple[Places, Places]) -> tuple[GlyphItems, GlyphItems]:
+    def items(self, expected: tuple[Floats, Floats], known: tuple[Indices, Indices]) -> tuple[GlyphItems, GlyphItems]:
         """The narrow and the wide glyphs that are likeliest together, every cell in one of them.
 
         `expected` are the nats against each glyph; `known` are glyphs that the page has elsewhere: they stand for
         election in every cell.
         """
         self.sure &= expected[0][self._candidates[0][:, 0]] < _COMMON
-        every: Places = np.arange(self.rows * self.columns, dtype=np.intp)
+        every: Indices = np.arange(self.rows * self.columns, dtype=np.intp)
         narrow, narrow_cost = self._ranked(0, expected[0], known[0], every)
         wide, wide_cost = self._ranked(1, expected[1], known[1], self.pairs)
         narrow_cost[self.sure] = 0
@@ -147,7 +148,7 @@ class GlyphCandidates:
             GlyphItems(begun // self.columns, begun % self.columns, wide[at], np.ones(len(begun), np.bool_)),
         )
 
-    def _ranked(self, kind: int, expected: Floats, known: Places, cells: Places) -> tuple[Places, Floats]:
+    def _ranked(self, kind: int, expected: Floats, known: Indices, cells: Indices) -> tuple[Indices, Floats]:
         """Candidates (n, k), the likeliest first, and the first's nats."""
         candidates, away = self._candidates[kind], self._away[kind]
         if len(known):
@@ -161,7 +162,7 @@ class GlyphCandidates:
         order = order[:, :_MOST_WEIGHED]
         return candidates[rows, order], cost[rows, order[:, :1]][:, 0]
 
-    def _among(self, kind: int, known: Places) -> tuple[Places, Floats]:
+    def _among(self, kind: int, known: Indices) -> tuple[Indices, Floats]:
         """The nearest of the glyphs that are known, and their squared distances."""
         told, table = self._told[kind], self._kinds[kind].told[known]
         most = min(_KNOWN_MOST, len(known))
@@ -186,7 +187,7 @@ class GlyphCandidates:
         return max(float(np.median(inked)) / size, _LEAST_NOISE) if len(inked) else _LEAST_NOISE
 
 
-def _singles(flat: Floats, narrow: GlyphShapes) -> tuple[Places, Floats, NDArray[np.bool_]]:
+def _singles(flat: Floats, narrow: GlyphShapes) -> tuple[Indices, Floats, NDArray[np.bool_]]:
     """Candidates, their distances, and which cells are beyond doubt."""
     candidates = np.zeros((len(flat), _NARROW_MOST), np.intp)
     away = np.zeros((len(flat), _NARROW_MOST), np.float32)
@@ -201,7 +202,7 @@ def _singles(flat: Floats, narrow: GlyphShapes) -> tuple[Places, Floats, NDArray
     return candidates, away, sure
 
 
-def _letters(narrow: GlyphShapes, first: Places, away: Floats, told: Floats) -> NDArray[np.bool_]:
+def _letters(narrow: GlyphShapes, first: Indices, away: Floats, told: Floats) -> NDArray[np.bool_]:
     """Cells that are clearly a letter or digit of ASCII; no half of a wide glyph looks like one."""
     codes = narrow.codes[first]
     letters = np.zeros(0x80, np.bool_)
@@ -209,7 +210,7 @@ def _letters(narrow: GlyphShapes, first: Places, away: Floats, told: Floats) -> 
     return letters[np.minimum(codes, 0x7F)] & (away < _CLEARLY * (told * told).sum(axis=1))
 
 
-def _pairs(sure: NDArray[np.bool_], plain: NDArray[np.bool_]) -> Places:
+def _pairs(sure: NDArray[np.bool_], plain: NDArray[np.bool_]) -> Indices:
     """Where a wide glyph may begin: no glyph's left half is like a narrow glyph, so not where one is beyond doubt."""
     begins = ~sure & ~plain
     begins[:, :-1] &= ~(plain & ~sure)[:, 1:]
@@ -230,7 +231,7 @@ def _cheapest(narrow: Floats, wide: Floats) -> NDArray[np.bool_]:
         total[column] = np.minimum(one, two)
     starts = np.zeros((rows, columns), np.bool_)
     at = np.full(rows, columns)
-    every: Places = np.arange(rows, dtype=np.intp)
+    every: Indices = np.arange(rows, dtype=np.intp)
     while (at > 0).any():
         takes = by_wide[at, every] & (at > 0)
         starts[every[takes], at[takes] - 2] = True

@@ -9,10 +9,11 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from memory.pages.read.arrays import Floats, Indices
 from memory.pages.read.deadline import Deadline
 from memory.pages.read.nearest.candidates import GlyphItems
 from memory.pages.read.nearest.image_model import ImageModel
-from memory.pages.read.nearest.shapes import Floats, GlyphShapes, Places
+from memory.pages.read.nearest.shapes import GlyphShapes
 
 _SWEEPS = 6
 _BATCH = 1024
@@ -25,7 +26,7 @@ class WeighedGlyphs(Struct, frozen=True):
     """Glyphs of one width after weighing: `costs` (n, k) in nats above the best, candidates as in `items`."""
 
     items: GlyphItems
-    best: Places  # (n,) which candidate
+    best: Indices  # (n,) which candidate
     costs: Floats
 
 
@@ -106,7 +107,7 @@ class PageFit:
         """What the page leaves unexplained, by page pixel."""
         return self._seen - self.sight.x.shared.right(self.sight.y.shared.left(self.page))
 
-    def _choose(self, kind: int, some: Places, rest: Floats, penalties: tuple[Floats, Floats] | None) -> int:
+    def _choose(self, kind: int, some: Indices, rest: Floats, penalties: tuple[Floats, Floats] | None) -> int:
         changed = 0
         for at in range(0, len(some), _BATCH):
             batch = some[at : at + _BATCH]
@@ -118,7 +119,7 @@ class PageFit:
             changed += int(moved.sum())
         return changed
 
-    def _costs(self, kind: int, some: Places, rest: Floats, penalties: tuple[Floats, Floats] | None) -> Floats:
+    def _costs(self, kind: int, some: Indices, rest: Floats, penalties: tuple[Floats, Floats] | None) -> Floats:
         """(some, k) nats of each candidate, the one now on the page at 0."""
         shapes, items = self.kinds[kind]
         cell = self.sight.grid.cell
@@ -136,7 +137,7 @@ class PageFit:
         cost = (own - 2 * (here[:, None] * change).sum(axis=(2, 3))) / (2 * self.noise)
         return cost if penalties is None else cost + penalties[kind][candidates]
 
-    def _draw(self, kind: int, some: Places) -> None:
+    def _draw(self, kind: int, some: Indices) -> None:
         shapes, items = self.kinds[kind]
         cell = self.sight.grid.cell
         for at in range(0, len(some), 4096):
@@ -146,7 +147,7 @@ class PageFit:
             ink = shapes.ink(items.candidates[batch, self.best[kind][batch]])
             self.page[lines[:, :, None], ends[:, None, :]] = ink
 
-    def _stir(self, kind: int, weighed: Places, moved: Places) -> None:
+    def _stir(self, kind: int, weighed: Indices, moved: Indices) -> None:
         _, items = self.kinds[kind]
         self._stirred[items.row[weighed] + 1, items.column[weighed] + 2] = False
         for down in range(3):
@@ -163,5 +164,5 @@ class PageFit:
 def _runs(gram: Floats, length: int, step: int) -> Floats:
     """(n, length, length): the gram's square from each cell on."""
     count = (gram.shape[0] - length) // step + 1
-    at: Places = np.arange(count, dtype=np.intp)[:, None] * step + np.arange(length)
+    at: Indices = np.arange(count, dtype=np.intp)[:, None] * step + np.arange(length)
     return gram[at[:, :, None], at[:, None, :]]

@@ -11,7 +11,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memory.pages.read.nearest.shapes import Floats, GlyphShapes
+from memory.pages.read.arrays import Floats
+from memory.pages.read.nearest.shapes import GlyphShapes
 from memory.pages.render.header import HEADER_CELLS, PageHeader, read_header
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
+from memory.pages.read.arrays import Floats
 from memory.pages.read.grid.detect import Grid
 from memory.pages.read.nearest.resampling import KERNELS, Axis, axis
-from memory.pages.read.nearest.shapes import Floats
 
 
 class ImageModel:

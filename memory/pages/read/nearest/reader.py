@@ -15,6 +15,7 @@ from foundation.program import PROGRAM
 from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.pages.font.glyphs import FILLER, NEWLINE, load_glyphs
+from memory.pages.read.arrays import Floats, Indices
 from memory.pages.read.deadline import Deadline, DeadlineExceeded, unlimited
 from memory.pages.read.exact import PageReading, read_cells, text_and_heads
 from memory.pages.read.grid.detect import Grid, find_grid
@@ -23,7 +24,7 @@ from memory.pages.read.nearest.fit import PageFit, WeighedGlyphs
 from memory.pages.read.nearest.header import Alternative, combinations, nearest_header
 from memory.pages.read.nearest.image_model import ImageModel, align_grid, calibrate, square_grid
 from memory.pages.read.nearest.resampling import KERNELS
-from memory.pages.read.nearest.shapes import Floats, GlyphShapes, Places, load_shapes, penalties
+from memory.pages.read.nearest.shapes import GlyphShapes, load_shapes, penalties
 from memory.pages.render.header import HEADER_CELLS, PageHeader, text_digest, write_header
 from memory.pages.render.modes import Cell
 from memory.pages.render.png import decode_grey
@@ -253,7 +254,7 @@ def _fitted(sight: ImageModel, cells: Floats, narrow: GlyphShapes, wide: GlyphSh
     expected = (penalties(narrow, nothing), penalties(wide, nothing))
     look = GlyphCandidates(cells, narrow, wide, expected[0], deadline)
     fit: PageFit | None = None
-    known: tuple[Places, Places] = (nothing.astype(np.intp), nothing.astype(np.intp))
+    known: tuple[Indices, Indices] = (nothing.astype(np.intp), nothing.astype(np.intp))
     for _ in range(2):
         deadline.check()
         fit = PageFit(sight, tuple(zip(both, look.items(expected, known), strict=True)), deadline)
@@ -271,7 +272,7 @@ def _fitted(sight: ImageModel, cells: Floats, narrow: GlyphShapes, wide: GlyphSh
     return FittedPage(sight.grid, _codes(fit, sight.grid), doubtful, choices, fit.misfit, fit.page)
 
 
-def _seen(kind: GlyphShapes, codes: Codes) -> Places:
+def _seen(kind: GlyphShapes, codes: Codes) -> Indices:
     """The glyphs of that width that the page seems to have more than once."""
     values, counts = np.unique(codes, return_counts=True)
     places = kind.place[values[counts > 1]]

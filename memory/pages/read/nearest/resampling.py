@@ -8,12 +8,11 @@ Products with matrices whose rows reach only a few columns: each page pixel's li
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.floating[Any]]
+from memory.pages.read.arrays import Floats
 
 _BLOCK = 96  # rows taken together
 

@@ -4,16 +4,13 @@ What a page's own glyphs say about its doubtful ones: a page of English has few 
 """
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.pages.font.glyphs import FILLER, Glyphs, load_glyphs
+from memory.pages.read.arrays import Floats, Indices
 from memory.pages.render.modes import Cell
-
-Floats = NDArray[np.floating[Any]]
-Places = NDArray[np.intp]
 
 _KEPT = 0.625  # of the frequencies: those that a page still has when scaled to 0.7
 _BATCH = 4096
@@ -39,7 +36,7 @@ class GlyphShapes:
         )
         self._half_norms: Floats = (self.told * self.told).sum(axis=1) / 2
 
-    def ink(self, at: Places) -> Floats:
+    def ink(self, at: Indices) -> Floats:
         """(…, h, w) of 0 and 1, for places within `codes`."""
         first = self._first[at]
         halves = (first, first + 1) if self._wide else (first,)
@@ -51,7 +48,7 @@ class GlyphShapes:
         down, across = _cosines(self.size[0]), _cosines(self.size[1])
         return (down @ ink @ across.T).reshape(len(ink), len(down) * len(across))
 
-    def nearest(self, told: Floats, most: int) -> tuple[Places, Floats]:
+    def nearest(self, told: Floats, most: int) -> tuple[Indices, Floats]:
         """(n, most) places of the glyphs nearest to each description, nearest first, and their squared distances.
 
         In batches of bounded memory. Two of the nearest are missed where they fall in one block of 128 together; the
@@ -64,7 +61,7 @@ class GlyphShapes:
             found[at : at + 256], away[at : at + 256] = self._nearest(batch, most)
         return found, away
 
-    def _nearest(self, told: Floats, most: int) -> tuple[Places, Floats]:
+    def _nearest(self, told: Floats, most: int) -> tuple[Indices, Floats]:
         order, table, half_norms = self._stirred()
         likeness = (told @ table - half_norms).reshape(len(told), -1, 128)
         blocks = likeness.max(axis=2)
@@ -77,7 +74,7 @@ class GlyphShapes:
         away = (told * told).sum(axis=1)[:, None] - 2 * value[rows, ranked]
         return places, np.maximum(away, 0)
 
-    def _stirred(self) -> tuple[Places, Floats, Floats]:
+    def _stirred(self) -> tuple[Indices, Floats, Floats]:
         if not hasattr(self, "_order"):
             count = len(self.codes)
             padded = -(-count // 128) * 128

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from memory.pages.font.glyphs import FILLER, NEWLINE, load_glyphs
+from memory.pages.read.arrays import Floats
 from memory.pages.read.grid.detect import Grid
 from memory.pages.render.header import HEADER_CELLS
 from memory.pages.render.modes import Cell
@@ -24,8 +25,6 @@ _SAME = 0.45  # of full contrast: no pixel of two equal cells differs by more
 _INK = 0.35  # of full contrast, from which a pixel is ink
 _RULES = "-=_.*#~+─━═"  # what rules are made of, before anything else is looked for
 _LAST_SIGN = 0x2600
-
-Floats = NDArray[np.float32]
 
 
 class TextSegment(Struct, frozen=True):

@@ -66,7 +66,7 @@ def test_setting_right_can_be_cut_short_at_any_write(
             left[0] -= 1
             if not left[0]:
                 raise KeyboardInterrupt
-            real(*given)  # pyright: ignore[reportCallIssue]
+            real(*given)
 
         monkeypatch.setattr(storage, name, fused)
     with pytest.raises(KeyboardInterrupt):

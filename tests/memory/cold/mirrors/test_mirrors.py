@@ -31,8 +31,8 @@ class Desk:
         self.conversation = self.cold.new_conversation(Cleared("Trip planning")).seq
 
     def text_of(self, entry: object) -> str:
-        self.asked.append(entry.id)  # type: ignore[attr-defined]  # an Entry
-        return entry.text if entry.text is not None else "from the pixels"  # type: ignore[attr-defined]  # an Entry, as Mirrors hands it
+        self.asked.append(entry.id)
+        return entry.text if entry.text is not None else "from the pixels"
 
     def say(self, text: str, **rest: object) -> int:
         leaf = self.cold.conversation_at(self.conversation).leaf
@@ -157,7 +157,7 @@ def test_an_edit_that_comes_while_a_turn_is_appended_stays_in_the_file(
 
     def edits_meanwhile(entry: object, text: str) -> bytes:
         desk.path.write_text(edited, "utf-8")
-        return turns(entry, text)  # type: ignore[arg-type]  # an Entry
+        return turns(entry, text)
 
     desk.say("two")
     with monkeypatch.context() as patch:

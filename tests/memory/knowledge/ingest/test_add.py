@@ -337,14 +337,14 @@ def test_a_picture_is_read_again_once_there_is_an_engine(
 def test_an_engine_that_fails_spoils_no_other_file(knowledge: Knowledge, notes: Path) -> None:
     files.picture(notes / "shot.png", "Login failed")
 
-    class FakeEngine:
+    class BlurredEngine:
         name = "blurred"
 
         def read(self, _image: bytes) -> None:
             raise UnreadableImage("No", "it is too blurred", "Take it again.")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ocr, "installed_engine", lambda *_: FakeEngine())
+        patch.setattr(ocr, "installed_engine", lambda *_: BlurredEngine())
         report = knowledge.add([notes], sight=INSTALLED)
     assert [(one.name, one.why) for one in report.bad] == [
         ("notes/shot.png", "blurred could not read it: it is too blurred")

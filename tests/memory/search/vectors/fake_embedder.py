@@ -32,7 +32,7 @@ class FakeEmbedder:
         if self.refuses and any(self.refuses in text for text in texts):
             raise EmbedError("Too long", "That is too long.", of_text=True)
         (self.questions if query else self.texts).extend(texts)
-        return np.stack([self.vector(text) for text in texts])
+        return np.array([self.vector(text) for text in texts], np.float32).reshape(-1, self.dimensions)
 
     def vector(self, text: str) -> NDArray[np.float32]:
         found = np.zeros(self.dimensions, np.float32)

@@ -179,7 +179,7 @@ async def test_stopping_closes_the_connection(loopback: Loopback, spec: str) -> 
     model = open_model(spec, settings=ModelSettings(), env={})
     events = model.stream(request())
     assert isinstance(await anext(events), TextChunk | ReasoningChunk)
-    await events.aclose()  # type: ignore[attr-defined]  # a generator
+    await events.aclose()
     assert loopback.client_left.wait(2)
     await model.close()
 

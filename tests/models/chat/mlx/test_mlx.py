@@ -106,7 +106,7 @@ async def test_reading_a_long_prompt_shows_how_far_it_is(model: ChatModel) -> No
 
 async def test_stopping_while_it_speaks_leaves_a_true_cache(model: ChatModel) -> None:
     first = (SYSTEM, user("Go on."))
-    async with aclosing(model.stream(request(*first))) as events:  # type: ignore[type-var]  # a generator
+    async with aclosing(model.stream(request(*first))) as events:
         async for event in events:
             if isinstance(event, TextChunk):
                 break
@@ -119,7 +119,7 @@ async def test_stopping_while_it_speaks_leaves_a_true_cache(model: ChatModel) ->
 
 async def test_stopping_while_it_reads_stops_the_reading(model: ChatModel) -> None:
     seen: list[PrefillProgress] = []
-    async with aclosing(model.stream(request("k" * 3800))) as events:  # type: ignore[type-var]  # a generator
+    async with aclosing(model.stream(request("k" * 3800))) as events:
         async for event in events:
             if isinstance(event, PrefillProgress) and event.done:
                 seen.append(event)
@@ -225,7 +225,7 @@ async def test_all_of_it_happens_on_one_thread(folder: Path, monkeypatch: pytest
 
         def spied(*args: object, _original: object = original, **given: object) -> object:
             seen.add(threading.current_thread().name)
-            return _original(*args, **given)  # type: ignore[operator]  # a method
+            return _original(*args, **given)
 
         monkeypatch.setattr(MlxEngine, name, spied)
     thread = MlxThread()

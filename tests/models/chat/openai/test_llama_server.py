@@ -108,7 +108,7 @@ async def test_stopping_stops_the_servers_work(scripted_llama: Scripted) -> None
     server = scripted_llama(reply, context=8192)
     model = open_model(server.spec, settings=SETTINGS, env={})
     came = 0
-    async with aclosing(model.stream(request("Talk.", max_tokens=6000))) as events:  # type: ignore[type-var]  # a generator
+    async with aclosing(model.stream(request("Talk.", max_tokens=6000))) as events:
         async for event in events:
             came += isinstance(event, TextChunk)
             if came == 3:
@@ -151,6 +151,6 @@ async def _idle_after(server: LlamaServer) -> int:
         state = await asyncio.to_thread(slot)
         if not state["is_processing"]:
             following = state.get("next_token") or [{}]
-            return int(following[0].get("n_decoded", 0))  # type: ignore[index]  # llama.cpp's own shape
+            return int(following[0].get("n_decoded", 0))
         await asyncio.sleep(0.01)
     raise AssertionError("the server is still at work")

@@ -36,7 +36,7 @@ class FakeHost(App[None]):
 
 
 def host_of(pilot: Pilot[None]) -> FakeHost:
-    return pilot.app  # type: ignore[return-value]
+    return pilot.app
 
 
 @asynccontextmanager
@@ -113,9 +113,9 @@ async def test_finished_blocks_are_rendered_once() -> None:
 
         def counted(piece: object) -> object:
             made.append(piece)
-            return make(piece)  # type: ignore[arg-type]
+            return make(piece)
 
-        view.line_cache.make = counted  # type: ignore[assignment]
+        view.line_cache.make = counted
         for paragraph in LONG.split("\n\n"):
             view.feed(paragraph + "\n\n")
             view.advance()
@@ -157,7 +157,7 @@ async def test_older_pieces_come_in_above_without_moving_the_view() -> None:
 
 
 async def test_lines_far_above_are_let_go_and_made_again_when_seen() -> None:
-    old, view_module.KEPT = view_module.KEPT, 400  # type: ignore[misc]
+    old, view_module.KEPT = view_module.KEPT, 400
     try:
         async with shown() as (view, pilot):
             for _ in range(6):
@@ -167,7 +167,7 @@ async def test_lines_far_above_are_let_go_and_made_again_when_seen() -> None:
             await pilot.pause()
             assert "Paragraph 0" in top_line(view)
     finally:
-        view_module.KEPT = old  # type: ignore[misc]
+        view_module.KEPT = old
 
 
 async def test_selected_text_comes_without_marks_and_margins() -> None:
@@ -175,7 +175,7 @@ async def test_selected_text_comes_without_marks_and_margins() -> None:
         view.add(UserItem("锅炉 question"), *passages("The answer\n\nsecond"))
         text = view.get_selection(Selection(None, None))
         assert text == ("锅炉 question\n\nThe answer\n\nsecond", "\n")
-        line = next(n for n in range(9) if "question" in view.line_cache.line(n).text)  # type: ignore[union-attr]
+        line = next(n for n in range(9) if "question" in view.line_cache.line(n).text)
         start = view.left_margin + 2 + 3
         found = view.get_selection(Selection(Offset(start, line), Offset(start + 4, line)))
         assert found == ("ques", "\n")
