@@ -12,8 +12,8 @@ from msgspec import Struct
 from foundation.clock import from_ms
 from foundation.privacy import EMPTY, Cleared
 from memory.cold import AnswerWriter, ColdStore, deletions
-from memory.cold.insert import insert_conversation
-from memory.cold.lookup import entries_with_id, entry_seqs, ids_stored, is_id_taken
+from memory.cold.conversations import insert_conversation
+from memory.cold.entries import entries_with_id, entry_seqs, ids_stored, is_id_taken
 from memory.cold.secret import keyed
 from memory.cold.tree import PAGE, steps_up
 from memory.records import Branch, Conversation, Entry, EntryDraft

@@ -24,7 +24,7 @@ from memory.archive.rows.archives import label_doubts, page_label_doubts
 from memory.archive.rows.pages import page_row
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
-from memory.cold.lookup import entries_with_id
+from memory.cold.entries import entries_with_id
 from memory.errors import NotFound
 from memory.hot import HotMemory, NoSuchNote, Note
 from memory.pages.types import ArchiveRow

@@ -18,7 +18,7 @@ from benchmarks.scaling.embedded import PerturbedEmbedder, fill_vectors
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.cold.insert import note_change
+from memory.cold.changes import note_change
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
 from memory.search import Query

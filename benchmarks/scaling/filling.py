@@ -12,8 +12,8 @@ from benchmarks.scaling.perturbing import Said
 from foundation.clock import SystemClock, to_ms
 from foundation.text.analysis import Analyser, analyse
 from memory.cold import ColdStore
+from memory.cold.changes import note_change
 from memory.cold.encoding import digest, from_meta, from_parts, pack, to_bytes
-from memory.cold.insert import note_change
 from memory.cold.integrity.row_hashes import seal_of
 from memory.cold.sql import fetch, run_many
 from memory.records import new_id

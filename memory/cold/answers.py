@@ -9,10 +9,10 @@ import apsw
 
 from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields, cleared_fields, joined
 from foundation.trust import Trust
+from memory.cold.changes import note_change, put_terms
 from memory.cold.encoding import from_meta, to_bytes
-from memory.cold.insert import note_change, put_terms, put_text
+from memory.cold.entries import entry_at, replace_text
 from memory.cold.integrity.row_hashes import seal_rows
-from memory.cold.lookup import entry_at
 from memory.cold.rows import said
 from memory.cold.sql import fetch, run
 from memory.errors import NotFound, StoreClosed, StoreError
@@ -174,7 +174,7 @@ def settle(
         raise NotFound("No such answer", "The answer was deleted, or settled elsewhere, while it was being written.")
     entry = entry_at(connection, seq)
     run(connection, "DELETE FROM chunks WHERE entry = ?", (seq,))
-    put_text(connection, seq, text)
+    replace_text(connection, seq, text)
     run(connection, "UPDATE entries SET complete = ?, meta = ? WHERE seq = ?", (int(complete), from_meta(meta), seq))
     seal_rows(connection, [seq])
     put_terms(connection, seq, text, entry.speaker, analyse, meta)

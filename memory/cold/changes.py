@@ -1,13 +1,13 @@
-"""What others keep up with: the journal of changes, and the terms of entries."""
+"""The tables that the search index follows: `changes`, a journal, and `terms`, an entry's words."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import apsw
 from msgspec import Struct
 
-from memory.cold.lookup import batches, marks
-from memory.cold.sql import SqlRow, each, fetch
-from memory.records import ChangeRow
+from memory.cold.sql import SqlRow, batches, each, fetch, marks, run, run_many
+from memory.records import ChangeRow, EntryAnalyser
 
 _TERMS = """SELECT e.seq, e.conversation, CAST(e.kind AS BLOB), CAST(e.role AS BLOB), CAST(e.speaker AS BLOB),
     e.time_ms, t.terms, t.length
@@ -57,3 +57,20 @@ def terms_of(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, Term
         rows = each(connection, f"{_TERMS} WHERE t.entry IN ({marks(some)})", some)
         found.update((row[0], _terms_row(row)) for row in rows)
     return found
+
+
+def note_change(connection: apsw.Connection, op: str, seqs: Iterable[int]) -> None:
+    """Rows of `changes`, for whoever keeps up with the store: op is add, change, archive or remove."""
+    run_many(connection, "INSERT INTO changes (op, entry) VALUES (?, ?)", [(op, seq) for seq in seqs])
+
+
+def put_terms(  # noqa: PLR0917 — the entry's own, and what finds its words
+    connection: apsw.Connection, seq: int, text: str, speaker: str, analyse: EntryAnalyser, meta: Mapping[str, Any]
+) -> None:
+    """The entry's row of terms, new or anew."""
+    terms = analyse(text, speaker, meta)
+    run(
+        connection,
+        "INSERT OR REPLACE INTO terms (entry, terms, length, analyser) VALUES (?, ?, ?, ?)",
+        (seq, terms.packed, terms.length, terms.analyser),
+    )

@@ -7,10 +7,10 @@ import apsw
 from foundation.clock import from_ms
 from foundation.privacy import Cleared, ClearedBytes
 from memory.cold.encoding import from_parts
+from memory.cold.entries import entry_at
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.integrity.row_seals import EPOCHS, REQUESTS, SealedTable
-from memory.cold.lookup import batches, entry_at, marks
-from memory.cold.sql import SqlRow, each, fetch, first, run, run_many
+from memory.cold.sql import SqlRow, batches, each, fetch, first, marks, run, run_many
 from memory.records import Epoch, LastRequest
 from models.cleared_parts import ClearedParts
 

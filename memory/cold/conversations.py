@@ -1,16 +1,21 @@
-"""Listing, naming, labelling and deleting conversations."""
+"""The table `conversations`, and the labels of its rows. Writes run in a transaction of the caller."""
+
+from datetime import datetime
 
 import apsw
 
-from foundation.privacy import Cleared
+from foundation.clock import Clock, to_ms
+from foundation.privacy import EMPTY, Cleared, edited
+from foundation.program import PROGRAM
+from memory.cold.changes import note_change
 from memory.cold.encoding import plain, to_bytes
-from memory.cold.insert import note_change
-from memory.cold.lookup import conversation_at
 from memory.cold.recalled_copies import blank_recalled
 from memory.cold.rows import CONVERSATIONS, conversation_of
 from memory.cold.sql import each, fetch, run
 from memory.errors import NotFound, StoreBusy
-from memory.records import Conversation
+from memory.records import Conversation, new_id
+
+SHORTEST_PREFIX = 4  # characters of an id that name it
 
 
 def conversations(
@@ -32,6 +37,59 @@ def conversations(
         (*values, limit, offset),
     )
     return [conversation_of(row) for row in rows]
+
+
+def conversation_at(connection: apsw.Connection, seq: int) -> Conversation:
+    """Raises NotFound."""
+    rows = fetch(connection, f"{CONVERSATIONS} WHERE c.seq = ?", (seq,))
+    if not rows:
+        raise NotFound("No such conversation", f"There is no conversation {seq} here.", "It may have been deleted.")
+    return conversation_of(rows[0])
+
+
+def find_conversation(connection: apsw.Connection, ref: str, source: str | None = None) -> Conversation:
+    """By its id, its exact title, or a prefix of its id that no other has. Raises NotFound."""
+    within, values = ("", ()) if source is None else (" AND c.source = ?", (plain(source),))
+    id_ = plain(ref)
+    ways: list[tuple[str, tuple[str | bytes, ...]]] = [("c.id = ?", (id_,)), ("c.title = ?", (to_bytes(ref),))]
+    if len(id_) >= SHORTEST_PREFIX:
+        ways.append(("c.id > ? AND c.id < ?", (id_, id_ + "\U0010ffff")))
+    for where, bound in ways:
+        rows = fetch(
+            connection, f"{CONVERSATIONS} WHERE {where}{within} ORDER BY c.updated_ms DESC LIMIT 9", (*bound, *values)
+        )
+        if len(rows) == 1:
+            return conversation_of(rows[0])
+        if rows:
+            names = ", ".join(conversation_of(row).id for row in rows)
+            raise NotFound("Which conversation?", f"{ref} names more than one conversation: {names}.", "Use its id.")
+    raise NotFound(
+        "No such conversation", f"There is no conversation {ref}.", f"`{PROGRAM} conversations list` shows them."
+    )
+
+
+def insert_conversation(
+    connection: apsw.Connection,
+    clock: Clock,
+    title: Cleared,
+    *,
+    source: Cleared = EMPTY,
+    id: Cleared = EMPTY,  # noqa: A002 — the word the whole program uses
+    kind: str = "chat",
+    created: datetime | None = None,
+) -> Conversation:
+    """A new conversation; or, where `source` has one with that `id` already, that one."""
+    id = edited(id, plain) or new_id("c")  # noqa: A001
+    found = fetch(connection, "SELECT seq FROM conversations WHERE source = ? AND id = ?", (plain(source), id))
+    if found:
+        return conversation_at(connection, found[0][0])
+    ms = to_ms(created or clock.now())
+    run(
+        connection,
+        "INSERT INTO conversations (source, id, title, created_ms, updated_ms, kind) VALUES (?, ?, ?, ?, ?, ?)",
+        (plain(source), id, to_bytes(title), ms, ms, kind),
+    )
+    return conversation_at(connection, connection.last_insert_rowid())
 
 
 def rename(connection: apsw.Connection, seq: int, title: Cleared) -> Conversation:

@@ -13,8 +13,9 @@ import apsw
 from msgspec import Struct
 
 from foundation.privacy import as_stored, cleared_fields
+from memory.cold.changes import note_change, put_terms
 from memory.cold.encoding import from_meta, readable_meta, unpack
-from memory.cold.insert import note_change, put_terms, put_text
+from memory.cold.entries import replace_text
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.recalled_copies import DELETED, archives_of, pages_of
 from memory.cold.sql import SqlRow, each, first, run
@@ -114,7 +115,7 @@ def _blank(db: apsw.Connection, seq: int, gone: frozenset[str], analyse: EntryAn
     if shown := _shown(meta):
         meta["shown"] = _shortened(text, shown, gone, id_)
     cleared = cleared_fields(meta)
-    put_text(db, seq, text)
+    replace_text(db, seq, text)
     run(db, "UPDATE entries SET meta = ? WHERE seq = ?", (from_meta(cleared), seq))
     seal_rows(db, [seq])
     put_terms(db, seq, text, speaker, analyse, cleared)

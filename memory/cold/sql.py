@@ -1,11 +1,14 @@
 """SQL with typed results: the one place where apsw's own types, which pyright cannot follow, are cast."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import apsw
 
 SqlRow = tuple[Any, ...]
+T = TypeVar("T")
+
+BATCH = 500  # bound values in one statement; SQLite takes 32,766
 
 
 def fetch(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> list[SqlRow]:
@@ -38,3 +41,14 @@ def run_many(db: apsw.Connection, sql: str, many: Iterable[Sequence[object]]) ->
 def pragma(db: apsw.Connection, name: str) -> int:
     """The value of a pragma that is a number."""
     return int(cast(Any, db).pragma(name))
+
+
+def batches(values: Sequence[T]) -> Iterable[Sequence[T]]:
+    """The values, as many at once as one statement takes."""
+    for start in range(0, len(values), BATCH):
+        yield values[start : start + BATCH]
+
+
+def marks(values: Sequence[object]) -> str:
+    """As many parameter marks as there are values."""
+    return ",".join("?" * len(values))

@@ -12,7 +12,7 @@ import apsw
 from foundation.clock import Clock
 from foundation.files import is_file
 from foundation.privacy import EMPTY, Cleared
-from memory.cold import answers, changes, conversations, insert, lookup, statistics, tree
+from memory.cold import answers, changes, conversations, entries, statistics, tree
 from memory.cold.answers import AnswerWriter
 from memory.cold.changes import TermsRow
 from memory.cold.connection import ReaderPool, connect, make_place, no_place, refuse_old_sqlite
@@ -219,18 +219,18 @@ class ColdStore:
     ) -> Conversation:
         """A new conversation; or, where `source` has one with that `id` already, that one."""
         return self.write(
-            lambda db: insert.insert_conversation(
+            lambda db: conversations.insert_conversation(
                 db, self.clock, title, source=source, id=id, kind=kind, created=created
             )
         )
 
     def conversation(self, ref: str, source: str | None = None) -> Conversation:
         """By its id, its exact title, or a prefix of its id that no other has. Raises NotFound."""
-        return self.read(lambda db: lookup.find_conversation(db, ref, source))
+        return self.read(lambda db: conversations.find_conversation(db, ref, source))
 
     def conversation_at(self, seq: int) -> Conversation:
         """Raises NotFound."""
-        return self.read(lambda db: lookup.conversation_at(db, seq))
+        return self.read(lambda db: conversations.conversation_at(db, seq))
 
     def conversations(
         self, *, limit: int = 50, offset: int = 0, kind: str | None = "chat", label: str | None = None
@@ -283,7 +283,9 @@ class ColdStore:
 
         def transaction(db: apsw.Connection) -> list[Entry | None]:
             return [
-                None if draft.id and insert.has(db, draft.conversation, plain(draft.id)) else self.insert(db, draft)
+                None
+                if draft.id and entries.has_entry(db, draft.conversation, plain(draft.id))
+                else self.insert(db, draft)
                 for draft in drafts
             ]
 
@@ -291,7 +293,7 @@ class ColdStore:
 
     def insert(self, db: apsw.Connection, draft: EntryDraft, *, keep_text: bool = True) -> Entry:
         """`append` within a transaction of `write`. With `keep_text` False the text's home is the archive."""
-        return insert.insert_entry(db, draft, clock=self.clock, analyse=self.analyse, keep_text=keep_text)
+        return entries.insert_entry(db, draft, clock=self.clock, analyse=self.analyse, keep_text=keep_text)
 
     def begin_answer(self, draft: EntryDraft) -> AnswerWriter:
         """An entry without text, committed as incomplete, that `AnswerWriter` writes."""
@@ -299,7 +301,7 @@ class ColdStore:
         owner = self._owner.hold()
 
         def transaction(db: apsw.Connection) -> Entry:
-            entry = insert.insert_entry(db, draft, clock=self.clock, analyse=self.analyse, complete=False)
+            entry = entries.insert_entry(db, draft, clock=self.clock, analyse=self.analyse, complete=False)
             run(db, "INSERT INTO answers (entry, owner) VALUES (?, ?)", (entry.seq, owner))
             return entry
 
@@ -324,15 +326,15 @@ class ColdStore:
 
     def entry(self, seq: int) -> Entry:
         """Raises NotFound."""
-        return self.read(lambda db: lookup.entry_at(db, seq))
+        return self.read(lambda db: entries.entry_at(db, seq))
 
     def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
         """Those that are there, by seq."""
-        return self.read(lambda db: lookup.entries_at(db, seqs))
+        return self.read(lambda db: entries.entries_at(db, seqs))
 
     def find(self, id: str, conversation: int | None = None) -> Entry:  # noqa: A002 — as above
         """By its id, or a prefix of it that no other has. Raises NotFound."""
-        return self.read(lambda db: lookup.find_entry(db, id, conversation))
+        return self.read(lambda db: entries.find_entry(db, id, conversation))
 
     def branch(self, leaf: int) -> Branch:
         """The path to `leaf`, back to its compaction anchor. Raises NotFound."""

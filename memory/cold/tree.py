@@ -7,9 +7,9 @@ from typing import cast
 
 import apsw
 
-from memory.cold.lookup import entries_at, entry_at, marks
+from memory.cold.entries import entries_at, entry_at
 from memory.cold.rows import ENTRIES, entries_of, entry_of
-from memory.cold.sql import each, fetch
+from memory.cold.sql import each, fetch, marks
 from memory.records import Branch, Entry, EntryKind
 
 PAGE = 128  # rows read at once on the way up

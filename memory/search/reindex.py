@@ -12,9 +12,8 @@ from msgspec import Struct
 
 from foundation.trust import Trust
 from memory.cold import ColdStore
-from memory.cold.insert import note_change
-from memory.cold.lookup import marks
-from memory.cold.sql import fetch, first, run
+from memory.cold.changes import note_change
+from memory.cold.sql import fetch, first, marks, run
 from memory.errors import MemoryFailure, StoreClosed
 from memory.pages.types import EntryText
 from memory.records import AnalysedTerms, Entry

@@ -77,7 +77,7 @@ def test_trust_is_looked_up_without_the_whole_store(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from memory.access import first_entry;"
         "first_entry(Path(sys.argv[1]));"
-        "print([n for n in ('apsw', 'memory.cold.store', 'memory.cold.insert', 'zipfile') if n in sys.modules])"
+        "print([n for n in ('apsw', 'memory.cold.store', 'memory.cold.entries', 'zipfile') if n in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code, str(database)], capture_output=True, text=True, cwd=ROOT)
     assert (run.stdout.strip(), run.stderr) == ("['apsw']", "")

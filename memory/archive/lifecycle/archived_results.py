@@ -12,9 +12,8 @@ from msgspec import Struct
 
 from memory.archive.rows import pages as page_rows
 from memory.cold import ColdStore
-from memory.cold.lookup import batches, marks
 from memory.cold.recalled_results import StoredToolResult, both_forms, holding, refs_in, refs_of, results_beside
-from memory.cold.sql import each, run
+from memory.cold.sql import batches, each, marks, run
 from memory.errors import MemoryFailure
 from memory.records import Entry
 

@@ -18,7 +18,7 @@ from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
 from memory.cold import ColdStore
-from memory.cold.insert import put_back
+from memory.cold.entries import restore_text
 from memory.records import Entry
 
 
@@ -70,7 +70,7 @@ class PageReleaser:
     def _take_off(self, db: apsw.Connection, entry: Entry, text: str) -> None:
         packs = page_rows.packs_of(db, {span.page for span in page_rows.spans_of(db, entry.seq)})
         page_rows.delete_spans(db, entry.seq)
-        put_back(db, entry.seq, as_stored(text))
+        restore_text(db, entry.seq, as_stored(text))
         seal(db, self._storage, packs)
 
     def _let_go(self, db: apsw.Connection, wanted: Sequence[str]) -> tuple[list[str], list[str], list[str]]:

@@ -21,9 +21,9 @@ from memory.archive.rows import pages
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import EntrySpan
 from memory.cold import ColdStore
+from memory.cold.changes import note_change
 from memory.cold.encoding import pack as packed_body
 from memory.cold.encoding import readable_meta, to_bytes, unpack
-from memory.cold.insert import note_change
 from memory.cold.integrity.repair import FindText
 from memory.cold.sql import fetch, first, run
 from memory.errors import Damaged, MemoryFailure, NotFound, StorageUnreachable

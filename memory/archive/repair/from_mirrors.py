@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from foundation.privacy import TextSource, clear, cleared_fields
 from memory.cold import ColdStore, deletions
-from memory.cold.conversations import set_leaf
+from memory.cold.conversations import insert_conversation, set_leaf
 from memory.cold.encoding import digest, plain, to_bytes
-from memory.cold.insert import insert_conversation
 from memory.cold.mirrors.parse import Mirror, MirrorTurn, read_mirrors
 from memory.cold.mirrors.render import comment_of
 from memory.cold.sql import fetch, first

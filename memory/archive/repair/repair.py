@@ -46,8 +46,8 @@ from memory.archive.rows.checks import row_problems
 from memory.archive.rows.facts import facts_of, seal
 from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
+from memory.cold.changes import note_change, put_terms
 from memory.cold.encoding import readable_meta, unpack
-from memory.cold.insert import note_change, put_terms
 from memory.cold.integrity.repair import FindText, mend_rows, mend_sealed_rows
 from memory.cold.sql import fetch
 from memory.errors import Damaged, MemoryFailure

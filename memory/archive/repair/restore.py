@@ -12,8 +12,8 @@ import apsw
 import msgspec
 
 from memory.archive.repair.diff import Fields, Key
+from memory.cold.changes import note_change
 from memory.cold.encoding import to_bytes
-from memory.cold.insert import note_change
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import fetch, first, run, run_many
 from memory.pages.render.modes import mode_named

@@ -9,8 +9,7 @@ from foundation.privacy import Cleared
 from foundation.program import PROGRAM
 from memory.cold.encoding import plain
 from memory.cold.integrity.row_seals import ARCHIVES
-from memory.cold.lookup import batches, marks
-from memory.cold.sql import SqlRow, each, fetch, first, run, run_many
+from memory.cold.sql import SqlRow, batches, each, fetch, first, marks, run, run_many
 from memory.errors import NotFound
 from memory.pages.types import ArchiveRow
 

@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from foundation.names import PACK, PAGE
 from foundation.program import PROGRAM
-from memory.cold.lookup import batches, marks
-from memory.cold.sql import SqlRow, each, fetch, run, run_many
+from memory.cold.sql import SqlRow, batches, each, fetch, marks, run, run_many
 from memory.errors import NotFound
 from memory.names import vetted
 from memory.pages.types import PageRow

@@ -28,8 +28,9 @@ from memory.archive.write.dedup import Deduplicator
 from memory.archive.write.page_writer import PackedPage, bind
 from memory.archive.write.shared_files import FilePiece, SharedPage, UnsharedSpan
 from memory.cold import ColdStore
+from memory.cold.conversations import insert_conversation
 from memory.cold.encoding import plain
-from memory.cold.insert import insert_conversation, insert_entry, let_go
+from memory.cold.entries import insert_entry, release_text
 from memory.errors import OutOfDate
 from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
@@ -187,7 +188,7 @@ class Archiver:
                 for entry in entries:
                     page_rows.insert_spans(db, entry.seq, spans[entry.seq])
                 chunks.index(db, sharing.new_homes)
-                let_go(db, [entry.seq for entry in entries])
+                release_text(db, [entry.seq for entry in entries])
                 archived = self._archived(
                     archive, title, [_of(row, archive, row.number) for row in rows], sharing.chars
                 )

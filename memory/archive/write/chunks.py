@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import apsw
 from msgspec import Struct
 
-from memory.cold.lookup import batches, marks
-from memory.cold.sql import each, fetch, run_many
+from memory.cold.sql import batches, each, fetch, marks, run_many
 from memory.errors import Damaged
 
 if TYPE_CHECKING:  # its module loads numpy, and restoring a text needs none

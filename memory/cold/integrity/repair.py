@@ -5,11 +5,11 @@ from collections.abc import Callable
 import apsw
 from msgspec import Struct
 
+from memory.cold.changes import note_change
 from memory.cold.encoding import digest, pack, to_bytes, unpack
-from memory.cold.insert import note_change
 from memory.cold.integrity.bit_flips import row_before, text_before, values_before
 from memory.cold.integrity.row_hashes import COLUMNS, NAMES, broken_seals, seal_unsealed
-from memory.cold.integrity.row_seals import BrokenRow, broken_rows, put_back
+from memory.cold.integrity.row_seals import BrokenRow, broken_rows, restore_row
 from memory.cold.sql import SqlRow, each, run
 from memory.cold.store import ColdStore
 from memory.errors import Damaged
@@ -62,7 +62,7 @@ def mend_sealed_rows(cold: ColdStore, keep: Callable[[], None]) -> int:
 
     def transaction(db: apsw.Connection) -> None:
         for row, before in mended:
-            put_back(db, row, before)
+            restore_row(db, row, before)
 
     cold.write(transaction)
     return len(mended)

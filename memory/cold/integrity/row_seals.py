@@ -97,7 +97,7 @@ def broken_rows(db: apsw.Connection) -> Iterator[BrokenRow]:
                 yield BrokenRow(table, tuple(values), seal)
 
 
-def put_back(db: apsw.Connection, row: BrokenRow, before: SqlRow) -> None:
+def restore_row(db: apsw.Connection, row: BrokenRow, before: SqlRow) -> None:
     """The row's values as they were when it was sealed."""
     told = ", ".join(
         f"{name} = CAST(? AS TEXT)" if name in row.table.text else f"{name} = ?" for name in row.table.columns

@@ -12,7 +12,7 @@ import numpy as np
 
 from foundation.files import LockTimeout, remove
 from memory.cold import ColdStore
-from memory.cold.insert import note_change
+from memory.cold.changes import note_change
 from memory.cold.sql import fetch
 from memory.search.index import journal
 from memory.search.index.builder import Rest, build

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from foundation.privacy import EMPTY, Cleared, TextSource, clear, part_of
 from memory.cold import ColdStore
-from memory.cold.lookup import batches, marks
-from memory.cold.sql import SqlRow, fetch
+from memory.cold.sql import SqlRow, batches, fetch, marks
 from memory.errors import MemoryFailure
 from memory.hot.note import Note
 from memory.pages.types import EntryText

@@ -11,7 +11,7 @@ from foundation.paths import Workspace
 from foundation.privacy import cleared_id
 from foundation.text.analysis import Analyser
 from memory.cold import ColdStore
-from memory.cold.insert import insert_conversation
+from memory.cold.conversations import insert_conversation
 from memory.conversations import Conversations
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role

@@ -211,12 +211,12 @@ def test_nothing_is_archived_twice(vault: Vault, cold: ColdStore, say) -> None:
 
 
 def test_an_entry_that_changed_meanwhile_is_not_let_go(vault: Vault, cold: ColdStore, say) -> None:
-    from memory.cold.insert import put_text
+    from memory.cold.entries import replace_text
 
     kept, changed = say("kept"), say("before")
 
     def meanwhile(_: int) -> None:
-        cold.write(lambda db: put_text(db, changed.seq, as_given("after")))
+        cold.write(lambda db: replace_text(db, changed.seq, as_given("after")))
 
     with pytest.raises(OutOfDate):
         vault.archive_entries([kept, changed], label="overflow", on_page=meanwhile)

@@ -14,7 +14,7 @@ from filelock import FileLock
 from msgspec.structs import replace
 
 from foundation.paths import Workspace
-from memory.cold import insert
+from memory.cold import changes
 from memory.memory import Memory
 from memory.search.index import combined, index, maintenance, segment
 from memory.search.index.documents import NONE
@@ -98,7 +98,7 @@ def test_many_at_once_say_what_one_by_one_says(talk: Talk, memory: Memory, monke
         if start == 3:
             memory.cold.delete_conversation(talk.seqs.pop("c3"))
             seqs = [row.entry for row in memory.cold.terms(0)][::3]
-            memory.cold.write(lambda db, seqs=seqs: insert.note_change(db, "change", seqs))
+            memory.cold.write(lambda db, seqs=seqs: changes.note_change(db, "change", seqs))
         monkeypatch.setattr(combined, "_MANY", 4)
         at_once.catch_up()
         monkeypatch.setattr(combined, "_MANY", 1000)

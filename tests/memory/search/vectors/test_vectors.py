@@ -90,12 +90,13 @@ def test_an_answer_is_embedded_when_it_is_whole(talk: Talk, vectors: Vectors, em
 
 
 def test_a_text_that_changed_is_embedded_anew(talk: Talk, vectors: Vectors, embedder: FakeEmbedder) -> None:
-    from memory.cold.insert import note_change, put_text
+    from memory.cold.changes import note_change
+    from memory.cold.entries import replace_text
 
     seqs = scattered(talk)
 
     def change(db: apsw.Connection) -> None:
-        put_text(db, seqs[0], as_given("a brass telescope"))
+        replace_text(db, seqs[0], as_given("a brass telescope"))
         note_change(db, "change", seqs)
 
     vectors.fill()
@@ -108,7 +109,7 @@ def test_a_text_that_changed_is_embedded_anew(talk: Talk, vectors: Vectors, embe
 
 
 def test_what_was_only_analysed_anew_is_not(talk: Talk, vectors: Vectors, embedder: FakeEmbedder) -> None:
-    from memory.cold.insert import note_change
+    from memory.cold.changes import note_change
 
     seqs = scattered(talk)
     vectors.fill()
