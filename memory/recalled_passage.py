@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.trust import Citation, Trust
-from memory.pages.read.attribution import AttributedText, attributed_texts
 from memory.pages.types import STORED, ArchiveRow, EntryText, PageText
 
 if TYPE_CHECKING:  # a picture is read without a workspace
@@ -17,6 +16,42 @@ if TYPE_CHECKING:  # a picture is read without a workspace
     from memory.records import Conversation, Entry
 
 _SNIPPET: Final = 400  # characters
+
+
+class AttributedText(Struct, frozen=True, kw_only=True):
+    """One entry's words on one page. `line` is the entry's own line, from 1, with which they begin."""
+
+    entry: str
+    speaker: str
+    role: str
+    time: datetime | None
+    line: int
+    text: str
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The entry's first and last line here."""
+        return self.line, self.line + self.text.count("\n")
+
+
+def attributed_texts(page: PageText) -> tuple[AttributedText, ...]:
+    """What each speaker says on the page, in order; nothing on a file's page.
+
+    The newline that ends an entry on the page is no part of it; a head line that cannot be understood names nobody.
+    """
+    ends = [*(head.begin for head in page.heads), len(page.text)]
+    return tuple(
+        AttributedText(
+            entry=one.head.id,
+            speaker=one.head.speaker,
+            role=one.head.role,
+            time=one.head.time,
+            line=one.head.line,
+            text=page.text[one.end : end].removesuffix("\n"),
+        )
+        for one, (_, end) in zip(page.heads, pairwise(ends), strict=True)
+        if one.head is not None
+    )
 
 
 class RecalledPassage(Struct, frozen=True, kw_only=True):

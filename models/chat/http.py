@@ -4,15 +4,16 @@ httpx2 is imported at the first request, so that nothing of it is loaded before 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from foundation.bounded_json import BadJson, load_json
+from foundation.sizes import MEGABYTE
 from models.chat import errors
-from models.chat.decompression import ACCEPTED, DecompressionError, Unpacker
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.spec import is_loopback
 from models.limits import StreamLimitExceeded, StreamLimits, in_bytes
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 ERROR_BODY = 64 * 1024  # bytes of an error's body that are read
 ASK_TIMEOUT = 5.0  # seconds for a small question (/props, /tokenize)
-
+ACCEPTED = "gzip, deflate"  # content codings
+PIECE = 64 * 1024  # bytes unpacked at once, so that 2 MB of a body never become 6 GB of memory
 
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 MOST_BLANK = 64 * 1024  # bytes that are looked through for a beginning
@@ -203,6 +205,56 @@ class Transport:
         if self._client is not None:
             client, self._client = self._client, None
             await client.aclose()
+
+
+class DecompressionError(Exception):
+    """The body is not packed as its headers say, or in a way that was not asked for."""
+
+
+class Unpacker:
+    """Feed it a body's bytes in the content coding of its headers; it gives them unpacked."""
+
+    def __init__(self, coding: str, limits: StreamLimits) -> None:
+        """Raises DecompressionError for a coding that was not asked for."""
+        self._coding = coding.strip().lower().replace("x-gzip", "gzip")
+        if self._coding not in {"", "identity", "gzip", "deflate"}:
+            raise DecompressionError(f"it is packed as {self._coding[:40]}, which was not asked for")
+        self._times = limits.unpacked_times
+        self._packed = self._unpacked = 0
+        self._inflating = zlib.decompressobj(zlib.MAX_WBITS | 16 if self._coding == "gzip" else zlib.MAX_WBITS)
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Raises StreamLimitExceeded for a bomb, DecompressionError for what is damaged."""
+        if self._coding in {"", "identity"}:
+            yield chunk
+            return
+        self._packed += len(chunk)
+        while chunk:
+            yield from self._counted(self._inflated(chunk))
+            while self._inflating.unconsumed_tail:
+                yield from self._counted(self._inflated(self._inflating.unconsumed_tail))
+            chunk = self._inflating.unused_data
+            if self._inflating.eof and chunk:
+                if self._coding != "gzip":  # gzip alone may go on with another member
+                    return
+                self._inflating = zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+    def _inflated(self, chunk: bytes) -> bytes:
+        try:
+            return self._inflating.decompress(chunk, PIECE)
+        except zlib.error as error:
+            if self._coding == "deflate" and not self._unpacked:  # without zlib's own head, as some servers send it
+                self._inflating = zlib.decompressobj(-zlib.MAX_WBITS)
+                self._coding = "raw deflate"
+                return self._inflated(chunk)
+            raise DecompressionError("it is damaged: it cannot be unpacked") from error
+
+    def _counted(self, piece: bytes) -> Iterator[bytes]:
+        self._unpacked += len(piece)
+        if self._unpacked > MEGABYTE and self._unpacked > self._times * self._packed:
+            raise StreamLimitExceeded("what its compressed answer unpacks to", "unpacked_times", self._times)
+        if piece:
+            yield piece
 
 
 def retry_after(header: str, now: datetime) -> float | None:

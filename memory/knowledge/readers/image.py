@@ -12,6 +12,7 @@ from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.knowledge.errors import UnreadableDocument
 from memory.knowledge.readers.document import Document, DocumentImage, DocumentLocation, OcrReader
+from models.ocr.picture import MOST_PIXELS as MOST_OF_OCR
 
 MOST_PIXELS = 120_000_000  # what the largest telephones' cameras give; beyond it may be a bomb
 
@@ -53,8 +54,6 @@ def measured(raw: bytes) -> tuple[int, int, str]:
 
 def _too_many(pixels: int, suffix: str) -> str:
     """Why OCR cannot read a picture that is kept all the same; "" where it can. A JPEG is opened at a fraction."""
-    from models.ocr.picture import MOST_PIXELS as MOST_OF_OCR
-
     if suffix == ".jpg" or pixels <= MOST_OF_OCR:
         return ""
     return f"it has {pixels:,} pixels, and OCR reads at most {MOST_OF_OCR:,}; scale it down to have its words found"

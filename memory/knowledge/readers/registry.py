@@ -8,7 +8,7 @@ from memory.knowledge.readers import text as markdown
 from memory.knowledge.readers import text as plain
 from memory.knowledge.readers.document import Document, OcrReader
 from memory.knowledge.readers.encodings import utf16
-from memory.knowledge.readers.image import PICTURES
+from memory.knowledge.readers.image import PICTURES, read_picture
 from memory.knowledge.readers.isolated import ReaderProcess
 from memory.knowledge.readers.office import check_zip
 
@@ -97,8 +97,6 @@ def _read(kind: str, raw: bytes, name: str, sight: OcrReader | None, apart: Read
         case "html" if len(raw) > SMALL_HTML:
             return apart.document(kind, raw)
         case "picture":
-            from memory.knowledge.readers.image import read_picture
-
             return read_picture(raw, name, sight)
         case _:
             return _read_words(kind, raw)

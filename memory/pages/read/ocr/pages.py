@@ -20,6 +20,8 @@ from memory.errors import NotAPage
 from memory.pages.read.deadline import Deadline, DeadlineExceeded
 from memory.pages.read.exact import UNKNOWN
 from memory.pages.read.grid.detect import Grid, find_grid
+from memory.pages.read.nearest.header import nearest_header
+from memory.pages.read.nearest.image_model import ImageModel
 from memory.pages.read.nearest.resampling import KERNELS
 from memory.pages.read.nearest.shapes import load_shapes
 from memory.pages.read.ocr.lines import LineReading, OnLine, read_on_grid
@@ -185,9 +187,6 @@ def _likely(grey: NDArray[np.uint8]) -> Iterator[Grid]:
 
 def _header_reads(grey: NDArray[np.uint8], grid: Grid) -> bool:
     """Whether the grid's first rows are a header, by its CRC."""
-    from memory.pages.read.nearest.header import nearest_header
-    from memory.pages.read.nearest.image_model import ImageModel
-
     head = -(-HEADER_CELLS // grid.columns)
     cells = ImageModel(grey, replace(grid, rows=min(head + 1, grid.rows)), KERNELS[0]).strip()
     return nearest_header(cells.reshape(-1, *cells.shape[2:]), load_shapes(grid.cell)[0]) is not None

@@ -8,9 +8,9 @@ from PIL import Image
 
 from foundation.trust import Trust
 from memory.errors import NotAPage
-from memory.pages.read.attribution import attributed_texts
 from memory.pages.read.reader import READERS, read_picture
 from memory.pages.render.entry_heads import EntryHead
+from memory.recalled_passage import attributed_texts
 from models.errors import MissingLibrary
 from models.ocr.open import ENGINES
 from models.ocr.port import OcrLine
