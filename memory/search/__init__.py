@@ -1,4 +1,4 @@
-"""Finding what was said: BM25 over the analysed terms of entries, notes and pages."""
+"""Search: BM25 over the analysed terms of entries, notes and pages, and vectors where an embedder is set."""
 
 from foundation.text.analysis import PackedTerms, analyse
 from memory.search.query.parse import parse_query

@@ -9,9 +9,9 @@ Column = NDArray[Any]
 
 
 class GrowingColumn:
-    """`view` is what is filled. A view taken before the column grew may miss what came after.
+    """`view` is the filled part. A view taken before the column grew may miss later values.
 
-    `room` may be given with its first `count` values filled: it is used as it is, and not copied before it is full.
+    `room`: a buffer whose first `count` values are filled. It is used in place, and copied only when it is full.
     """
 
     def __init__(self, dtype: DTypeLike, room: Column | None = None, count: int = 0) -> None:
@@ -35,8 +35,8 @@ class GrowingColumn:
         self._room[self.count : end] = values
         self.count = end
 
-    def _make_room(self, more: int) -> None:
-        size = self.count + more
+    def _make_room(self, extra: int) -> None:
+        size = self.count + extra
         room = np.empty(max(16, size + max(size // 4, 1024)), self._room.dtype)
         room[: self.count] = self.view
         self._room = room

@@ -1,4 +1,4 @@
-"""Choice of embedders: the current one, and the previous one, whose vectors are used until the new ones exist."""
+"""Embedders of a search: the current one, and the previous one, whose vectors are used until the new ones exist."""
 
 from collections.abc import Callable
 from typing import Self
@@ -8,20 +8,20 @@ from msgspec import Struct
 from models.embed.port import Embedder
 
 Opens = Callable[[], Embedder | None]
-"""Opens an embedder, or raises PalimpsestError; None where there is none."""
+"""Opens an embedder; None where none is configured. Raises PalimpsestError."""
 
 
-def _nobody() -> None:
+def _no_embedder() -> None:
     return None
 
 
 class EmbedderSet(Struct, frozen=True):
-    """`now` embeds; the vectors of `before` serve until its own are made. Each is opened when it is first needed."""
+    """`now` embeds; the vectors of `before` serve until its own are complete. Each is opened on first use."""
 
-    now: Opens = _nobody
-    before: Opens = _nobody
+    now: Opens = _no_embedder
+    before: Opens = _no_embedder
 
     @classmethod
     def of(cls, embedder: Embedder, before: Embedder | None = None) -> Self:
-        """These very embedders; whoever made them closes them."""
+        """A set of embedders that are open already. The caller closes them."""
         return cls(lambda: embedder, lambda: before)

@@ -27,7 +27,7 @@ from memory.search.index.postings import find as find_postings
 from memory.search.query.filters import entries_allowed, entries_lending, notes_allowed
 from memory.search.query.query import BEST, NOTE, Query, SearchResults
 from memory.search.query.timeline import anchor, beside, best_of, by_conversation, days_alone, moment_of, timeline
-from memory.search.query.timeline import near as around_then
+from memory.search.query.timeline import near as near_moment
 from memory.search.ranking.question import Question, called, nameless, take_apart
 from memory.search.ranking.retrieve import NewestHits, RankedHits, SearchSource, find, newest, notes_source
 from memory.search.results.reader import HitReader
@@ -36,7 +36,7 @@ from memory.search.vectors.vectors import Vectors
 
 
 class SearchSimilarity(NamedTuple):
-    """How near the entries are to a question, and what gives the same of notes."""
+    """Similarity of entries to a question, and a function that gives it for notes."""
 
     entries: Similarity
     notes: Callable[[Sequence[Note]], Similarity | None]
@@ -45,7 +45,7 @@ class SearchSimilarity(NamedTuple):
 class SearchEngine:
     """Safe to call from any thread."""
 
-    def __init__(  # noqa: PLR0917 — all that is remembered
+    def __init__(  # noqa: PLR0917 — every store that is searched
         self,
         cold: ColdStore,
         hot: HotMemory,
@@ -65,12 +65,12 @@ class SearchEngine:
         self._lock = Lock()
 
     def query(self, query: Query) -> SearchResults:
-        """What is relevant, most relevant first. Raises NotFound where the query names a conversation that is none."""
+        """Relevant hits, best first. Raises NotFound where the query names an unknown conversation."""
         if query.around is not None:
             return self._around(query, query.around)
         began = perf_counter()
-        question, near = self._question(query)
-        findings, notes = self._findings(query, question, near)
+        question, similarity = self._question(query)
+        findings, notes = self._findings(query, question, similarity)
         hits, more = HitReader(self._cold, self._passages, query, notes, findings).page()
         if query.latest and not question.terms:
             hits = by_conversation(hits)
@@ -87,31 +87,31 @@ class SearchEngine:
         )
 
     def update(self, on_progress: OnIndexed | None = None) -> None:
-        """Takes in what is new, ahead of the next query, and lets go on disk of what was removed. Queries go on
-        meanwhile. `on_progress` is told how many entries are on disk so far."""
+        """Indexes new entries ahead of the next query, and purges deleted ones from disk. Queries run meanwhile.
+        `on_progress` receives the number of entries on disk so far."""
         self._index.update(on_progress)
         self._vectors.forget()
 
     @property
     def trouble(self) -> str:
-        """Why the index could not be written to disk, in a sentence; "" where it could."""
+        """Why the index could not be written to disk, as a sentence; "" where it could."""
         return self._index.trouble
 
     @property
     def building(self) -> IndexProgress | None:
-        """How far the index is, while it is being built."""
+        """Progress of an index that is being built."""
         return self._index.building
 
     def _around(self, query: Query, around: datetime | str) -> SearchResults:
-        """What was said around a moment, an entry, or the best hit of the query's words; or those words near it."""
-        began, told = perf_counter(), query.text
+        """The timeline around a moment, an entry or the query's best hit. A query with text is searched near it."""
+        began, text = perf_counter(), query.text
         if around == BEST:
             best = self.query(best_of(query))
             if not best.hits:
                 return best
             around = best.hits[0].entry_id or best.hits[0].id
         elif query.wording.question:
-            return self.query(around_then(query, moment_of(around, self._cold, self._hot)))
+            return self.query(near_moment(query, moment_of(around, self._cold, self._hot)))
         query = beside(query)
         with self._lock:
             sources, notes = self._sources(query)
@@ -120,71 +120,77 @@ class SearchEngine:
         hits, _ = HitReader(self._cold, self._passages, query, notes, findings).page()
         ids = [hit.id for hit in hits if at.key >= 0 and (hit.entry == at.key if at.source == 0 else hit.id == around)]
         took = round((perf_counter() - began) * 1000, 1)
-        return SearchResults(query=told, took_ms=took, total=len(hits), hits=hits, anchor=ids[0] if ids else "")
+        return SearchResults(query=text, took_ms=took, total=len(hits), hits=hits, anchor=ids[0] if ids else "")
 
     def _question(self, query: Query) -> tuple[Question, SearchSimilarity | None]:
-        """The question, taken apart, and what asks the vectors; the embedder is waited for without the lock."""
+        """The parsed question, and its similarity to entries. The embedder runs outside the lock."""
         text = query.wording.question
         with self._lock:
             self._index.catch_up()
-            held = held_languages(lambda mark: len(self._index.find(mark).documents) > 0)
-            question = take_apart(text, self._clock.now(), held, query.without)
-            named = self._index.documents.speakers_called([term.term for term in question.terms])
+            languages = held_languages(lambda term: len(self._index.find(term).documents) > 0)
+            question = take_apart(text, self._clock.now(), languages, query.without)
+            named = self._index.documents.speakers_named([term.term for term in question.terms])
         if not question.content or not question.uses("vectors"):
             return question, None
-        return question, self._near(nameless(text, called(question, dict.fromkeys(named)).terms))
+        return question, self._similarity(nameless(text, called(question, dict.fromkeys(named)).terms))
 
-    def _near(self, text: str) -> SearchSimilarity | None:
+    def _similarity(self, text: str) -> SearchSimilarity | None:
         entries = self._vectors.ask(text)
         return None if entries is None else SearchSimilarity(entries, partial(self._vectors.ask_notes, text))
 
     def _findings(
-        self, query: Query, question: Question, near: SearchSimilarity | None
+        self, query: Query, question: Question, similarity: SearchSimilarity | None
     ) -> tuple[RankedHits | NewestHits, tuple[Note, ...]]:
         with self._lock:
-            sources, notes = self._sources(query, near)
+            sources, notes = self._sources(query, similarity)
             if not query.wording.question:
                 return newest(sources), notes
-            if of_days := self._of_days(query, question):
+            if of_days := self._hits_of_days(query, question):
                 return of_days
-            most = 2 * query.page * query.limit
-            found = find(question, sources, most=most, least=query.threshold, explain=query.explain)
-            if not len(found) and (query.exact or query.wording.phrases) and not query.threshold:
+            limit = 2 * query.page * query.limit
+            hits = find(question, sources, most=limit, least=query.threshold, explain=query.explain)
+            if not len(hits) and (query.exact or query.wording.phrases) and not query.threshold:
                 worth = {term.term: question.weight(term) for term in question.terms}
-                return replace(newest(sources), worth=worth), notes  # its words say little, but all of them are there
-            return (found.by_time() if query.newest else found), notes
+                return replace(newest(sources), worth=worth), notes  # stop words alone, but each hit holds all of them
+            return (hits.by_time() if query.newest else hits), notes
 
-    def _of_days(self, query: Query, question: Question) -> tuple[NewestHits, tuple[Note, ...]] | None:
-        """What was said on the days that the question is about, newest first, where it is about nothing else."""
-        for each in days_alone(query, self._clock.now()) if question.uses("dates") else ():
-            sources, notes = self._sources(each)
-            if len(listed := newest(sources)):
-                return listed, notes
+    def _hits_of_days(self, query: Query, question: Question) -> tuple[NewestHits, tuple[Note, ...]] | None:
+        """Entries of the days that the question names, newest first, where it asks for nothing else."""
+        for dated_query in days_alone(query, self._clock.now()) if question.uses("dates") else ():
+            sources, notes = self._sources(dated_query)
+            if len(hits := newest(sources)):
+                return hits, notes
         return None
 
     def _sources(
-        self, query: Query, near: SearchSimilarity | None = None
+        self, query: Query, similarity: SearchSimilarity | None = None
     ) -> tuple[tuple[SearchSource, ...], tuple[Note, ...]]:
-        """All that is searched, as it stands now, and the notes in it. The lock is held."""
-        allowed = entries_allowed(query, self._cold, self._index.find, self._kinds)
+        """The current sources, and the notes among them. Requires the lock."""
+        is_allowed = entries_allowed(query, self._cold, self._index.find, self._kinds)
         self._index.catch_up()
         self._hot.look()
-        self._notes.keep_up(self._hot.notes())
+        self._notes.refresh(self._hot.notes())
         notes = self._notes.notes
         return (
             SearchSource(
-                self._index, allowed, lends=entries_lending(query), each=query.each, nearness=near and near.entries
+                self._index,
+                is_allowed,
+                lends=entries_lending(query),
+                each=query.each,
+                nearness=similarity and similarity.entries,
             ),
             notes_source(
-                self._notes, notes_allowed(query, notes, self._notes.find, self._kinds), near and near.notes(notes)
+                self._notes,
+                notes_allowed(query, notes, self._notes.find, self._kinds),
+                similarity and similarity.notes(notes),
             ),
         ), notes
 
 
 class NoteDocuments:
-    """Notes of the hot memory as documents: few, kept in memory, analysed again only where they changed.
+    """Notes of the hot memory as an in-memory index: few, and analysed again only where they changed.
 
-    Document n is note n of `notes`. No note is another's neighbour.
+    Document n is note n of `notes`. Notes have no neighbours.
     """
 
     def __init__(self, analyse: EntryAnalyser = analyse) -> None:
@@ -194,8 +200,8 @@ class NoteDocuments:
         self._recent = RecentPostings()
         self._analysed: dict[tuple[str, str], AnalysedTerms] = {}
 
-    def keep_up(self, notes: tuple[Note, ...]) -> None:
-        """Takes the notes as they stand now."""
+    def refresh(self, notes: tuple[Note, ...]) -> None:
+        """Indexes the notes, where they changed."""
         if notes == self.notes:
             return
         self._analysed = {
@@ -204,9 +210,11 @@ class NoteDocuments:
             if (key := (note.heading, note.text))
         }
         self.notes, self.documents, self._recent = notes, Documents(), RecentPostings()
-        for place, note in enumerate(notes):
+        for number, note in enumerate(notes):
             terms = self._analysed[note.heading, note.text]
-            row = TermsRow(place, place, NOTE, "", "", to_ms(note.time) if note.time else 0, terms.packed, terms.length)
+            row = TermsRow(
+                number, number, NOTE, "", "", to_ms(note.time) if note.time else 0, terms.packed, terms.length
+            )
             self._recent.put(self.documents.put(row), *split_terms(terms.packed))
 
     def find(self, term: str) -> Posting:

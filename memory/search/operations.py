@@ -1,9 +1,9 @@
-"""The operations: the ten of a memory for assistants, and an exact and a semantic search beside them.
+"""Search operations: ten for assistants, and an exact and a semantic search.
 
-Each has a name, a sentence and a JSON Schema of what it takes, so that it can be offered to a model as it stands.
-`call(search, "by_file", {"file": "http.py"})` checks what it is given and says what is wrong with it in a sentence.
+Each has a name, a sentence and a JSON Schema of its arguments, so that it can be offered to a model unchanged.
+`call(search, "by_file", {"file": "http.py"})` validates the arguments; its errors are sentences.
 
-What each way to search takes. Dates are as they are typed: `2026-03-01`, `30d`, `yesterday`.
+Dates are as a person types them: `2026-03-01`, `30d`, `yesterday`.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ NeighbourCount = Annotated[int, Meta(ge=0, le=200, description="How many entries
 
 
 class SearchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every way takes."""
+    """Arguments that several operations share."""
 
     k: HitLimit = 10
     page: PageNumber = 1
@@ -36,7 +36,7 @@ class SearchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class TextArguments(SearchArguments, frozen=True, kw_only=True):
-    """Words, or nothing: then the newest are listed."""
+    """Search text; without it the newest entries are listed."""
 
     query: SearchText = ""
 
@@ -110,7 +110,7 @@ OBSERVATION = "observation"
 
 
 class Operation(Struct, frozen=True):
-    """`option` is how the command line asks for it."""
+    """`takes` is the struct of its arguments, `option` the option of the command line."""
 
     name: str
     sentence: str
@@ -124,50 +124,49 @@ class Operation(Struct, frozen=True):
         return msgspec.json.schema(self.takes)
 
 
-def call(search: Search, name: str, told: Mapping[str, Any]) -> SearchResults | dict[str, Any]:
-    """What the operation of that name gives; of `help`, what there is. Raises Misuse, and NotFound for what is not
-    there."""
+def call(search: Search, name: str, arguments: Mapping[str, Any]) -> SearchResults | dict[str, Any]:
+    """Runs the operation of that name; `help` describes all of them. Raises Misuse, and NotFound for unknown ids."""
     operation = OPERATIONS.get(name)
     if operation is None:
         raise Misuse("Unknown operation", f"There is no operation “{name}”.", f"There are {', '.join(OPERATIONS)}.")
     try:
-        given = msgspec.convert(told, operation.takes)
+        checked = msgspec.convert(arguments, operation.takes)
     except msgspec.ValidationError as error:
         known = ", ".join(operation.takes.__struct_fields__) or "nothing"
         raise Misuse("Wrong arguments", f"{name}: {error}.", f"It takes {known}.") from error
-    return offered() if name == "help" else operation.run(search, given)
+    return describe_operations() if name == "help" else operation.run(search, checked)
 
 
-def offered() -> dict[str, Any]:
-    """What can be asked: by name, a sentence and a schema."""
+def describe_operations() -> dict[str, Any]:
+    """Every operation by name: its sentence, its option and its schema."""
     return {
-        name: {"sentence": each.sentence, "option": each.option, "schema": each.schema}
-        for name, each in OPERATIONS.items()
+        name: {"sentence": operation.sentence, "option": operation.option, "schema": operation.schema}
+        for name, operation in OPERATIONS.items()
     }
 
 
 def observations(search: Search, given: TextArguments) -> SearchResults:
-    return _asked(search, given, kinds=(OBSERVATION,))
+    return _search_text(search, given, kinds=(OBSERVATION,))
 
 
 def conversations(search: Search, given: TextArguments) -> SearchResults:
-    return _asked(search, given, kinds=(CONVERSATION,))
+    return _search_text(search, given, kinds=(CONVERSATION,))
 
 
 def prompts(search: Search, given: TextArguments) -> SearchResults:
-    return _asked(search, given, kinds=(PROMPT,))
+    return _search_text(search, given, kinds=(PROMPT,))
 
 
 def by_concept(search: Search, given: ConceptArguments) -> SearchResults:
-    return _asked(search, given, concepts=(given.concept,))
+    return _search_text(search, given, concepts=(given.concept,))
 
 
 def by_file(search: Search, given: FileArguments) -> SearchResults:
-    return _asked(search, given, files=(given.file,))
+    return _search_text(search, given, files=(given.file,))
 
 
 def by_type(search: Search, given: TypeArguments) -> SearchResults:
-    return _asked(search, given, types=(given.type,))
+    return _search_text(search, given, types=(given.type,))
 
 
 def recent(search: Search, given: RecentArguments) -> SearchResults:
@@ -185,24 +184,24 @@ def timeline_of_best(search: Search, given: BestTimelineArguments) -> SearchResu
 
 
 def exact(search: Search, given: ExactArguments) -> SearchResults:
-    """What is asked for must stand there, and the filters must fit."""
-    by = given.filters
-    named = [by.entity_type] if isinstance(by.entity_type, str) else by.entity_type
-    since, until = (by.date_range.since, by.date_range.until) if by.date_range else ("", "")
+    """Entries that hold every term of the query and pass the filters."""
+    filters = given.filters
+    entity_types = [filters.entity_type] if isinstance(filters.entity_type, str) else filters.entity_type
+    since, until = (filters.date_range.since, filters.date_range.until) if filters.date_range else ("", "")
     options = SearchOptions(
         exact=True,
         newest=given.newest,
         limit=given.k,
         page=given.page,
-        role=by.role,
-        speaker=by.speaker,
-        conversation=by.conversation,
+        role=filters.role,
+        speaker=filters.speaker,
+        conversation=filters.conversation,
         since=since,
         until=until,
-        types=_several(by.type),
-        concepts=_several(by.concept),
-        files=_several(by.file),
-        entities=tuple(each for each in named if each),
+        types=_filter_values(filters.type),
+        concepts=_filter_values(filters.concept),
+        files=_filter_values(filters.file),
+        entities=tuple(entity for entity in entity_types if entity),
     )
     return search.query(parse_query(given.query, options, clock=search.clock))
 
@@ -216,7 +215,7 @@ def _nothing(_search: Search, _given: NoArguments) -> SearchResults:
     return SearchResults(query="")
 
 
-def _asked(search: Search, given: TextArguments, **more: Any) -> SearchResults:
+def _search_text(search: Search, given: TextArguments, **more: Any) -> SearchResults:
     options = SearchOptions(
         limit=given.k,
         page=given.page,
@@ -232,8 +231,8 @@ def _around(search: Search, text: str, around: str, given: TimelineArguments | B
     return parse_query(text, SearchOptions(around=around, before=given.before, after=given.after), clock=search.clock)
 
 
-def _several(said: str) -> tuple[str, ...]:
-    return (said,) if said else ()
+def _filter_values(value: str) -> tuple[str, ...]:
+    return (value,) if value else ()
 
 
 _ALL = (

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Search:
-    """Finds in all that is remembered. Safe to call from any thread; opens its index at the first query.
+    """Searches entries, notes and archived pages. Safe to call from any thread; opens its index at the first query.
 
-    `passages` gives an entry's whole text. Segments of the postings lie in `folder`, vectors in `vectors_folder`; both
-    may be deleted at any time. Without `embedding` words alone are searched.
+    `passages` gives an entry's whole text. `folder` has the segments of the postings, `vectors_folder` the vectors;
+    both may be deleted at any time. Without `embedding` the search is by terms alone.
     """
 
     def __init__(
@@ -45,27 +45,27 @@ class Search:
         self._lock = RLock()
 
     def query(self, query: Query) -> SearchResults:
-        """What is relevant, most relevant first. Raises NotFound where the query names a conversation that is none."""
+        """Relevant hits, best first. Raises NotFound where the query names an unknown conversation."""
         return self._opened().query(query)
 
     def update(self, on_progress: "OnIndexed | None" = None) -> None:
-        """Takes in what is new, ahead of the next query, and lets go on disk of what was removed. Queries go on
-        meanwhile. `on_progress` is told how many entries are on disk so far."""
+        """Indexes new entries ahead of the next query, and purges deleted ones from disk. Queries run meanwhile.
+        `on_progress` receives the number of entries on disk so far."""
         self._opened().update(on_progress)
 
     @property
     def trouble(self) -> str:
-        """Why the index could not be written to disk, in a sentence; "" where it could."""
+        """Why the index could not be written to disk, as a sentence; "" where it could."""
         return self._engine.trouble if self._engine else ""
 
     @property
     def building(self) -> "IndexProgress | None":
-        """How far the index is, while it is being built: queries find a part then, and say so."""
+        """Progress of an index that is being built: queries search a part of it then, and say so."""
         return self._engine.building if self._engine else None
 
     @property
     def vectors(self) -> "Vectors":
-        """What finds by meaning; it asks nobody and finds nothing where no embedder is set."""
+        """The vector search; empty, and without any request, where no embedder is set."""
         with self._lock:
             if self._vectors is None:
                 from memory.search.vectors.vectors import Vectors
@@ -75,7 +75,7 @@ class Search:
             return self._vectors
 
     def close(self) -> None:
-        """Lets go of what embeds."""
+        """Closes the embedders."""
         with self._lock:
             if self._vectors is not None:
                 self._vectors.close()

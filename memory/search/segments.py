@@ -6,9 +6,9 @@ The footer says where each section begins, how many values it has, and their CRC
 between sections must be zeros. A section may have room for more values at its end, a hole in the file: where the kind
 is `appendable`, the mapping is private to the process and values are added there, so that nothing is copied.
 
-A segment is a cache. It is never changed, and a damaged one is deleted and made again from the cold store. Segments
-that are merged are deleted after the merged one is in place: a crash leaves a file too many, never one too few. One
-process at a time, which holds the folder's lock, writes and deletes there; anyone reads.
+A segment is a cache. It is immutable, and a damaged one is deleted and rebuilt from the cold store. The inputs of a
+merge are deleted after the merged segment is in place: a crash leaves a file too many, never one too few. Only the
+holder of the folder's lock writes and deletes; any process reads.
 """
 
 import mmap
@@ -43,7 +43,7 @@ F = TypeVar("F")
 
 
 class SegmentSection(Struct, frozen=True):
-    """A column in the file. `room`: values that there is space for, `count` and more."""
+    """A column in the file. `room` is its capacity in values, `count` or more."""
 
     name: str
     offset: int  # bytes from the beginning of the file
@@ -59,9 +59,9 @@ class _Sections(Struct, frozen=True):
 
 
 class SegmentKind(Struct, Generic[F], frozen=True):
-    """A kind of segment: its names, its format, and how much is checked when one is opened.
+    """A kind of segment: its names, its format, and how much is verified when one is opened.
 
-    `dtypes` are numpy's, little-endian in the file. `footer` is what the kind itself says of a segment.
+    `dtypes` are numpy's, little-endian in the file. `footer` is the struct of the kind's own metadata.
     """
 
     prefix: str
@@ -70,7 +70,7 @@ class SegmentKind(Struct, Generic[F], frozen=True):
     magic: bytes
     dtypes: Mapping[str, str]
     footer: type[F]
-    check_limit: int  # bytes: a larger file is not checked when it is opened, apart from `always_checked`
+    check_limit: int  # bytes: a larger file is not verified when it is opened, apart from `always_checked`
     always_checked: frozenset[str] = frozenset()
     appendable: bool = False
 
@@ -79,11 +79,11 @@ class SegmentKind(Struct, Generic[F], frozen=True):
         return [folder / name for name in list_names(folder) if self.name.fullmatch(name)]
 
     def unfinished(self, folder: Path) -> list[Path]:
-        """What an interrupted writer left, or one that is writing now."""
+        """Temporary files of an interrupted writer, or of one that is writing now."""
         return list_files(folder, f".{self.prefix}-*.tmp")
 
     def lock(self, folder: Path, timeout: float) -> FileLock:
-        """The lock of whoever writes there; for `with`. Waits `timeout` seconds, then raises LockTimeout."""
+        """The folder's writer lock, for `with`. Waits `timeout` seconds, then raises LockTimeout."""
         make_private_folder(folder)
         return FileLock(folder / self.lock_name, timeout=timeout)
 
@@ -92,7 +92,7 @@ class SegmentKind(Struct, Generic[F], frozen=True):
 
 
 class SegmentFile(Struct, Generic[F], frozen=True):
-    """An open segment. `columns` are its sections with their room; `is_checked`: all of it was, when it was opened."""
+    """An open segment. `columns` are its sections with their room; `is_checked`: every CRC was verified on opening."""
 
     path: Path
     footer: F
@@ -106,12 +106,12 @@ class SegmentFile(Struct, Generic[F], frozen=True):
         return self.columns[section][: self.sections[section].count]
 
     def is_whole(self) -> bool:
-        """Whether all bytes are as they were written. Reads them all."""
+        """Whether every section matches its CRC. Reads the whole file."""
         return _is_whole(self, self.sections)
 
 
 def open_segment(path: Path, kind: SegmentKind[F]) -> SegmentFile[F] | None:
-    """None where it was cut off, is of another format, or is seen to be damaged. Raises OSError."""
+    """None where the file is truncated, of another format, or damaged. Raises OSError."""
     mapped = map_file(path, writable=kind.appendable)
     if mapped is None:
         return None
@@ -119,7 +119,7 @@ def open_segment(path: Path, kind: SegmentKind[F]) -> SegmentFile[F] | None:
         file = _decoded(path, mapped, kind)
     except (ValueError, KeyError, struct.error, msgspec.MsgspecError):
         return None
-    return checked(file, kind) if file else None
+    return verified(file, kind) if file else None
 
 
 def map_file(path: Path, *, writable: bool = False) -> mmap.mmap | None:
@@ -129,8 +129,8 @@ def map_file(path: Path, *, writable: bool = False) -> mmap.mmap | None:
         return mmap.mmap(file.fileno(), 0, access=access) if file.seek(0, os.SEEK_END) else None
 
 
-def checked(file: SegmentFile[F], kind: SegmentKind[F], always: Iterable[str] | None = None) -> SegmentFile[F] | None:
-    """The file, once checked as its kind demands; None where it is damaged. `always` is instead of `always_checked`."""
+def verified(file: SegmentFile[F], kind: SegmentKind[F], always: Iterable[str] | None = None) -> SegmentFile[F] | None:
+    """The file, verified as its kind demands; None where it is damaged. `always` replaces `always_checked`."""
     if len(file.mapped) <= kind.check_limit:
         return msgspec.structs.replace(file, is_checked=True) if file.is_whole() else None
     return file if _is_whole(file, kind.always_checked if always is None else always) else None
@@ -149,19 +149,22 @@ def _decoded(path: Path, mapped: mmap.mmap, kind: SegmentKind[F]) -> SegmentFile
     return SegmentFile(
         path=path,
         footer=msgspec.json.decode(body, type=kind.footer),
-        sections={each.name: each for each in sections},
-        columns={each.name: np.frombuffer(mapped, kind.dtype(each.name), each.room, each.offset) for each in sections},
+        sections={section.name: section for section in sections},
+        columns={
+            section.name: np.frombuffer(mapped, kind.dtype(section.name), section.room, section.offset)
+            for section in sections
+        },
         mapped=mapped,
     )
 
 
 def _gaps_are_zeros(mapped: mmap.mmap, sections: Iterable[SegmentSection], end: int, kind: SegmentKind[F]) -> bool:
-    at = len(kind.magic)
+    offset = len(kind.magic)
     for section in sorted(sections, key=lambda each: each.offset):
-        if any(mapped[at : section.offset]):
+        if any(mapped[offset : section.offset]):
             return False
-        at = section.offset + section.room * kind.dtype(section.name).itemsize
-    return not any(mapped[at:end])
+        offset = section.offset + section.room * kind.dtype(section.name).itemsize
+    return not any(mapped[offset:end])
 
 
 def _is_whole(file: SegmentFile[F], sections: Iterable[str]) -> bool:
@@ -178,7 +181,7 @@ class SegmentWriter(Generic[F]):
         file.write(kind.magic)
 
     def section(self, name: str, parts: Iterable[Column], *, room: int = 0, align: int = 8) -> None:
-        """The values of a section in some parts, and a hole for `room` more, from a multiple of `align` bytes on."""
+        """Writes a section from its parts, aligned to `align` bytes, with a hole for `room` more values."""
         dtype = self._kind.dtype(name)
         offset, count, crc = self._aligned(align), 0, 0
         for part in parts:
@@ -190,20 +193,20 @@ class SegmentWriter(Generic[F]):
         self._sections.append(SegmentSection(name, offset, count, count + room, crc))
 
     def finish(self, footer: F) -> None:
-        """Ends the file."""
+        """Writes the footer."""
         self._aligned(8)
         body = msgspec.json.encode(msgspec.to_builtins(footer) | {"sections": self._sections})
         self._file.write(body + TRAILER.pack(len(body), zlib.crc32(body), self._kind.magic))
 
     def _aligned(self, align: int) -> int:
-        at = self._file.tell()
-        self._file.write(bytes(-at % align))
-        return at + -at % align
+        offset = self._file.tell()
+        self._file.write(bytes(-offset % align))
+        return offset + -offset % align
 
 
 @contextmanager
 def write_segment(path: Path, kind: SegmentKind[F]) -> Generator[SegmentWriter[F]]:
-    """The file is at `path` when the block ends, synced; nothing of it is where the block raises. Raises OSError."""
+    """The file is at `path`, synced, when the block ends; there is none where the block raises. Raises OSError."""
     make_private_folder(path.parent)
     with atomic_writer(path) as file:
         yield SegmentWriter(file, kind)
@@ -216,6 +219,6 @@ def discard(path: Path) -> None:
 
 
 def collect_garbage(kind: SegmentKind[F], folder: Path, superseded: Iterable[Path]) -> None:
-    """Deletes superseded segments and what interrupted writers left. For the holder of the lock: nobody else writes."""
+    """Deletes superseded segments and the files of interrupted writers. Requires the lock."""
     for path in (*superseded, *kind.unfinished(folder)):
         discard(path)

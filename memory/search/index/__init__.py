@@ -1,1 +1,1 @@
-"""The index of words: documents, postings in segments, and their upkeep."""
+"""Term index: documents, postings in segments, and their maintenance."""

@@ -1,4 +1,4 @@
-"""From rows of terms to the columns and postings of a segment."""
+"""Builds the columns and postings of a segment from rows of terms."""
 
 from array import array
 from collections import defaultdict
@@ -13,18 +13,18 @@ from foundation.text.stopwords import count_content_words, is_weak
 from foundation.text.term_codec import split_terms
 from memory.cold.changes import TermsRow
 from memory.search.column import Column
-from memory.search.index.documents import TOLD
-from memory.search.index.postings import NO_LISTS, PostingLists, hashed
+from memory.search.index.documents import ENTRY_COLUMNS
+from memory.search.index.postings import NO_LISTS, PostingLists, term_hash
 
-_A_SLICE = 64  # rows between two rests: about a millisecond's work
+_SLICE_ROWS = 64  # rows between two rests: about a millisecond's work
 DOCUMENT_BITS, COUNT_BITS = 30, 8  # leaves 26 for the term: one uint64 sorts by term, then document
 
 Rest = Callable[[], None]
-"""Called between two small pieces of work: whoever works in the background gives way there."""
+"""Called between two small pieces of work: background work yields to queries there."""
 
 
 class BuiltSegment(Struct, frozen=True):
-    """Documents in the order of their entries, the names that three of their columns speak of, and postings."""
+    """Columns of documents in the order of their entries, the names that three of them refer to, and postings."""
 
     columns: dict[str, Column]
     names: list[str]
@@ -32,18 +32,18 @@ class BuiltSegment(Struct, frozen=True):
 
 
 def build(rows: Iterable[TermsRow], rest: Rest) -> BuiltSegment:
-    """A row an entry, in any order."""
+    """Builds a segment from one row per entry, in any order."""
     rows = sorted(rows, key=lambda row: row.entry)
     numbers: defaultdict[bytes, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    number: Callable[[bytes], int] = numbers.__getitem__
+    number_of: Callable[[bytes], int] = numbers.__getitem__
     terms, sizes, counts = array("I"), array("I"), bytearray()
-    for some in _slices(rows, rest):
-        for row in some:
-            names, many = split_terms(row.packed)
-            terms.extend(map(number, names))
+    for batch in _slices(rows, rest):
+        for row in batch:
+            names, row_counts = split_terms(row.packed)
+            terms.extend(map(number_of, names))
             sizes.append(len(names))
-            counts += many
+            counts += row_counts
     vocabulary = list(numbers)
     of_term = np.frombuffer(terms, "u4") if terms else np.zeros(0, "u4")
     documents = np.repeat(np.arange(len(rows), dtype="u4"), np.frombuffer(sizes, "u4") if sizes else [])
@@ -53,64 +53,64 @@ def build(rows: Iterable[TermsRow], rest: Rest) -> BuiltSegment:
     return BuiltSegment(columns, names, _lists(vocabulary, of_term, documents, occurrences, rest))
 
 
-def _slices(some: Sequence[TermsRow], rest: Rest) -> Iterator[Sequence[TermsRow]]:
-    for start in range(0, len(some), _A_SLICE):
-        yield some[start : start + _A_SLICE]
+def _slices(rows: Sequence[TermsRow], rest: Rest) -> Iterator[Sequence[TermsRow]]:
+    for start in range(0, len(rows), _SLICE_ROWS):
+        yield rows[start : start + _SLICE_ROWS]
         rest()
 
 
 def _columns(rows: list[TermsRow], rest: Rest) -> tuple[list[str], dict[str, Column]]:
     codes: defaultdict[str, int] = defaultdict()
     codes.default_factory = codes.__len__
-    told: list[tuple[int, ...]] = []
-    for some in _slices(rows, rest):
-        told += [
+    values: list[tuple[int, ...]] = []
+    for batch in _slices(rows, rest):
+        values += [
             (row.entry, row.conversation, row.time_ms, row.length, codes[row.kind], codes[row.role], codes[row.speaker])
-            for row in some
+            for row in batch
         ]
-    table = np.array(told, "i8").reshape(len(rows), 7)
+    table = np.array(values, "i8").reshape(len(rows), 7)
     names = ("entry", "conversation", "time", "length", "kind", "role", "speaker")
-    return list(codes), {name: table[:, place].astype(TOLD[name]) for place, name in enumerate(names)}
+    return list(codes), {name: table[:, column].astype(ENTRY_COLUMNS[name]) for column, name in enumerate(names)}
 
 
 def _count_content_words(  # noqa: PLR0917 — the postings, a column each
     rows: list[TermsRow], vocabulary: list[bytes], terms: Column, documents: Column, counts: Column, rest: Rest
 ) -> dict[str, Column]:
-    """What `count_content_words` gives of each row, each term judged once."""
-    judged: list[tuple[int, bool]] = []
-    for start in range(0, len(vocabulary), _A_SLICE):
-        judged += [_judged(term) for term in vocabulary[start : start + _A_SLICE]]
+    """The columns `says` and `asks`: `count_content_words` of each row, with each term classified once."""
+    classified: list[tuple[int, bool]] = []
+    for start in range(0, len(vocabulary), _SLICE_ROWS):
+        classified += [_classified(term) for term in vocabulary[start : start + _SLICE_ROWS]]
         rest()
-    said, asking = np.array(judged, "u1").reshape(len(judged), 2).T
-    says = np.bincount(documents, said[terms] * counts.astype("f8"), len(rows)).astype("i4")
-    asks = np.bincount(documents, asking[terms], len(rows)) > 0
-    by_name = np.fromiter((_name_says(row.speaker) for row in rows), "i4", len(rows))
+    is_content, is_question = np.array(classified, "u1").reshape(len(classified), 2).T
+    says = np.bincount(documents, is_content[terms] * counts.astype("f8"), len(rows)).astype("i4")
+    asks = np.bincount(documents, is_question[terms], len(rows)) > 0
+    by_name = np.fromiter((_content_words_of_name(row.speaker) for row in rows), "i4", len(rows))
     return {"says": np.maximum(says - by_name, 0), "asks": asks.astype("u1")}
 
 
 @lru_cache(maxsize=1 << 16)
-def _judged(term: bytes) -> tuple[int, bool]:
+def _classified(term: bytes) -> tuple[int, bool]:
     own = count_content_words((term,), b"\1", "")
     return own.says, own.asks
 
 
 @lru_cache(maxsize=1 << 10)
-def _name_says(speaker: str) -> int:
+def _content_words_of_name(speaker: str) -> int:
     return sum(not is_weak(term) for term in term_list(speaker))
 
 
 def _lists(vocabulary: list[bytes], terms: Column, documents: Column, counts: Column, rest: Rest) -> PostingLists:
     if not len(terms):
         return NO_LISTS
-    hashes = np.fromiter(map(hashed, vocabulary), "u8", len(vocabulary))
+    hashes = np.fromiter(map(term_hash, vocabulary), "u8", len(vocabulary))
     rest()
     order = np.argsort(hashes)
-    places = np.empty(len(order), "u8")
-    places[order] = np.arange(len(order), dtype="u8")
-    keys = keyed(places[terms], documents, counts)
+    ranks = np.empty(len(order), "u8")
+    ranks[order] = np.arange(len(order), dtype="u8")
+    keys = pack_keys(ranks[terms], documents, counts)
     keys.sort()
     rest()
-    in_order = [vocabulary[int(place)] for place in order]
+    in_order = [vocabulary[int(index)] for index in order]
     lengths = np.fromiter(map(len, in_order), "i8", len(in_order))
     return PostingLists(
         text=np.frombuffer(b"".join(in_order), "u1"),
@@ -122,8 +122,8 @@ def _lists(vocabulary: list[bytes], terms: Column, documents: Column, counts: Co
     )
 
 
-def keyed(terms: Column, documents: Column, counts: Column) -> Column:
-    """Term, document and count in one number each (u8), to be sorted."""
+def pack_keys(terms: Column, documents: Column, counts: Column) -> Column:
+    """Packs term, document and count into one sortable number each (u8)."""
     high = terms.astype("u8") << np.uint64(DOCUMENT_BITS + COUNT_BITS)
     return high | (documents.astype("u8") << np.uint64(COUNT_BITS)) | counts.astype("u8")
 

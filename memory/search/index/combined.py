@@ -1,4 +1,4 @@
-"""All postings as one: those of the segments, and in memory what came since."""
+"""Combined index: the postings of the segments, and in memory those of later changes."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,13 +15,13 @@ from memory.search.index.merge import starts_of, table
 from memory.search.index.postings import Posting, RecentPostings, SegmentPostings, find
 from memory.search.index.segment import PostingsSegment, open_chain
 
-_AT_ONCE = 5000  # changes in one reading
-_MANY = 100  # of them: fewer are put one by one
-_FEW = 20_000
+_AT_ONCE = 5000  # changes per read
+_BULK_FROM = 100  # changes: fewer are added one by one
+_SMALL_STORE = 20_000  # changes: an empty index reads the rows themselves
 
 
 class CombinedIndex:
-    """`change` is the last of the store's changes that it knows of. `skips`: it does not know all before."""
+    """`change` is the last change that it holds. `skips`: it does not hold all changes before that."""
 
     def __init__(self, segments: Sequence[PostingsSegment] = ()) -> None:
         self.documents: Documents = table(segments)
@@ -31,7 +31,10 @@ class CombinedIndex:
         self._on_disk = self.documents.count
         self._recent = RecentPostings()
         self._parts: list[SegmentPostings | RecentPostings] = [
-            *(SegmentPostings(one.lists, first) for one, first in zip(segments, starts_of(segments), strict=True)),
+            *(
+                SegmentPostings(segment.lists, first)
+                for segment, first in zip(segments, starts_of(segments), strict=True)
+            ),
             self._recent,
         ]
 
@@ -40,56 +43,58 @@ class CombinedIndex:
         return find(term, self._parts)
 
     def read(self, cold: ColdStore, last: int, rest: Rest) -> None:
-        """Takes in what came since. `last` is the store's last change."""
-        if not self.change and last <= _FEW:  # the rows themselves: a store that was salvaged may miss some changes
-            self._take_in(cold.terms(0, _FEW), [], rest)
+        """Adds the changes since the last read. `last` is the store's last change."""
+        if (
+            not self.change and last <= _SMALL_STORE
+        ):  # the rows themselves: a store that was salvaged may miss some changes
+            self._add_segment(cold.terms(0, _SMALL_STORE), [], rest)
             self.change = last
-        for new in journal.news(cold, self.change, _AT_ONCE, last):
-            if len(new.rows) + len(new.gone) > _MANY:
-                self._take_in(new.rows, new.gone, rest)
+        for new in journal.changes_after(cold, self.change, _AT_ONCE, last):
+            if len(new.rows) + len(new.removed) > _BULK_FROM:
+                self._add_segment(new.rows, new.removed, rest)
             else:
                 for row in new.rows:
                     self.put(row)
-                for entry in new.gone:
+                for entry in new.removed:
                     self.documents.remove(entry)
             self.change = new.change
 
     def skip_to(self, change: int) -> None:
-        """Leaves what came before the change to be read by whoever builds the segments."""
+        """Leaves earlier changes to the next segment build."""
         self.skips, self.change = True, change
 
     def put(self, row: TermsRow) -> None:
         self._recent.put(self.documents.put(row), *split_terms(row.packed))
 
-    def _take_in(self, rows: list[TermsRow], gone: list[int], rest: Rest) -> None:
-        """Many at once, as a segment that is in memory alone: several times faster than one by one."""
+    def _add_segment(self, rows: list[TermsRow], gone: list[int], rest: Rest) -> None:
+        """Adds many rows as an in-memory segment: several times faster than one by one."""
         if not rows and not gone:
             return
         built, first = build(rows, rest), self.documents.count
-        self.documents.relink(self.documents.take_in(built.columns, built.names, np.array(gone, "i8")))
+        self.documents.relink(self.documents.add_rows(built.columns, built.names, np.array(gone, "i8")))
         self._recent = RecentPostings()
         self._parts += [SegmentPostings(built.lists, first), self._recent]
 
     @property
-    def many_came(self) -> int:
-        """How many documents stand in memory alone."""
+    def unsaved_count(self) -> int:
+        """Number of documents that are in memory only."""
         return self.documents.count - self._on_disk
 
     @property
     def has_unchecked(self) -> bool:
-        """Whether there are segments too large to be looked through as they are opened."""
-        return any(not one.file.is_checked for one in self._segments)
+        """Whether some segments were too large to be verified on opening."""
+        return any(not segment.file.is_checked for segment in self._segments)
 
     def damaged(self) -> list[Path]:
-        """Large segments whose bytes are not as they were written. Reads them through."""
-        return [one.path for one in self._segments if not (one.file.is_checked or one.file.is_whole())]
+        """Large segments that do not match their CRCs. Reads them whole."""
+        return [segment.path for segment in self._segments if not (segment.file.is_checked or segment.file.is_whole())]
 
 
-def opened(cold: ColdStore, folder: Path) -> CombinedIndex:
-    """As the segments on disk have it."""
-    return CombinedIndex(open_chain(folder, belonging(cold)))
+def open_index(cold: ColdStore, folder: Path) -> CombinedIndex:
+    """Opens the segments on disk."""
+    return CombinedIndex(open_chain(folder, belongs_to(cold)))
 
 
-def belonging(cold: ColdStore) -> Callable[[PostingsSegment], bool]:
-    """Whether a segment was made of this store."""
-    return lambda segment: journal.mark(cold, segment.change) == segment.footer.mark
+def belongs_to(cold: ColdStore) -> Callable[[PostingsSegment], bool]:
+    """A test of whether a segment was built from this store."""
+    return lambda segment: journal.operation_at(cold, segment.change) == segment.footer.mark

@@ -1,7 +1,7 @@
-"""Segments that follow one another become one: what was removed goes, the rest is numbered by entry.
+"""Merge of consecutive segments into one: removed entries are dropped, the others are renumbered by entry.
 
-The postings go through memory some hundred thousand at a time, term by term in the order of their hashes, so that a
-million entries are merged in some tens of megabytes.
+The postings are read some hundred thousand at a time, term by term in the order of their hashes, so that the merge of a
+million entries takes some tens of megabytes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,26 +10,26 @@ import numpy as np
 from msgspec import Struct
 
 from memory.search.column import Column
-from memory.search.index.builder import Rest, counts_of, documents_of, keyed, terms_of
-from memory.search.index.documents import LINKS, NAMED, NONE, TOLD, Documents
-from memory.search.index.postings import NOWHERE, PostingLists
+from memory.search.index.builder import Rest, counts_of, documents_of, pack_keys, terms_of
+from memory.search.index.documents import ENTRY_COLUMNS, LINKS, NAMED, NONE, Documents
+from memory.search.index.postings import NO_POSTING, PostingLists
 from memory.search.index.segment import PostingsFooter, PostingsSegment, section_of
 from memory.search.segments import SegmentWriter
 
 Writer = SegmentWriter[PostingsFooter]
 AT_ONCE = 200_000  # postings: some hundredths of a second
-_ROOM, _LEAST_ROOM = 3, 256  # a third more rows than there are find place beside them
+_ROOM, _LEAST_ROOM = 3, 256  # room for a third more rows
 
 
 def table(segments: Sequence[PostingsSegment]) -> Documents:
-    """The documents of segments that follow one another. Those of the first may be changed in place: each table needs
+    """Document table of consecutive segments. It may change the first segment's columns in place: each table needs
     segments that were opened for it."""
     documents, rest = Documents(), list(segments)
     if rest and all(name in rest[0].columns for name in LINKS):
         first = rest.pop(0)
         alive = np.ones(len(first.columns["entry"]), "u1")
         documents = Documents({**first.columns, "alive": alive}, first.footer.names, first.count)
-    touched = [documents.take_in(one.rows, one.footer.names, one.gone) for one in rest]
+    touched = [documents.add_rows(segment.rows, segment.footer.names, segment.gone) for segment in rest]
     if touched:
         documents.relink(np.concatenate(touched))
     return documents
@@ -37,11 +37,11 @@ def table(segments: Sequence[PostingsSegment]) -> Documents:
 
 def starts_of(segments: Sequence[PostingsSegment]) -> list[int]:
     """The number of each segment's first document in their table."""
-    return np.cumsum([0, *(one.count for one in segments)])[:-1].tolist()
+    return np.cumsum([0, *(segment.count for segment in segments)])[:-1].tolist()
 
 
 def merge(segments: Sequence[PostingsSegment], documents: Documents, into: Writer, rest: Rest) -> list[str]:
-    """Writes all sections; gives the names that the columns speak of. Raises OSError."""
+    """Writes all sections; gives the names that the columns refer to. Raises OSError."""
     living = np.flatnonzero(documents["alive"])
     order = living[np.argsort(documents["entry"][living], kind="stable")]
     numbers = np.full(documents.count, NONE, "i4")
@@ -49,13 +49,13 @@ def merge(segments: Sequence[PostingsSegment], documents: Documents, into: Write
     rest()
     from_first = segments[0].since == 0
     names = _write_columns(documents, order, numbers, into, rest, with_links=from_first)
-    gone = np.zeros(0, "i8")
+    removed = np.zeros(0, "i8")
     if not from_first:
-        gone = np.setdiff1d(np.concatenate([one.gone for one in segments]), documents["entry"][order])
-    into.section("gone", [gone])
+        removed = np.setdiff1d(np.concatenate([segment.gone for segment in segments]), documents["entry"][order])
+    into.section("gone", [removed])
     inputs = [
-        _Input(one.lists, numbers[start : start + one.count])
-        for one, start in zip(segments, starts_of(segments), strict=True)
+        _Input(segment.lists, numbers[start : start + segment.count])
+        for segment, start in zip(segments, starts_of(segments), strict=True)
     ]
     _write_postings(inputs, into, rest)
     return names
@@ -74,7 +74,7 @@ def _write_columns(
     used = np.unique(np.concatenate([documents[name][order] for name in NAMED]))
     codes = np.full(len(documents.names), NONE, "i4")
     codes[used] = np.arange(len(used))
-    for name in TOLD:
+    for name in ENTRY_COLUMNS:
         column = documents[name][order]
         into.section(section_of(name), [codes[column] if name in NAMED else column], room=room)
         rest()
@@ -83,16 +83,16 @@ def _write_columns(
         into.section(section_of(name), [np.where(links == NONE, NONE, numbers[links])], room=room)
         rest()
     if with_links:
-        into.section(section_of("talk"), [_in_order(documents["talk"][order])], room=room)
+        into.section(section_of("talk"), [_renumbered(documents["talk"][order])], room=room)
     return [documents.names[code] for code in used.tolist()]
 
 
-def _in_order(talks: Column) -> Column:
-    """Numbered anew, as they first come."""
-    _, firsts, places = np.unique(talks, return_index=True, return_inverse=True)
-    numbers = np.empty(len(firsts), "i4")
-    numbers[np.argsort(firsts)] = np.arange(len(firsts), dtype="i4")
-    return numbers[places]
+def _renumbered(talks: Column) -> Column:
+    """Talks renumbered in the order of their first document."""
+    _, first_indices, inverse = np.unique(talks, return_index=True, return_inverse=True)
+    numbers = np.empty(len(first_indices), "i4")
+    numbers[np.argsort(first_indices)] = np.arange(len(first_indices), dtype="i4")
+    return numbers[inverse]
 
 
 class _Input(Struct, frozen=True):
@@ -103,7 +103,7 @@ class _Input(Struct, frozen=True):
 
 
 def _write_postings(inputs: list[_Input], into: Writer, rest: Rest) -> None:
-    """Documents go to the file as they come; the other columns, a fifth of the size, when all are known."""
+    """Writes documents as they are merged; the other columns, a fifth of the size, at the end."""
     parts: list[PostingLists] = []
 
     def documents() -> Iterator[Column]:
@@ -111,7 +111,7 @@ def _write_postings(inputs: list[_Input], into: Writer, rest: Rest) -> None:
             if part := _merged(inputs, low, high):
                 yield part.documents
                 parts.append(
-                    PostingLists(part.text, part.edges, part.hashes, part.starts, NOWHERE.documents, part.counts)
+                    PostingLists(part.text, part.edges, part.hashes, part.starts, NO_POSTING.documents, part.counts)
                 )
             rest()
 
@@ -126,37 +126,37 @@ def _write_postings(inputs: list[_Input], into: Writer, rest: Rest) -> None:
 
 def _blocks(inputs: list[_Input]) -> Iterator[tuple[int, int]]:
     """Ranges of hashes, low and high, that hold about `AT_ONCE` postings; more where one term has more."""
-    largest = max((each.lists for each in inputs), key=lambda lists: len(lists.documents))
-    together = sum(len(each.lists.documents) for each in inputs)
-    step = max(1, AT_ONCE * len(largest.documents) // max(together, 1))  # all others have their share in a block
+    largest = max((part.lists for part in inputs), key=lambda lists: len(lists.documents))
+    total = sum(len(part.lists.documents) for part in inputs)
+    step = max(1, AT_ONCE * len(largest.documents) // max(total, 1))  # a block has a share of every input
     steps = np.arange(step, len(largest.documents), step, dtype="u4")
     bounds = np.unique(largest.hashes[largest.starts.searchsorted(steps) - 1]).tolist()
     yield from zip([0, *bounds], [*bounds, 1 << 64], strict=True)
 
 
 def _merged(inputs: list[_Input], low: int, high: int) -> PostingLists | None:
-    """The postings of terms with hashes from `low` up to below `high`; None where nothing of them lives."""
+    """Postings of the terms with hashes in [low, high); None where none of their documents is alive."""
     cuts = [_cut(each, low, high) for each in inputs]
     hashes, sources = np.unique(np.concatenate([cut.lists.hashes for cut in cuts]), return_index=True)
     keys = np.concatenate([_keys(cut, hashes) for cut in cuts])
     keys.sort(kind="stable")  # the inputs' are in order each: a merge of some runs
-    held = np.bincount(terms_of(keys), minlength=len(hashes))
-    kept = held > 0
+    counts = np.bincount(terms_of(keys), minlength=len(hashes))
+    is_used = counts > 0
     if not len(keys):
         return None
-    text, edges = _gathered([cut.lists for cut in cuts], sources[kept])
+    text, edges = _gathered([cut.lists for cut in cuts], sources[is_used])
     return PostingLists(
         text=text,
         edges=edges,
-        hashes=hashes[kept],
-        starts=np.concatenate(([0], np.cumsum(held[kept]))),
+        hashes=hashes[is_used],
+        starts=np.concatenate(([0], np.cumsum(counts[is_used]))),
         documents=documents_of(keys),
         counts=counts_of(keys),
     )
 
 
-def _cut(one: _Input, low: int, high: int) -> _Input:
-    lists = one.lists
+def _cut(whole: _Input, low: int, high: int) -> _Input:
+    lists = whole.lists
     first = int(lists.hashes.searchsorted(np.uint64(low)))
     last = len(lists.hashes) if high > 2**64 - 1 else int(lists.hashes.searchsorted(np.uint64(high)))
     edges, starts = lists.edges[first : last + 1], lists.starts[first : last + 1]
@@ -168,7 +168,7 @@ def _cut(one: _Input, low: int, high: int) -> _Input:
         documents=lists.documents[starts[0] : starts[-1]],
         counts=lists.counts[starts[0] : starts[-1]],
     )
-    return _Input(part, one.numbers)
+    return _Input(part, whole.numbers)
 
 
 def _keys(cut: _Input, hashes: Column) -> Column:
@@ -177,15 +177,15 @@ def _keys(cut: _Input, hashes: Column) -> Column:
     documents = cut.numbers[lists.documents]
     living = documents != NONE
     if living.all():
-        return keyed(terms, documents, lists.counts)
-    return keyed(terms[living], documents[living], lists.counts[living])
+        return pack_keys(terms, documents, lists.counts)
+    return pack_keys(terms[living], documents[living], lists.counts[living])
 
 
-def _gathered(several: list[PostingLists], places: Column) -> tuple[Column, Column]:
-    """The texts of some terms, and their edges; `places` count through the terms of all of them."""
-    lengths = np.concatenate([np.diff(one.edges) for one in several])
-    offsets = np.cumsum([0, *(len(one.text) for one in several)])
-    begins = np.concatenate([one.edges[:-1] + offset for one, offset in zip(several, offsets, strict=False)])[places]
-    edges = np.concatenate(([0], np.cumsum(lengths[places])))
-    characters: Column = np.arange(int(edges[-1])) + np.repeat(begins - edges[:-1], lengths[places])
-    return np.concatenate([one.text for one in several])[characters], edges
+def _gathered(parts: list[PostingLists], indices: Column) -> tuple[Column, Column]:
+    """Texts of the selected terms, and their edges; `indices` count through the terms of all parts."""
+    lengths = np.concatenate([np.diff(part.edges) for part in parts])
+    offsets = np.cumsum([0, *(len(part.text) for part in parts)])
+    begins = np.concatenate([part.edges[:-1] + offset for part, offset in zip(parts, offsets, strict=False)])[indices]
+    edges = np.concatenate(([0], np.cumsum(lengths[indices])))
+    characters: Column = np.arange(int(edges[-1])) + np.repeat(begins - edges[:-1], lengths[indices])
+    return np.concatenate([part.text for part in parts])[characters], edges

@@ -1,4 +1,4 @@
-"""Postings: for each term, the documents that hold it and how often. A segment's, which stand, and what came since."""
+"""Postings: for each term, the documents that hold it and how often. Immutable ones of a segment, and recent ones."""
 
 import re
 from collections import defaultdict
@@ -15,7 +15,7 @@ from foundation.text.tags import TAG_PREFIX
 from memory.search.column import Column, GrowingColumn
 
 _MARK = TAG_PREFIX.encode()
-_REMEMBERED = 4096  # terms of a segment: a question asks for some fifty, mostly the same
+_CACHED_TERMS = 4096  # of a segment: a query looks up some fifty, mostly the same
 
 
 class Posting(NamedTuple):
@@ -25,11 +25,11 @@ class Posting(NamedTuple):
     counts: Column
 
 
-NOWHERE = Posting(np.empty(0, "i4"), np.empty(0, "u1"))
+NO_POSTING = Posting(np.empty(0, "i4"), np.empty(0, "u1"))
 
 
 class PostingLists(Struct, frozen=True):
-    """The postings of a segment as columns, which may be mapped from a file. Terms are sorted by `hashed`.
+    """The postings of a segment as columns, which may be mapped from a file. Terms are sorted by `term_hash`.
 
     Term i is text[edges[i]:edges[i + 1]], its hash is hashes[i], and it has documents[starts[i]:starts[i + 1]].
     """
@@ -43,13 +43,13 @@ class PostingLists(Struct, frozen=True):
 
 
 NO_LISTS = PostingLists(
-    np.zeros(0, "u1"), np.zeros(1, "i8"), np.zeros(0, "u8"), np.zeros(1, "i8"), NOWHERE.documents, NOWHERE.counts
+    np.zeros(0, "u1"), np.zeros(1, "i8"), np.zeros(0, "u8"), np.zeros(1, "i8"), NO_POSTING.documents, NO_POSTING.counts
 )
 
 
-def hashed(term: bytes) -> int:
-    """Sixty-four bits, the same on every machine. Two of a million terms share theirs once in thirty million stores;
-    one of the two is not found then."""
+def term_hash(term: bytes) -> int:
+    """64-bit hash, the same on every machine. Two of a million terms collide once in thirty million stores; one of the
+    two is not found then."""
     return int.from_bytes(blake2b(term, digest_size=8).digest(), "little")
 
 
@@ -59,30 +59,30 @@ class SegmentPostings:
     def __init__(self, lists: PostingLists, first: int = 0) -> None:
         self.lists = lists
         self._first = first
-        self._find = lru_cache(_REMEMBERED)(self._look_up)
+        self._find = lru_cache(_CACHED_TERMS)(self._look_up)
 
     def find(self, term: bytes) -> Posting:
-        at = self._find(term)
-        return NOWHERE if at < 0 else self._at(at)
+        index = self._find(term)
+        return NO_POSTING if index < 0 else self._at(index)
 
     def containing(self, piece: bytes) -> list[Posting]:
-        """Of each word's term that has these bytes in it."""
+        """Postings of each word that contains these bytes; marks are skipped."""
         lists = self.lists
-        places = [found.start() for found in re.finditer(re.escape(piece), lists.text.data)]
-        terms = np.unique(np.searchsorted(lists.edges, places, side="right") - 1)
+        offsets = [match.start() for match in re.finditer(re.escape(piece), lists.text.data)]
+        terms = np.unique(np.searchsorted(lists.edges, offsets, side="right") - 1)
         return [self._at(term) for term in terms.tolist() if piece in (text := self._text(term)) and text[:1] != _MARK]
 
     def _look_up(self, term: bytes) -> int:
         hashes = self.lists.hashes
-        at = int(hashes.searchsorted(np.uint64(hashed(term))))
-        return at if at < len(hashes) and self._text(at) == term else -1
+        index = int(hashes.searchsorted(np.uint64(term_hash(term))))
+        return index if index < len(hashes) and self._text(index) == term else -1
 
-    def _text(self, at: int) -> bytes:
+    def _text(self, index: int) -> bytes:
         edges = self.lists.edges
-        return self.lists.text[edges[at] : edges[at + 1]].tobytes()
+        return self.lists.text[edges[index] : edges[index + 1]].tobytes()
 
-    def _at(self, at: int) -> Posting:
-        start, end = int(self.lists.starts[at]), int(self.lists.starts[at + 1])
+    def _at(self, index: int) -> Posting:
+        start, end = int(self.lists.starts[index]), int(self.lists.starts[index + 1])
         documents = self.lists.documents[start:end]
         if self._first:
             documents = documents + np.int32(self._first)
@@ -90,7 +90,7 @@ class SegmentPostings:
 
 
 class RecentPostings:
-    """Postings as they come in, unsorted: a term is found by a scan, so they are few (a segment takes them in)."""
+    """Recent postings, unsorted. A lookup scans all, so they are few: a new segment replaces them."""
 
     def __init__(self) -> None:
         self.numbers: defaultdict[bytes, int] = defaultdict()
@@ -108,33 +108,36 @@ class RecentPostings:
     def find(self, term: bytes) -> Posting:
         number = self.numbers.get(term)
         if number is None:
-            return NOWHERE
-        here = np.flatnonzero(self.terms.view == number)
-        return Posting(self.documents.view[here], self.counts.view[here])
+            return NO_POSTING
+        rows = np.flatnonzero(self.terms.view == number)
+        return Posting(self.documents.view[rows], self.counts.view[rows])
 
     def containing(self, piece: bytes) -> list[Posting]:
-        """Of each word's term that has these bytes in it."""
+        """Postings of each word that contains these bytes; marks are skipped."""
         return [self.find(term) for term in self.numbers if piece in term and term[:1] != _MARK]
 
 
 def find(term: str, parts: Iterable[SegmentPostings | RecentPostings]) -> Posting:
-    """All documents with the term, removed ones among them. A character that stands alone is found in its pairs too.
+    """All documents with the term, removed ones included. A single unspaced character matches in its pairs too.
 
-    The documents of each part are numbered above those of the one before.
+    The documents of each part are numbered above those of the part before.
     """
     if len(term) == 1 and is_unspaced(term):
-        return _together([posting for part in parts for posting in part.containing(term.encode())])
+        return _union([candidate for part in parts for candidate in part.containing(term.encode())])
     word = term.encode("utf-8", "surrogatepass")
-    found = [posting for part in parts if len((posting := part.find(word)).documents)]
-    if len(found) < 2:  # the long list of the first segment is not copied where nothing joins it
-        return found[0] if found else NOWHERE
-    return Posting(np.concatenate([each.documents for each in found]), np.concatenate([each.counts for each in found]))
+    postings = [candidate for part in parts if len((candidate := part.find(word)).documents)]
+    if len(postings) < 2:  # a single list, mostly the long one of the first segment, is not copied
+        return postings[0] if postings else NO_POSTING
+    return Posting(
+        np.concatenate([posting.documents for posting in postings]),
+        np.concatenate([posting.counts for posting in postings]),
+    )
 
 
-def _together(postings: list[Posting]) -> Posting:
-    """The documents of any of them."""
+def _union(postings: list[Posting]) -> Posting:
+    """Union of the documents, with summed counts."""
     if not postings:
-        return NOWHERE
-    documents, places = np.unique(np.concatenate([each.documents for each in postings]), return_inverse=True)
-    counts = np.bincount(places, np.concatenate([each.counts for each in postings]))
+        return NO_POSTING
+    documents, inverse = np.unique(np.concatenate([posting.documents for posting in postings]), return_inverse=True)
+    counts = np.bincount(inverse, np.concatenate([posting.counts for posting in postings]))
     return Posting(documents, np.minimum(counts, 255).astype("u1"))

@@ -25,12 +25,12 @@ _OPEN_ATTEMPTS = 10  # another process may merge what was just listed
 
 
 def section_of(column: str) -> str:
-    """The section of a column of the documents."""
+    """Section name of a document column."""
     return f"document.{column}"
 
 
 class PostingsFooter(Struct, frozen=True):
-    """`mark` is the operation and the entry of `change`; `names` those that columns refer to."""
+    """`mark` is the operation and the entry of `change`; `names` are those that the columns refer to."""
 
     since: int
     change: int
@@ -51,9 +51,8 @@ POSTINGS = SegmentKind(
 
 
 class PostingsSegment(Struct, frozen=True):
-    """An open segment. `columns` have room beyond their `count` rows, sorted by entry; links are among them only in
-    segments that hold all from the first change on. `gone` are entries that earlier segments may have, and are removed.
-    """
+    """An open segment. `columns` have room beyond their `count` rows, sorted by entry, and include links only in
+    segments from the first change on. `gone` are removed entries that earlier segments may hold."""
 
     file: SegmentFile[PostingsFooter]
     count: int
@@ -84,7 +83,7 @@ class PostingsSegment(Struct, frozen=True):
 
 
 def open_segment(path: Path) -> PostingsSegment | None:
-    """None where the file is missing, was cut off, is of another format, or is small and damaged."""
+    """None where the file is missing, truncated, of another format, or small and damaged."""
     try:
         file = segments.open_segment(path, POSTINGS)
         return None if file is None else _opened(file)
@@ -126,7 +125,7 @@ def chain(paths: list[Path]) -> list[Path]:
 
 
 def open_chain(folder: Path, belongs: Callable[[PostingsSegment], bool]) -> list[PostingsSegment]:
-    """The segments of the chain, open. Files that are damaged or do not belong to the store are deleted."""
+    """Opens the segments of the chain. Deletes files that are damaged or of another store."""
     for attempt in range(_OPEN_ATTEMPTS):
         paths = chain(segments_in(folder))
         opened = [open_segment(path) for path in paths]
@@ -147,7 +146,7 @@ def superseded(folder: Path) -> list[Path]:
 
 
 def discard(path: Path) -> None:
-    """Deletes a segment where the disk allows it: whoever reads goes on without it either way."""
+    """Deletes a segment where the disk allows it; a reader continues without it either way."""
     with suppress(OSError):
         segments.discard(path)
 

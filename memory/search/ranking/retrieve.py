@@ -161,7 +161,7 @@ def newest(sources: tuple[SearchSource, ...]) -> NewestHits:
 def _asking(question: Question, sources: tuple[SearchSource, ...]) -> RankingQuery:
     """Whom it names, and when what it is anchored to was."""
     said = [term.term for term in question.terms]
-    speakers = [name for source in sources for name in source.collection.documents.speakers_called(said)]
+    speakers = [name for source in sources for name in source.collection.documents.speakers_named(said)]
     anchored = _anchored(question, sources) if question.anchors and question.uses("dates") else ()
     return RankingQuery(question, called(question, dict.fromkeys(speakers)), anchored)
 
@@ -184,8 +184,8 @@ def _entries(source: SearchSource, some: Column) -> Column:
 
 def _corpus(sources: tuple[SearchSource, ...]) -> CorpusStatistics:
     all_documents = [source.collection.documents for source in sources]
-    count = sum(documents.living for documents in all_documents)
-    return CorpusStatistics(count, sum(documents.words for documents in all_documents) / max(count, 1))
+    count = sum(documents.live_count for documents in all_documents)
+    return CorpusStatistics(count, sum(documents.term_count for documents in all_documents) / max(count, 1))
 
 
 def _scored(

@@ -170,7 +170,7 @@ def _open_first_format(path: Path) -> SegmentFile[VectorSegmentHeader] | None:
         file = _decoded(path, mapped)
     except (ValueError, struct.error, msgspec.MsgspecError):
         return None
-    return segments.checked(file, VECTORS, always=()) if file else None
+    return segments.verified(file, VECTORS, always=()) if file else None
 
 
 def _decoded(path: Path, mapped: mmap) -> SegmentFile[VectorSegmentHeader] | None:

@@ -14,7 +14,7 @@ from foundation.text.term_codec import pack_terms, split_terms
 from memory.cold.changes import TermsRow
 from memory.search.index import merge as merging
 from memory.search.index.builder import build, documents_of
-from memory.search.index.documents import APART_MS, NONE, TOLD, Documents
+from memory.search.index.documents import APART_MS, ENTRY_COLUMNS, NONE, Documents
 from memory.search.index.merge import merge, starts_of, table
 from memory.search.index.postings import RecentPostings, SegmentPostings, find
 from memory.search.index.segment import LISTS, POSTINGS, PostingsFooter, PostingsSegment, open_segment, section_of
@@ -57,7 +57,7 @@ class There:
         assert {entry for entry in range(13) if documents.find(entry) != NONE} == there.keys()
         asked = [8, 3, 0, 1, 2, 99, 5, 4, 6, 7, 12, 11]
         assert documents.rows_of(np.array(asked)).tolist() == [documents.find(entry) for entry in asked]
-        assert (documents.living, documents.words) == (len(there), sum(there.values()))
+        assert (documents.live_count, documents.term_count) == (len(there), sum(there.values()))
         for entry in there:
             talk = sorted(other for other in there if other % 3 == entry % 3)
             place = talk.index(entry)
@@ -85,7 +85,7 @@ class There:
         assert {talk: int(lengths[talk]) for talk in told} == {
             talk: sum(self.lengths[entry] for entry in some) for talk, some in told.items()
         }
-        assert int(lengths.sum()) == documents.words
+        assert int(lengths.sum()) == documents.term_count
 
 
 @example([("put", 1), ("put", 4), ("put", 7), ("remove", 4)])
@@ -144,11 +144,11 @@ def test_what_is_told_of_a_document_is_the_same_in_one_and_in_many() -> None:
 def test_speakers_are_found_by_the_first_word_of_their_name(tmp_path: Path) -> None:
     there = There()
     documents = table(opened([written(tmp_path / "0", there, [("put", 1), ("put", 2), ("put", 5)])]))
-    assert documents.speakers_called(["bo", "ann", "tea"]) == ["Bo"]
+    assert documents.speakers_named(["bo", "ann", "tea"]) == ["Bo"]
     ann = TermsRow(20, 1, "message", "user", "Ann Marie Bo", 0, b"tea\0\1", 1)
     documents.put(ann)
-    assert sorted(documents.speakers_called({"ann"})) == ["Ann Marie Bo"]
-    assert documents.speakers_called({"marie", "tea"}) == []
+    assert sorted(documents.speakers_named({"ann"})) == ["Ann Marie Bo"]
+    assert documents.speakers_named({"marie", "tea"}) == []
 
 
 def test_a_merge_goes_through_the_postings_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +185,7 @@ def written(path: Path, there: There, batch: list[tuple[str, int]]) -> Path:
             rows[entry] = row(entry, there.came)
     built = build(rows.values(), lambda: None)
     with write_segment(path, POSTINGS) as writer:
-        for name in TOLD:
+        for name in ENTRY_COLUMNS:
             writer.section(section_of(name), [built.columns[name]])
         writer.section("gone", [np.array(sorted({entry for _, entry in batch}.difference(rows)), "i8")])
         for name in LISTS:

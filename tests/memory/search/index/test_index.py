@@ -99,9 +99,9 @@ def test_many_at_once_say_what_one_by_one_says(talk: Talk, memory: Memory, monke
             memory.cold.delete_conversation(talk.seqs.pop("c3"))
             seqs = [row.entry for row in memory.cold.terms(0)][::3]
             memory.cold.write(lambda db, seqs=seqs: changes.note_change(db, "change", seqs))
-        monkeypatch.setattr(combined, "_MANY", 4)
+        monkeypatch.setattr(combined, "_BULK_FROM", 4)
         at_once.catch_up()
-        monkeypatch.setattr(combined, "_MANY", 1000)
+        monkeypatch.setattr(combined, "_BULK_FROM", 1000)
         one_by_one.catch_up()
         assert every_posting(at_once) == every_posting(one_by_one)
         assert links(at_once) == links(one_by_one)
@@ -109,7 +109,7 @@ def test_many_at_once_say_what_one_by_one_says(talk: Talk, memory: Memory, monke
         for each in (at_once, one_by_one):
             assert NONE not in each.documents.rows_of(np.array(entries))
             assert NONE not in map(each.documents.find, entries)
-            assert each.documents.living == len(entries)
+            assert each.documents.live_count == len(entries)
 
 
 @pytest.mark.usefixtures("small_segments")
@@ -121,7 +121,10 @@ def test_neighbours_are_the_same_after_a_merge_and_after_removal(talk: Talk, mem
     kept.catch_up()
     fresh = fresh_index(memory)
     assert links(kept) == links(fresh)
-    assert (kept.documents.living, kept.documents.words) == (fresh.documents.living, fresh.documents.words)
+    assert (kept.documents.live_count, kept.documents.term_count) == (
+        fresh.documents.live_count,
+        fresh.documents.term_count,
+    )
 
 
 def links(some: SearchIndex) -> dict[int, tuple[int, int]]:
@@ -170,7 +173,7 @@ def test_two_indexes_keep_one_chain(talk: Talk, memory: Memory) -> None:
 
 @pytest.mark.usefixtures("small_segments")
 def test_one_process_at_a_time_keeps_the_segments(talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "_OTHERS", 0.1)
+    monkeypatch.setattr(index, "_LOCK_WAIT_S", 0.1)
     folder = memory.workspace.postings
     folder.mkdir(parents=True)
     half = folder / ".postings-000000000000-000000000007.bin.aa.tmp"
@@ -439,8 +442,8 @@ def test_the_newest_is_found_while_the_rest_is_being_built(
 ) -> None:
     monkeypatch.setattr(index, "AT_ONCE", 30)
     monkeypatch.setattr(index, "_NEWEST", 4)
-    monkeypatch.setattr(index, "_PATIENCE", 0.01)
-    monkeypatch.setattr(index, "_SHOWN_EACH", 0.0)
+    monkeypatch.setattr(index, "_BUILD_WAIT_S", 0.01)
+    monkeypatch.setattr(index, "_REFRESH_S", 0.0)
     go_on, build = threading.Semaphore(0), maintenance.build
 
     def waiting(*given):

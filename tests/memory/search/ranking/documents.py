@@ -9,7 +9,7 @@ from foundation.text.term_codec import pack_terms
 from memory.cold.changes import TermsRow
 from memory.search.column import Column
 from memory.search.index.documents import APART_MS, Documents
-from memory.search.index.postings import NOWHERE, Posting
+from memory.search.index.postings import NO_POSTING, Posting
 
 
 class Made:
@@ -34,7 +34,7 @@ class Made:
 
     def find(self, term: str) -> Posting:
         held = self._held.get(term)
-        return Posting(np.array(list(held), "i4"), np.array(list(held.values()), "u1")) if held else NOWHERE
+        return Posting(np.array(list(held), "i4"), np.array(list(held.values()), "u1")) if held else NO_POSTING
 
 
 class FakeNearness:

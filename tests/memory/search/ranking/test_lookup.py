@@ -15,7 +15,7 @@ TEXTS = ("My car is red.", "An automobile, a truck and a car.", "Tea with lemon.
 
 def looked(question: Question, names: frozenset[str] = frozenset()) -> dict[str, TermPostings]:
     made = Made(TEXTS)
-    (found,) = look_up(question, [made], CorpusStatistics(made.documents.living, 3.0), names)
+    (found,) = look_up(question, [made], CorpusStatistics(made.documents.live_count, 3.0), names)
     return {each.term.term: each for each in found}
 
 
