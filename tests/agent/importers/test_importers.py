@@ -3,7 +3,6 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,45 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.importers.chatgpt import read_chatgpt
-from agent.importers.claude import read_claude
 from agent.importers.formats import detect, read_file
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
-from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
-from agent.importers.store import ImportReport, store_all
+from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord
 from agent.importers.timestamps import moment
 from foundation.paths import Workspace
-from foundation.privacy import clear
-from foundation.text.analysis import Analyser
 from foundation.trust import Trust
 from memory.cold import ColdStore
-from memory.conversations import Conversations
-from memory.records import Entry, EntryDraft, EntryKind
+from memory.records import EntryKind
 from models.messages import Role
-from tests.fakes import FakeClock
-
-
-@pytest.fixture
-def cold(workspace: Workspace, clock: FakeClock) -> Iterator[ColdStore]:
-    store = ColdStore.open(workspace.database, analyse=Analyser(workspace.entities_yaml), clock=clock)
-    yield store
-    store.close()
-
-
-def lines(*values: Any) -> list[bytes]:
-    return [(value if isinstance(value, str) else json.dumps(value)).encode() + b"\n" for value in values]
-
-
-def stored(cold: ColdStore, reads: Iterable[ParsedRecord], **more: Any) -> ImportReport:
-    return store_all(Conversations(cold), reads, **({"source": "s", "fixed_source": False} | more))
-
-
-def branch(cold: ColdStore, conversation: str) -> list[Entry]:
-    leaf = cold.conversation(conversation).leaf
-    assert leaf is not None
-    return list(cold.branch(leaf).entries)
-
+from tests.agent.importers.exports import BRANCHED, CLAUDE
+from tests.agent.importers.stored import branch, lines, stored
 
 # ── JSONL ──
 
@@ -212,150 +184,7 @@ class _Dribble(io.BytesIO):
 # ── ChatGPT ──
 
 
-def node(
-    parent: str | None, children: list[str], role: str = "user", parts: Any = ("x",), **more: Any
-) -> dict[str, Any]:
-    message = {
-        "author": {"role": role},
-        "create_time": 1.7e9,
-        "content": {"content_type": "text", "parts": list(parts)},
-    }
-    return {"parent": parent, "children": children, "message": {**message, **more}}
-
-
-BRANCHED = {
-    "title": "Trip",
-    "create_time": 1.7e9,
-    "conversation_id": "abc",
-    "current_node": "a2",
-    "mapping": {
-        "root": {"id": "root", "message": None, "parent": None, "children": ["sys"]},
-        "sys": node("root", ["q"], "system", [""]),
-        "q": node("sys", ["a1", "a2"], parts=["Where to?"]),
-        "a1": node("q", ["t"], "assistant", ["Rome"]),
-        "a2": node(
-            "q", [], "assistant", ["Oslo", {"content_type": "image_asset_pointer"}], metadata={"model_slug": "gpt-4o"}
-        ),
-        "t": node("a1", [], parts=["Thanks"]),
-        "lost": node("gone", [], parts=["An orphan"]),
-    },
-}
-
-
-def test_a_chatgpt_conversation_keeps_its_branches_and_its_place(cold: ColdStore) -> None:
-    imported = stored(cold, read_chatgpt([BRANCHED]), source="chatgpt")
-    assert imported.entries == 5
-    assert [entry.text for entry in branch(cold, "abc")] == ["Where to?", "Oslo\n[image]"]
-    question = cold.find("q")
-    assert [child.text for child in cold.children(question.seq)] == ["Rome", "Oslo\n[image]"]
-    assert [child.text for child in cold.children(cold.find("a1").seq)] == ["Thanks"]
-    assert cold.find("a2").meta == {"model": "gpt-4o"}
-    assert cold.find("lost").parent is None
-    assert stored(cold, read_chatgpt([BRANCHED]), source="chatgpt").entries == 0
-
-
-def test_an_import_that_was_cut_off_is_finished_by_the_next(cold: ColdStore) -> None:
-    whole = list(read_chatgpt([BRANCHED]))
-    stored(cold, [read for read in whole if isinstance(read, ImportRecord)], source="chatgpt")  # its leaf never came
-    assert [entry.id for entry in branch(cold, "abc")] != ["q", "a2"]
-    stored(cold, whole, source="chatgpt")
-    assert [entry.id for entry in branch(cold, "abc")] == ["q", "a2"]
-
-
-def test_a_conversation_that_a_person_went_on_with_stays_where_they_are(cold: ColdStore) -> None:
-    stored(cold, read_chatgpt([BRANCHED]), source="chatgpt")
-    conversation = cold.conversation("abc")
-    mine = EntryDraft(
-        conversation=conversation.seq,
-        parent=cold.find("a1").seq,
-        kind=EntryKind.MESSAGE,
-        role=Role.USER,
-        text=clear("Rome, then"),
-    )
-    cold.append(mine)
-    stored(cold, read_chatgpt([BRANCHED]), source="chatgpt")
-    assert [entry.text for entry in branch(cold, "abc")] == ["Where to?", "Rome", "Rome, then"]
-
-
-def test_odd_nulls_and_rings_in_an_export_lose_only_themselves(cold: ColdStore) -> None:
-    ring = {
-        "mapping": {
-            "a": node("b", ["b"], parts=["one"]),
-            "b": node("a", ["a"], parts=["two", None, 3]),
-            "c": {"message": {"author": None, "content": None, "metadata": None}},
-            "d": None,
-            "e": {"message": {"content": {"parts": ["three"]}}, "children": None},
-        },
-        "title": None,
-        "current_node": None,
-    }
-    imported = stored(cold, read_chatgpt([ring, None, {"mapping": []}, {}]), source="chatgpt")
-    assert imported.entries == 3
-    assert imported.bad_count == 3
-
-
-def test_hidden_messages_and_thoughts_are_not_conversation() -> None:
-    found = {
-        "id": "x",
-        "mapping": {
-            "a": node(None, ["b"], metadata={"is_visually_hidden_from_conversation": True}),
-            "b": node("a", [], content={"content_type": "thoughts", "thoughts": [{"content": "hm"}]}),
-        },
-    }
-    assert not list(read_chatgpt([found]))
-
-
-def test_a_deep_conversation_is_no_recursion(cold: ColdStore) -> None:
-    chain = {str(n): node(str(n - 1) if n else None, [str(n + 1)], parts=[f"m{n}"]) for n in range(3000)}
-    imported = stored(cold, read_chatgpt([{"id": "deep", "mapping": chain, "current_node": "2999"}]), source="chatgpt")
-    assert imported.entries == 3000
-    assert len(branch(cold, "deep")) == 3000
-
-
 # ── Claude ──
-
-CLAUDE = {
-    "uuid": "u1",
-    "name": "Garden",
-    "created_at": "2025-01-02T03:04:05.678Z",
-    "chat_messages": [
-        {
-            "uuid": "m1",
-            "sender": "human",
-            "text": "old",
-            "content": [{"type": "text", "text": "When to sow?"}],
-            "created_at": "2025-01-02T03:04:05Z",
-            "attachments": [{"file_name": "n.txt", "extracted_content": "notes"}],
-            "parent_message_uuid": "00000000-0000-4000-8000-000000000000",
-        },
-        {
-            "uuid": "m2",
-            "sender": "assistant",
-            "text": "",
-            "content": [{"type": "thinking", "thinking": "hm"}],
-            "parent_message_uuid": "m1",
-        },
-        {"uuid": "m3", "sender": "assistant", "text": "In May.", "content": None, "parent_message_uuid": "m2"},
-        {"uuid": "m4", "sender": "assistant", "text": "In June.", "parent_message_uuid": "m1"},
-        None,
-    ],
-}
-
-
-def test_a_claude_conversation_keeps_blocks_attachments_and_retries(cold: ColdStore) -> None:
-    imported = stored(cold, read_claude([CLAUDE, {"uuid": "u2"}, 3]), source="claude")
-    assert imported.entries == 3
-    assert imported.bad_count == 3
-    question = cold.find("m1")
-    assert question.text == "When to sow?\n\n[attachment: n.txt]\nnotes"
-    assert [child.text for child in cold.children(question.seq)] == ["In May.", "In June."]
-    assert cold.conversation("u1").title == "Garden"
-
-
-def test_an_older_claude_export_without_parents_is_a_line(cold: ColdStore) -> None:
-    told = [{"uuid": f"m{n}", "sender": "human", "text": f"t{n}"} for n in range(3)]
-    stored(cold, read_claude([{"uuid": "u", "name": "", "chat_messages": told}]), source="claude")
-    assert [entry.text for entry in branch(cold, "u")] == ["t0", "t1", "t2"]
 
 
 # ── formats ──
