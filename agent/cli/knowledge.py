@@ -94,7 +94,12 @@ def add(
         try:
             with FileProgress() as counting:
                 memory.knowledge.add(
-                    places, options, config.knowledge, sight=picture_reader(config), report=report, on_progress=counting
+                    places,
+                    options,
+                    config.knowledge,
+                    ocr_reader=picture_reader(config),
+                    report=report,
+                    on_progress=counting,
                 )
         except KeyboardInterrupt:
             output.say(
@@ -156,7 +161,7 @@ def list_(category: str | None, state: str | None) -> None:
         one
         for one in found
         if category in (None, one.known.category)
-        and (state is None or (one.known.missing is not None if state == "gone" else one.standing.state == state))
+        and (state is None or (one.known.missing is not None if state == "gone" else one.view_state.state == state))
     ]
     if invocation.json:
         output.json_object({"memories": [memory_object(one) for one in wanted]})

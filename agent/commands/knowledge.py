@@ -57,7 +57,7 @@ def _list(session: Session) -> str:
 
 def _row(memory: ScoredMemory) -> str:
     name = one_line(memory.known.name).replace("|", "\\|")
-    state = "gone from disk" if memory.known.missing else memory.standing.state
+    state = "gone from disk" if memory.known.missing else memory.view_state.state
     figures = f"{memory.known.importance:g} | {memory.score:.1f} | {memory.known.accesses:,}"
     return f"| `{memory.known.id}` | {name} | {figures} | {state} |"
 
@@ -93,7 +93,7 @@ def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
             paths,
             options,
             config.knowledge,
-            sight=picture_reader(config),
+            ocr_reader=picture_reader(config),
             report=report,
             on_progress=lambda progress: on_page(progress.done),
         )

@@ -36,26 +36,26 @@ def retrieve(session: "Session", question: str) -> KnowledgeContext:
 
 def picture_reader(config: "Config") -> Callable[[], OcrReader | None]:
     """Opens the configured OCR reader; the engine is looked for when the first file is read."""
-    return lambda: ocr.installed_sight(config.models, config.environment)
+    return lambda: ocr.installed_ocr_reader(config.models, config.environment)
 
 
 def recalled_spans(context: KnowledgeContext) -> tuple[RecalledSpan, ...]:
     """The passages as parts of a request; a page that is sent as a picture is given with its exact text."""
     return tuple(
         RecalledSpan(passage.text, passage.citation, passage.trust, passage.score, passage.citation.time)
-        for passage in context.brought
+        for passage in context.passages
     )
 
 
 def page_attachments(context: KnowledgeContext) -> tuple[Attachment, ...]:
     """The pages and pictures to attach."""
-    images = (passage.image for passage in context.brought if passage.image)
+    images = (passage.image for passage in context.passages if passage.image)
     return tuple(Attachment(image.name, image.media_type, image.data) for image in images)
 
 
 def retrieval_notice(context: KnowledgeContext) -> str:
     """A notice where nothing was found, or only files out of view; else ""."""
-    if not context.brought:
+    if not context.passages:
         return f"Nothing that was added has anything on this. `{PROGRAM} knowledge add PATH` adds files."
     if context.out_of_view:
         return "What has it had been out of view: it was asked because nothing in view had anything on this."

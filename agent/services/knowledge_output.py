@@ -31,9 +31,9 @@ def memory_object(memory: ScoredMemory) -> dict[str, Any]:
         "accesses": record.accesses,
         "accessed": record.accessed,
         "time": record.added,
-        "state": memory.standing.state,
-        "mode": memory.standing.mode,
-        "tokens": memory.standing.tokens,
+        "state": memory.view_state.state,
+        "mode": memory.view_state.mode,
+        "tokens": memory.view_state.tokens,
         "chars": record.chars,
         "bytes": record.bytes,
         "sha256": record.sha256,
@@ -156,7 +156,7 @@ def _names(names: Sequence[str]) -> str:
 def list_row(memory: ScoredMemory) -> tuple[str, ...]:
     """The row of a memory in `knowledge list`."""
     record = memory.known
-    state = f"{memory.standing.state}, gone from disk" if record.missing else memory.standing.state
+    state = f"{memory.view_state.state}, gone from disk" if record.missing else memory.view_state.state
     return (
         record.id,
         iso(record.added)[:10],
@@ -165,7 +165,7 @@ def list_row(memory: ScoredMemory) -> tuple[str, ...]:
         f"{record.importance:g}",
         f"{memory.score:.1f}",
         f"{record.accesses:,}",
-        f"{memory.standing.tokens:,}",
+        f"{memory.view_state.tokens:,}",
         state,
         one_line(record.name),
     )

@@ -23,21 +23,21 @@ from memory.knowledge.importance.patterns import as_pattern, importance_of, is_n
 from memory.knowledge.importance.score import DEFAULT_IMPORTANCE, MOST_IMPORTANT
 from memory.knowledge.importance.view_budget import ViewState
 from memory.knowledge.importance.weights import ImportanceScorer, KnowledgeStats, ScoredMemory, stats_of
-from memory.knowledge.ingest import removed as gone
+from memory.knowledge.ingest.removed import expired_memories, removed_memories, returned_memories
 from memory.knowledge.ingest.report import AddOptions, AddReport, FileMessage
 from memory.knowledge.ingest.walk import is_utf8
 from memory.knowledge.readers.document import DocumentLocation, OcrReader
 from memory.knowledge.records import DocumentView, KnowledgeRecord
 from memory.knowledge.retrieve import images
 from memory.knowledge.retrieve.images import HitImageFinder
-from memory.knowledge.retrieve.query import asked
+from memory.knowledge.retrieve.query import search_subject
 from memory.knowledge.retrieve.select import (
     KnowledgeContext,
     PageCost,
     RetrievalLimits,
     SelectedPassage,
     candidates,
-    picked,
+    select_passages,
 )
 from memory.knowledge.settings import KnowledgeSettings
 from memory.pages.types import EntryText
@@ -63,7 +63,7 @@ class Knowledge:
         self._cold = cold
         self._vault = vault
         self._search = search
-        self._weighing = ImportanceScorer(cold)
+        self._scorer = ImportanceScorer(cold)
 
     # ── adding ──
 
@@ -73,60 +73,60 @@ class Knowledge:
         options: AddOptions | None = None,
         settings: KnowledgeSettings | None = None,
         *,
-        sight: Callable[[], OcrReader | None] | None = None,
+        ocr_reader: Callable[[], OcrReader | None] | None = None,
         report: AddReport | None = None,
         on_progress: "OnProgress | None" = None,
     ) -> AddReport:
-        """Adds files, and folders with all that is below them. `report`, where one is given, fills as it goes.
+        """Adds files, and folders with all that is below them. A given `report` is filled while files are added.
 
-        `sight` gives what reads pictures; without it the engine that is installed does.
+        `ocr_reader` gives the reader of pictures; by default the installed engine.
 
-        Raises what ends the whole run: a store that is full or damaged. A bad file is in the report.
+        Raises for a store that is full or damaged, which ends the run. A bad file is in the report.
         """
-        # readers, archiver and OCR, 24 modules: most runs add nothing
+        # readers, archiver and OCR, 24 modules: most runs add no file
         from memory.knowledge.ingest.add import IngestRun
-        from memory.knowledge.ocr import installed_sight
+        from memory.knowledge.ocr import installed_ocr_reader
 
         options, settings = options or AddOptions(), settings or KnowledgeSettings()
-        before = self._weighing.standings(settings.max_vision_tokens)
+        before = self._scorer.view_states(settings.max_vision_tokens)
         if options.importance is not None:
             named = [str(path.resolve()) for path in paths]
             self.set_importance([as_pattern(name) for name in named if is_utf8(name)], options.importance)
-        adding = IngestRun(self._workspace, self._vault(), self._cold, options, sight or installed_sight)
+        adding = IngestRun(self._workspace, self._vault(), self._cold, options, ocr_reader or installed_ocr_reader)
         adding.report = report or adding.report
         adding.report.budget = settings.max_vision_tokens
         adding.run(paths, on_progress)
         if options.redact:
             self._purge_older(adding.sources, adding.report)
-        self._notice(adding.report)
-        self._end_what_is_due(settings, adding.report)
+        self._report_removed(adding.report)
+        self._delete_expired(settings, adding.report)
         images.sweep(self._workspace.knowledge, self._cold.read(rows.pictures), time.time() - _A_WHILE)
-        self._tell_forgotten(before, settings.max_vision_tokens, adding.report)
+        self._report_view_changes(before, settings.max_vision_tokens, adding.report)
         return adding.report
 
     def notice_removed(self) -> list[KnowledgeRecord]:
-        """Marks the memories whose files are gone, and unmarks those that came back; gives the newly gone."""
+        """Marks the memories whose files are missing, unmarks those that returned; returns the newly missing."""
         memories = self._current()
-        away, back = gone.removed(memories), gone.returned(memories)
-        if (away or back) and not self._cold.read_only:
+        removed, returned = removed_memories(memories), returned_memories(memories)
+        if (removed or returned) and not self._cold.read_only:
             now = to_ms(self._cold.clock.now())
 
             def transaction(db: apsw.Connection) -> None:
-                rows.set_missing(db, [known.seq for known in away], now)
-                rows.set_missing(db, [known.seq for known in back], None)
+                rows.set_missing(db, [known.seq for known in removed], now)
+                rows.set_missing(db, [known.seq for known in returned], None)
 
             self._cold.write(transaction)
-        return away
+        return removed
 
-    # ── what there is ──
+    # ── listing ──
 
     def memories(self, max_vision_tokens: int) -> list[ScoredMemory]:
         """Every memory, by name."""
-        return self._weighing.remembered(max_vision_tokens)
+        return self._scorer.scored_memories(max_vision_tokens)
 
     def find(self, refs: Sequence[str]) -> list[KnowledgeRecord]:
-        """The memories that ids, names, paths or patterns mean, by name: what is so called to the letter goes before
-        what a pattern means. Raises NotFound where one means none."""
+        """The memories that ids, names, paths or patterns match, by name; an exact name precedes a pattern.
+        Raises NotFound where one matches none."""
         memories = self._current()
         found: dict[int, KnowledgeRecord] = {}
         for ref in refs:
@@ -137,7 +137,7 @@ class Knowledge:
         return sorted(found.values(), key=lambda known: (known.name, known.source))
 
     def text(self, known: KnowledgeRecord) -> EntryText:
-        """All of a file's text, as it was kept; approximate where an OCR engine read any of it."""
+        """The whole stored text of a file; approximate where an OCR engine read any of it."""
         parts = [self._cold.entry(seq) for seq in self._entries(known)]
         passages = [self._vault().entry_text(entry) for entry in parts]
         own = not any(place.read_by for place in self.places(known))
@@ -149,32 +149,32 @@ class Knowledge:
         )
 
     def places(self, known: KnowledgeRecord) -> list[DocumentLocation]:
-        """Where in the file its text stands."""
+        """The locations of its text in the file: pages, headings, lines."""
         return self._cold.read(lambda db: rows.places_of(db, known.seq))
 
     def views(self, known: KnowledgeRecord) -> list[DocumentView]:
-        """What a model that sees can be shown of it."""
+        """Its pages and pictures for a vision model."""
         return self._cold.read(lambda db: rows.views_of(db, known.seq))
 
     def pictures(self, known: KnowledgeRecord) -> list[Path]:
-        """The pictures that were kept of it, to the byte."""
+        """Its stored pictures, byte for byte."""
         return [self._workspace.knowledge / view.picture for view in self.views(known) if view.picture]
 
     def versions(self, known: KnowledgeRecord) -> list[KnowledgeRecord]:
-        """All that is kept of the file, the newest first."""
+        """All stored versions of the file, the newest first."""
         return self._cold.read(lambda db: rows.versions(db, known.source))
 
     def stats(self, max_vision_tokens: int) -> KnowledgeStats:
-        """How much is known, and how much of it stands in view."""
+        """Figures of all memories, and of those in view."""
         older = self._cold.read(lambda db: sum(known.replaced is not None for known in rows.past_keeping(db)))
         memories = self.memories(max_vision_tokens)
-        at_once = self._weighing.in_view_at_once(memories, max_vision_tokens)
+        at_once = self._scorer.tokens_in_view(memories, max_vision_tokens)
         return stats_of(memories, older, max_vision_tokens, at_once)
 
-    # ── a person's own word ──
+    # ── changes by the user ──
 
     def set_importance(self, patterns: Sequence[str], importance: float) -> list[KnowledgeRecord]:
-        """What the patterns mean has that importance, now and when it is added later; gives what they mean now.
+        """Sets the importance of files that match the patterns, now and when added later; returns the current matches.
 
         Raises Misuse for an importance that is not between 0 and 10.
         """
@@ -216,7 +216,7 @@ class Knowledge:
         return removed
 
     def delete_conversation(self, seq: int) -> "DeletionResult":
-        """Deletes any conversation, and where it holds a file's pages what is known of that file with its pictures.
+        """Deletes any conversation, and with a file's pages also its record and pictures.
 
         Raises what the vault's own does.
         """
@@ -226,7 +226,7 @@ class Knowledge:
             remove(child(self._workspace.knowledge, picture), missing_ok=True)
         return done
 
-    # ── bringing back ──
+    # ── retrieval ──
 
     def get_context_for_query(
         self,
@@ -238,35 +238,37 @@ class Knowledge:
         count: Callable[[str], int] = estimate,
         most: int = 8,
     ) -> KnowledgeContext:
-        """What knowledge has on a question, in at most `budget` tokens; each memory that is brought was used once.
+        """Passages for a question, in at most `budget` tokens; counts one use of each memory that is returned.
 
-        With `cost` (tokens of a picture, by its pixels) the model sees: it is given pages, in at most
-        `max_vision_tokens`, and passages where a page does not fit or costs more than its text. Without, passages.
+        With `cost` (tokens of a picture, by its pixels) a vision model gets pages, in at most `max_vision_tokens`, and
+        passages where a page does not fit or costs more than its text. Without it: passages.
         """
-        where = self._weighing.standings(max_vision_tokens)
-        hits, place = asked(self._search, query, self._by_view(where))
+        states = self._scorer.view_states(max_vision_tokens)
+        hits, place = search_subject(self._search, query, self._by_view(states))
         known = self._cold.read(lambda db: rows.of_conversations(db, [hit.conversation for hit in hits]))
-        found, out_of_view = candidates(hits, known, where, self._cold.clock.now()), place > 0
-        eye = HitImageFinder(self._cold, self._vault(), self._workspace.knowledge).eye(cost) if cost else None
-        brought = picked(found, RetrievalLimits(budget, max_vision_tokens, most), count, eye)
-        self._used(brought)
-        return KnowledgeContext(query=query, budget=budget, brought=brought, out_of_view=bool(brought) and out_of_view)
+        found, out_of_view = candidates(hits, known, states, self._cold.clock.now()), place > 0
+        viewer = HitImageFinder(self._cold, self._vault(), self._workspace.knowledge).viewer(cost) if cost else None
+        passages = select_passages(found, RetrievalLimits(budget, max_vision_tokens, most), count, viewer)
+        self._used(passages)
+        return KnowledgeContext(
+            query=query, budget=budget, passages=passages, out_of_view=bool(passages) and out_of_view
+        )
 
     def used(self, conversations: Sequence[str]) -> None:
-        """The memories whose pages these conversations (ids) hold were used once more: recalled, shown or cited."""
+        """Counts one use of the memories whose pages these conversations (ids) hold: recalled, shown or cited."""
         known = self._cold.read(lambda db: rows.of_conversations(db, conversations)) if conversations else {}
         if known and not self._cold.read_only:
             now = to_ms(self._cold.clock.now())
             self._cold.write(lambda db: rows.count_use(db, sorted({one.seq for one in known.values()}), now))
 
-    # ── within ──
+    # ── internals ──
 
     def _current(self) -> list[KnowledgeRecord]:
         return self._cold.read(rows.current)
 
-    def _by_view(self, where: dict[int, ViewState]) -> tuple[frozenset[int], frozenset[int]]:
-        """The conversations of what is in view (a merged twin speaks for its better half), and of what is not."""
-        out = {seq for seq, one in where.items() if one.state == "out of view"}
+    def _by_view(self, states: dict[int, ViewState]) -> tuple[frozenset[int], frozenset[int]]:
+        """The conversations of memories in view (merged twins included), and of those out of view."""
+        out = {seq for seq, one in states.items() if one.state == "out of view"}
         memories = self._current()
         return (
             frozenset(known.conversation for known in memories if known.seq not in out),
@@ -277,10 +279,10 @@ class Knowledge:
         sql = "SELECT seq FROM entries WHERE conversation = ? ORDER BY seq"
         return [row[0] for row in self._cold.read(lambda db: fetch(db, sql, (known.conversation,)))]
 
-    def _used(self, brought: Sequence[SelectedPassage]) -> None:
-        self.used(list(dict.fromkeys(one.citation.conversation for one in brought)))
+    def _used(self, passages: Sequence[SelectedPassage]) -> None:
+        self.used(list(dict.fromkeys(one.citation.conversation for one in passages)))
 
-    def _notice(self, report: AddReport) -> None:
+    def _report_removed(self, report: AddReport) -> None:
         told = {one.source for one in report.removed}
         newly = [
             FileMessage(one.name, one.source, id=one.id) for one in self.notice_removed() if one.source not in told
@@ -288,7 +290,7 @@ class Knowledge:
         report.removed.extend(newly)
 
     def _purge_older(self, sources: Iterable[str], report: AddReport) -> None:
-        """Deletes the versions of these files that may hold what was taken out of the newest."""
+        """Deletes older versions of these files that may hold text redacted from the newest."""
         for source in sources:
             newest, *older = self._cold.read(lambda db, source=source: rows.versions(db, source))
             for known in older:
@@ -297,49 +299,49 @@ class Knowledge:
                     report.purged.append(FileMessage(known.name, known.source, id=known.id))
 
     def _may_hold_secrets(self, known: KnowledgeRecord) -> bool:
-        """Whether its text does, or its file was of a kind whose marks an older reader left out."""
+        """Whether its text holds any, or its kind is one whose markup an older reader dropped."""
         text = self.text(known).text
         return known.kind not in _TO_THE_BYTE or clear(text, TextSource.OTHER) != text
 
-    def _end_what_is_due(self, settings: KnowledgeSettings, report: AddReport) -> None:
+    def _delete_expired(self, settings: KnowledgeSettings, report: AddReport) -> None:
         if not settings.retention_days:
             return
         out = [
             seq
-            for seq, one in self._weighing.standings(settings.max_vision_tokens).items()
+            for seq, one in self._scorer.view_states(settings.max_vision_tokens).items()
             if one.state == "out of view"
         ]
         past = self._cold.read(rows.past_keeping)
         now = self._cold.clock.now()
-        for known in gone.due(self._current(), past, out, now, settings.retention_days):
+        for known in expired_memories(self._current(), past, out, now, settings.retention_days):
             self._delete(known)
             report.deleted.append(
-                FileMessage(known.name, known.source, _why_due(known, settings.retention_days), id=known.id)
+                FileMessage(known.name, known.source, _expiry_reason(known, settings.retention_days), id=known.id)
             )
 
-    def _tell_forgotten(self, before: dict[int, ViewState], budget: int, report: AddReport) -> None:
+    def _report_view_changes(self, before: dict[int, ViewState], budget: int, report: AddReport) -> None:
         names = {known.seq: known for known in self._current()}
-        for seq, now in self._weighing.standings(budget).items():
+        for seq, now in self._scorer.view_states(budget).items():
             was = before.get(seq)
             if (now.state, now.mode) != (
                 "in view" if was is None else was.state,
                 now.mode if was is None else was.mode,
             ):
-                known, how = names[seq], _how(was, now)
+                known, how = names[seq], _view_change(was, now)
                 report.forgotten.append(FileMessage(known.name, known.source, how, id=known.id))
 
     def _delete(self, known: KnowledgeRecord) -> None:
         self.delete_conversation(known.conversation)
 
 
-def _how(was: ViewState | None, now: ViewState) -> str:
+def _view_change(was: ViewState | None, now: ViewState) -> str:
     """out of view | merged | in view | smaller: small"""
     if now.in_view and was is not None and was.in_view and now.tokens < was.tokens:
         return f"smaller: {now.mode}"
     return now.state
 
 
-def _why_due(known: KnowledgeRecord, days: int) -> str:
+def _expiry_reason(known: KnowledgeRecord, days: int) -> str:
     state = "replaced" if known.replaced else "gone from disk" if known.missing else "out of view"
     return f"{state}, and {days:,} {'day' if days == 1 else 'days'} passed (knowledge.retention_days)"
 

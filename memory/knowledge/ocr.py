@@ -9,7 +9,9 @@ from models.ocr.open import installed_engine
 from models.settings import ModelSettings
 
 
-def installed_sight(settings: ModelSettings | None = None, env: Mapping[str, str] | None = None) -> OcrReader | None:
+def installed_ocr_reader(
+    settings: ModelSettings | None = None, env: Mapping[str, str] | None = None
+) -> OcrReader | None:
     """The installed engine, not yet loaded; None where there is none. It raises UnreadableDocument for bad images."""
     engine = installed_engine(settings, env)
     if engine is None:

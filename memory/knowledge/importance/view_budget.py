@@ -21,11 +21,11 @@ _SIDES = tuple(MODES)  # tiny … large
 _TOKENS = {name: mode.vision_tokens for name, mode in MODES.items()}
 
 SimilarPairs = Callable[[Sequence[int]], Sequence[tuple[int, int]]]
-"""Of these memories (by seq), the pairs that are near-duplicates."""
+"""Gives the near-duplicate pairs among these memories (by seq)."""
 
 
 class MemoryWeight(Struct, frozen=True):
-    """A memory, as forgetting sees it. `views` says how many pages or pictures it has in each mode."""
+    """The inputs of forgetting for one memory. `views` is the count of its pages or pictures by mode."""
 
     seq: int
     score: float
@@ -34,12 +34,13 @@ class MemoryWeight(Struct, frozen=True):
 
 
 class ViewState(Struct, frozen=True):
-    """Where a memory stands. `mode` is the largest that its pages are shown in; `stood_for_by` the seq of its twin."""
+    """Whether and how a memory is in view. `mode` is the largest that its pages are shown in; `stood_for_by` is
+    the seq of its twin."""
 
     seq: int
     in_view: bool
     mode: str
-    tokens: int  # that it takes in view
+    tokens: int  # in view
     stood_for_by: int | None = None
 
     @property
@@ -50,11 +51,11 @@ class ViewState(Struct, frozen=True):
         return "out of view" if self.stood_for_by is None else "merged"
 
 
-def standings(memories: Sequence[MemoryWeight], budget: int, alike: SimilarPairs) -> dict[int, ViewState]:
-    """By seq. `alike` is asked only where the first two rules do not suffice."""
-    found = {each.seq: _whole(each) for each in memories}
+def view_states(memories: Sequence[MemoryWeight], budget: int, alike: SimilarPairs) -> dict[int, ViewState]:
+    """The view state of each memory, by seq. `alike` is called only where the first two rules do not suffice."""
+    found = {memory.seq: _fully_in_view(memory) for memory in memories}
     over = sum(one.tokens for one in found.values()) - budget
-    lowest_first = sorted(memories, key=lambda each: (each.score, each.seq))
+    lowest_first = sorted(memories, key=lambda memory: (memory.score, memory.seq))
     over = _out_of_view(found, lowest_first, over)
     over = _smaller(found, lowest_first, over)
     _merge(found, lowest_first, over, alike)
@@ -67,17 +68,17 @@ def tokens_at(views: Mapping[str, int], mode: str) -> int:
     return sum(count * min(_TOKENS[name], most) for name, count in views.items())
 
 
-def filled(best_first: Iterable[tuple[Mapping[str, int], str]], budget: int) -> int:
+def tokens_within(best_first: Iterable[tuple[Mapping[str, int], str]], budget: int) -> int:
     """Vision tokens of as many pages as the budget holds, of memories given by their views and their modes."""
     used = 0
     for views, mode in best_first:
         for name, count in views.items():
-            each = min(_TOKENS[name], _TOKENS[mode])
-            used += each * min(count, (budget - used) // each)
+            memory = min(_TOKENS[name], _TOKENS[mode])
+            used += memory * min(count, (budget - used) // memory)
     return used
 
 
-def _whole(memory: MemoryWeight) -> ViewState:
+def _fully_in_view(memory: MemoryWeight) -> ViewState:
     largest = max((name for name, count in memory.views.items() if count), key=_SIDES.index, default=_SIDES[0])
     return ViewState(memory.seq, True, largest, tokens_at(memory.views, largest))
 
@@ -87,20 +88,20 @@ def _out_of_view(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeigh
         if over <= 0 or memory.score >= OUT_UNDER:
             break
         over -= found[memory.seq].tokens
-        found[memory.seq] = _gone(found[memory.seq], None)
+        found[memory.seq] = _out_of_view_state(found[memory.seq], None)
     return over
 
 
 def _smaller(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeight], over: int) -> int:
-    much_used = [each for each in lowest_first if each.accesses > USED_MORE_THAN and found[each.seq].in_view]
+    much_used = [memory for memory in lowest_first if memory.accesses > USED_MORE_THAN and found[memory.seq].in_view]
     for step in reversed(_SIDES[:-1]):
         for memory in much_used:
-            standing = found[memory.seq]
+            view_state = found[memory.seq]
             if over <= 0:
                 return over
-            if _SIDES.index(standing.mode) > _SIDES.index(step):
+            if _SIDES.index(view_state.mode) > _SIDES.index(step):
                 tokens = tokens_at(memory.views, step)
-                over -= standing.tokens - tokens
+                over -= view_state.tokens - tokens
                 found[memory.seq] = ViewState(memory.seq, True, step, tokens)
     return over
 
@@ -109,15 +110,15 @@ def _merge(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeight], ov
     if over <= 0:
         return
     rank = {memory.seq: place for place, memory in enumerate(lowest_first)}
-    pairs = alike([seq for seq, standing in found.items() if standing.in_view])
+    pairs = alike([seq for seq, view_state in found.items() if view_state.in_view])
     for pair in sorted(pairs, key=lambda both: min(rank[both[0]], rank[both[1]])):
         lower, higher = sorted(pair, key=rank.__getitem__)
         if over <= 0:
             return
         if found[lower].in_view and found[higher].in_view:
             over -= found[lower].tokens
-            found[lower] = _gone(found[lower], higher)
+            found[lower] = _out_of_view_state(found[lower], higher)
 
 
-def _gone(standing: ViewState, twin: int | None) -> ViewState:
-    return ViewState(standing.seq, False, standing.mode, 0, twin)
+def _out_of_view_state(view_state: ViewState, twin: int | None) -> ViewState:
+    return ViewState(view_state.seq, False, view_state.mode, 0, twin)

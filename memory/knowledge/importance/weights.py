@@ -9,7 +9,7 @@ from foundation.text.similarity import near_duplicates
 from memory.cold import ColdStore
 from memory.knowledge import rows
 from memory.knowledge.importance.score import importance_score
-from memory.knowledge.importance.view_budget import MemoryWeight, ViewState, filled, standings
+from memory.knowledge.importance.view_budget import MemoryWeight, ViewState, tokens_within, view_states
 from memory.knowledge.records import KnowledgeRecord
 
 DAY = 86_400
@@ -20,13 +20,13 @@ class ScoredMemory(Struct, frozen=True, kw_only=True):
 
     known: KnowledgeRecord
     score: float
-    standing: ViewState
+    view_state: ViewState
 
 
 class KnowledgeStats(Struct, frozen=True, kw_only=True):
-    """Figures of knowledge. `tokens` are the vision tokens that stand in view at once: the pages of what scores
-    highest, as many as the budget holds. `utilisation` is their share of the budget, in percent. `tokens_of_all` is
-    what every page that may be asked for would take, one beside the other.
+    """Figures of knowledge. `tokens` are the vision tokens in view at once: the pages of the memories with the
+    highest scores, as many as the budget holds. `utilisation` is their share of the budget, in percent.
+    `tokens_of_all` is the vision tokens of every page together.
 
     `average_importance` is of the scores, as forgetting weighs them; `average_given` of what people gave by hand.
     """
@@ -53,41 +53,42 @@ class ImportanceScorer:
     def __init__(self, cold: ColdStore) -> None:
         self._cold = cold
 
-    def remembered(self, budget: int) -> list[ScoredMemory]:
+    def scored_memories(self, budget: int) -> list[ScoredMemory]:
         """Every memory, by name."""
         memories, now = self._cold.read(rows.current), self._cold.clock.now()
-        where = self._where(memories, budget, now)
-        return [ScoredMemory(known=one, score=score(one, now), standing=where[one.seq]) for one in memories]
+        states = self._view_states(memories, budget, now)
+        return [ScoredMemory(known=one, score=score(one, now), view_state=states[one.seq]) for one in memories]
 
-    def standings(self, budget: int) -> dict[int, ViewState]:
-        """Where each memory stands within a budget of vision tokens."""
-        return self._where(self._cold.read(rows.current), budget, self._cold.clock.now())
+    def view_states(self, budget: int) -> dict[int, ViewState]:
+        """The view state of each memory within a budget of vision tokens, by seq."""
+        return self._view_states(self._cold.read(rows.current), budget, self._cold.clock.now())
 
-    def in_view_at_once(self, memories: Sequence[ScoredMemory], budget: int) -> int:
+    def tokens_in_view(self, memories: Sequence[ScoredMemory], budget: int) -> int:
         """Vision tokens of the pages that the budget holds, of what scores highest first."""
         views = self._cold.read(rows.counts)
         best_first = sorted(memories, key=lambda one: (-one.score, one.known.seq))
-        return filled(
-            [(views.get(one.known.seq, {}), one.standing.mode) for one in best_first if one.standing.in_view], budget
+        return tokens_within(
+            [(views.get(one.known.seq, {}), one.view_state.mode) for one in best_first if one.view_state.in_view],
+            budget,
         )
 
-    def _where(self, memories: Sequence[KnowledgeRecord], budget: int, now: datetime) -> dict[int, ViewState]:
+    def _view_states(self, memories: Sequence[KnowledgeRecord], budget: int, now: datetime) -> dict[int, ViewState]:
         views = self._cold.read(rows.counts)
         weights = [MemoryWeight(one.seq, score(one, now), one.accesses, views.get(one.seq, {})) for one in memories]
-        return standings(weights, budget, self._twins)
+        return view_states(weights, budget, self._twins)
 
     def _twins(self, seqs: Sequence[int]) -> list[tuple[int, int]]:
         return near_duplicates(self._cold.read(lambda db: rows.sketches(db, seqs)), seqs)
 
 
 def score(known: KnowledgeRecord, now: datetime) -> float:
-    """The importance score of a memory at that moment; its age is that of the version that is kept."""
+    """The importance score of a memory at that moment; its age counts from the kept version."""
     return importance_score(known.importance, (now - known.added).total_seconds() / DAY, known.accesses)
 
 
 def stats_of(memories: Sequence[ScoredMemory], older: int, budget: int, tokens: int) -> KnowledgeStats:
-    """The figures of these memories, beside which so many older versions are kept; `tokens` stand in view at once."""
-    states = [one.standing.state for one in memories]
+    """The figures of these memories, with `older` kept versions and `tokens` in view at once."""
+    states = [one.view_state.state for one in memories]
     return KnowledgeStats(
         memories=len(memories),
         in_view=states.count("in view"),
@@ -97,7 +98,7 @@ def stats_of(memories: Sequence[ScoredMemory], older: int, budget: int, tokens: 
         older_versions=older,
         tokens=tokens,
         max_tokens=budget,
-        tokens_of_all=sum(one.standing.tokens for one in memories),
+        tokens_of_all=sum(one.view_state.tokens for one in memories),
         utilisation=round(100 * tokens / budget, 1) if budget else 0.0,
         average_importance=_mean([one.score for one in memories]),
         average_given=_mean([one.known.importance for one in memories]),

@@ -23,7 +23,7 @@ from memory.cold.secret import keyed
 from memory.errors import AlreadyExists, StorageUnreachable, StoreError
 from memory.knowledge import rows
 from memory.knowledge.errors import UnreadableDocument, UnsupportedFile
-from memory.knowledge.ingest.redact import given
+from memory.knowledge.ingest.redact import clear_document
 from memory.knowledge.ingest.report import AddOptions, AddProgress, AddReport, FileMessage
 from memory.knowledge.ingest.store import DocumentStore, IngestFile
 from memory.knowledge.ingest.walk import WalkedFile, walk
@@ -35,12 +35,12 @@ from memory.knowledge.records import KnowledgeRecord
 OnProgress = Callable[[AddProgress], None]
 MOST_CHARS = 50_000_000
 _OF_ONE_FILE = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError)
-"""What the store says of one file's rows; all else that it raises is of the store itself."""
+"""Store errors that concern one file's rows; any other is a failure of the store and ends the run."""
 _OURS = "That is a defect of ours: please report it."
 
 
 class IngestRun:
-    """One run of adding. `sight` gives the OCR engine at hand, and is asked when the first file is read."""
+    """One run of adding. `ocr_reader` gives the installed OCR engine; it is called when the first file is read."""
 
     def __init__(
         self,
@@ -48,44 +48,44 @@ class IngestRun:
         vault: Vault,
         cold: ColdStore,
         options: AddOptions,
-        sight: Callable[[], OcrReader | None],
+        ocr_reader: Callable[[], OcrReader | None],
     ) -> None:
         self._workspace = workspace
         self._vault = vault
         self._cold = cold
         self._clock = cold.clock
         self._options = options
-        self._sight = cache(sight)
-        self._apart = ReaderProcess()
+        self._ocr_reader = cache(ocr_reader)
+        self._reader_process = ReaderProcess()
         self.report = AddReport(redacted=options.redact)
         self.sources: dict[str, None] = {}  # of the files that are in memory after the run
 
     def run(self, paths: Sequence[Path], on_progress: OnProgress | None = None) -> None:
-        """Adds all that the paths name; `report` says what came of it, and is right at any moment."""
-        met = [one for path in paths for one in self._met(path)]
+        """Adds all files under the paths. `report` is current at any moment."""
+        met = [one for path in paths for one in self._walk(path)]
         firsts = dict[str, WalkedFile]()
         for one in sorted(met, key=lambda one: one.linked):  # a file itself before links to it
             firsts.setdefault(one.path, one)
         files = [one for one in met if not one.why and firsts[one.path] is one]
-        with self._apart:
+        with self._reader_process:
             for number, one in enumerate(files):
                 if on_progress is not None:
                     on_progress(AddProgress(number, len(files), one.name))
-                self._take(one)
+                self._add_or_report(one)
         if on_progress is not None and files:
             on_progress(AddProgress(len(files), len(files), ""))
 
-    def _met(self, path: Path) -> Iterable[WalkedFile]:
-        for one in walk(path, self._own()):
-            if one.failed and self._noticed_gone(one):
+    def _walk(self, path: Path) -> Iterable[WalkedFile]:
+        for one in walk(path, self._excluded_paths()):
+            if one.failed and self._record_if_removed(one):
                 continue
             if one.why:
                 told = FileMessage(one.name, one.path, one.why)
                 (self.report.bad if one.failed else self.report.skipped).append(told)
             yield one
 
-    def _noticed_gone(self, one: WalkedFile) -> bool:
-        """Whether what cannot be opened is a memory whose file was removed: that is no failure."""
+    def _record_if_removed(self, one: WalkedFile) -> bool:
+        """Whether a path that cannot be opened is a memory whose file was removed, which is no failure."""
         known = self._cold.read(lambda db: rows.at_source(db, one.path))
         if known is None or os.path.lexists(one.path):
             return False
@@ -94,13 +94,13 @@ class IngestRun:
         self.report.removed.append(FileMessage(known.name, known.source, id=known.id))
         return True
 
-    def _own(self) -> frozenset[str]:
-        """What of the workspace is remembered in other ways."""
+    def _excluded_paths(self) -> frozenset[str]:
+        """The workspace's own files, which are indexed in other ways."""
         space = self._workspace
         own = (space.system_yaml, space.agents_md, space.soul_md, space.memory_md)
         return frozenset(os.path.realpath(path) for path in (*own, space.memory_dir, space.conversations, space.skills))
 
-    def _take(self, one: WalkedFile) -> None:
+    def _add_or_report(self, one: WalkedFile) -> None:
         try:
             self._add(one)
         except UnsupportedFile as error:
@@ -114,7 +114,7 @@ class IngestRun:
             raise
         except PalimpsestError as error:
             self.report.bad.append(FileMessage(one.name, one.path, error.message, error.hint))
-        except Exception as error:  # one file's, whatever it is: the others go on, and the person reads its name
+        except Exception as error:  # any error of one file: the run continues, and the report names the file
             if isinstance(error, apsw.Error) and not isinstance(error, _OF_ONE_FILE):
                 raise
             self.report.bad.append(FileMessage(one.name, one.path, _unexpected(error), _OURS))
@@ -127,25 +127,25 @@ class IngestRun:
 
     def _add(self, one: WalkedFile) -> None:
         path = Path(one.path)
-        about = _about(path)
+        status_now = _stat(path)
         known = self._cold.read(lambda db: rows.at_source(db, one.path))
         fresh = not (self._options.again or self._options.redact)
-        if fresh and known and _stands(known, about):
-            self._unchanged(one, known, about.st_mtime_ns)
+        if fresh and known and _is_unchanged(known, status_now):
+            self._unchanged(one, known, status_now.st_mtime_ns)
             return
-        if about.st_size > self._options.max_file_mb * 2**20:
+        if status_now.st_size > self._options.max_file_mb * 2**20:
             raise UnreadableDocument(
-                f"it has {about.st_size:,} bytes; {self._options.max_file_mb} MB are the most",
+                f"it has {status_now.st_size:,} bytes; {self._options.max_file_mb} MB are the most",
                 f"{PROGRAM} config set knowledge.max_file_mb N",
             )
-        file = IngestFile(one, _bytes(path, self._options.max_file_mb * 2**20), about.st_mtime_ns)
+        file = IngestFile(one, _bytes(path, self._options.max_file_mb * 2**20), status_now.st_mtime_ns)
         if fresh and known and known.sha256 in {file.sha256, self._keyed(file)}:
             self._unchanged(one, known, file.mtime_ns)
             return
         self._keep(file, known)
 
     def _keyed(self, file: IngestFile) -> str:
-        """What stands for the bytes of a file that was redacted: words that were in it cannot be tried on it."""
+        """A keyed hash in place of the digest of a redacted file, so that nobody can test a guess of its words."""
         return keyed(self._cold.secret, file.sha256)
 
     def _unchanged(self, one: WalkedFile, known: KnowledgeRecord, mtime_ns: int) -> None:
@@ -155,8 +155,8 @@ class IngestRun:
             self._cold.write(lambda db: rows.touch(db, known.seq, mtime_ns, one.name, one.root))
 
     def _keep(self, file: IngestFile, known: KnowledgeRecord | None) -> None:
-        document = _read(file, self._sight, self._apart)
-        document, text, secrets = given(document, redact=self._options.redact)
+        document = _read_document(file, self._ocr_reader, self._reader_process)
+        document, text, secrets = clear_document(document, redact=self._options.redact)
         keeping = DocumentStore(self._workspace.knowledge, self._vault, self._options, self._clock.now())
         try:
             made, archived = keeping.keep(file, document, text, self._keyed(file) if self._options.redact else "")
@@ -175,15 +175,15 @@ class IngestRun:
         (self.report.changed if known else self.report.added).append(FileMessage(made.name, made.source, id=made.id))
 
 
-def _stands(known: KnowledgeRecord, about: os.stat_result) -> bool:
-    """Whether the file is as it was when last seen, by its size and time."""
-    return not known.missing and (known.bytes, known.mtime_ns) == (about.st_size, about.st_mtime_ns)
+def _is_unchanged(known: KnowledgeRecord, status_now: os.stat_result) -> bool:
+    """Whether the file's size and modification time are those of its record."""
+    return not known.missing and (known.bytes, known.mtime_ns) == (status_now.st_size, status_now.st_mtime_ns)
 
 
-def _about(path: Path) -> os.stat_result:
-    if (about := status(path)) is None:
+def _stat(path: Path) -> os.stat_result:
+    if (status_now := status(path)) is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-    return about
+    return status_now
 
 
 def _bytes(path: Path, most: int) -> bytes:
@@ -195,16 +195,16 @@ def _bytes(path: Path, most: int) -> bytes:
 
 
 def _unexpected(error: Exception) -> str:
-    """What nobody foresaw, by its name and on one line."""
+    """An unexpected error, by its type and on one line."""
     what = " ".join(str(error).split())[:200]
     return f"an unexpected {type(error).__name__}" + (f" ({what})" if what else "")
 
 
-def _read(file: IngestFile, sight: Callable[[], OcrReader | None], apart: ReaderProcess) -> Document:
+def _read_document(file: IngestFile, ocr_reader: Callable[[], OcrReader | None], apart: ReaderProcess) -> Document:
     """Raises UnsupportedFile, UnreadableDocument, and for a full disk OSError."""
-    eyes = sight()
+    reader = ocr_reader()
     try:
-        document = read_file(file.raw, file.met.name, eyes, apart)
+        document = read_file(file.raw, file.met.name, reader, apart)
     except (UnsupportedFile, UnreadableDocument):
         raise
     except PalimpsestError as error:

@@ -16,10 +16,10 @@ from memory.knowledge.readers.text import headings_of, lines_of
 _SHEET = re.compile(r"(?:page|slide) \d+")
 
 
-def given(document: Document, *, redact: bool) -> tuple[Document, Cleared, int]:
-    """The document, its text as it may be stored, and how many secrets were found in it.
+def clear_document(document: Document, *, redact: bool) -> tuple[Document, Cleared, int]:
+    """The document, its storable text, and the count of its secrets.
 
-    The text is the person's own and kept to the byte, unless `redact`: then what is private or a secret is taken out.
+    The text is the user's own and kept byte for byte; with `redact` private passages and secrets are removed.
     """
     secrets = len(examine(document.text, TextSource.OTHER).secrets)
     if redact:
@@ -35,7 +35,7 @@ def _redacted(document: Document) -> Document:
         case "markdown":
             places = headings_of(found.cleared)
         case _:
-            places = _moved(document, found.spans)
+            places = _shift_places(document, found.spans)
     pictures = tuple(
         replace(
             one,
@@ -47,8 +47,8 @@ def _redacted(document: Document) -> Document:
     return replace(document, text=found.cleared, places=places, pictures=pictures)
 
 
-def _moved(document: Document, spans: Sequence[Redaction]) -> tuple[DocumentLocation, ...]:
-    """Each place where its text lies now; of several that a span goes over, the last."""
+def _shift_places(document: Document, spans: Sequence[Redaction]) -> tuple[DocumentLocation, ...]:
+    """The locations in the redacted text; of several within one removed span, the last."""
     moved: dict[int, DocumentLocation] = {}
     for place in document.places:
         start = offset_after(spans, place.start)
@@ -57,7 +57,7 @@ def _moved(document: Document, spans: Sequence[Redaction]) -> tuple[DocumentLoca
 
 
 def _label(text: str, place: DocumentLocation, spans: Sequence[Redaction]) -> str:
-    """The label, which may be the first line's own words: where some of those were taken out, it is not said."""
+    """The label, replaced where it quotes a first line of which a part was removed."""
     end = text.find("\n", place.start)
     end = len(text) if end < 0 else end
     span = next((one for one in spans if one.start < end and one.end > place.start), None)

@@ -8,7 +8,7 @@ from pathlib import Path
 from memory.knowledge.records import KnowledgeRecord
 
 
-def is_gone(known: KnowledgeRecord) -> bool:
+def is_file_removed(known: KnowledgeRecord) -> bool:
     """Whether its file was removed. False where the whole folder is missing: its drive may be unplugged."""
     if known.root and not Path(known.root).exists():
         return False
@@ -21,17 +21,17 @@ def is_gone(known: KnowledgeRecord) -> bool:
     return False
 
 
-def removed(memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
+def removed_memories(memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
     """The memories whose files are missing now and were not before."""
-    return [known for known in memories if known.missing is None and is_gone(known)]
+    return [known for known in memories if known.missing is None and is_file_removed(known)]
 
 
-def returned(memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
+def returned_memories(memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
     """The memories whose files were missing and exist again."""
     return [known for known in memories if known.missing is not None and Path(known.source).exists()]
 
 
-def due(
+def expired_memories(
     memories: Iterable[KnowledgeRecord],
     past: Iterable[KnowledgeRecord],
     out_of_view: Sequence[int],

@@ -17,11 +17,11 @@ from models.ocr.picture import MOST_PIXELS as MOST_OF_OCR
 MOST_PIXELS = 120_000_000  # what the largest telephones' cameras give; beyond it may be a bomb
 
 
-def read_picture(raw: bytes, name: str, sight: OcrReader | None) -> Document:
+def read_picture(raw: bytes, name: str, ocr_reader: OcrReader | None) -> Document:
     """Raises UnreadableDocument."""
     width, height, suffix = measured(raw)
     head = f"{name} (a picture of {width}×{height} pixels)"
-    words, read_by, said = _words(raw, name, sight, _too_many(width * height, suffix))
+    words, read_by, said = _words(raw, name, ocr_reader, _too_many(width * height, suffix))
     text = f"{head}\n{words}" if words else head
     places = (
         (DocumentLocation(0, ""), DocumentLocation(len(head) + 1, "words on the picture", read_by))
@@ -59,15 +59,15 @@ def _too_many(pixels: int, suffix: str) -> str:
     return f"it has {pixels:,} pixels, and OCR reads at most {MOST_OF_OCR:,}; scale it down to have its words found"
 
 
-def _words(raw: bytes, name: str, sight: OcrReader | None, too_many: str) -> tuple[str, str, tuple[str, ...]]:
+def _words(raw: bytes, name: str, ocr_reader: OcrReader | None, too_many: str) -> tuple[str, str, tuple[str, ...]]:
     if (ours := _own_page(raw)) is not None:
         return ours, "", ()
     if too_many:
         return "", "", (f"{name} was kept as a picture, and its words were not read: {too_many}.",)
-    if sight is None:
+    if ocr_reader is None:
         said = f"{name} was kept as a picture: no OCR engine is installed to read its words."
         return "", "", (said,)
-    return sight.words(raw).strip(), sight.name, ()
+    return ocr_reader.words(raw).strip(), ocr_reader.name, ()
 
 
 def _own_page(raw: bytes) -> str | None:

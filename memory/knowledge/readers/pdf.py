@@ -15,15 +15,15 @@ PATIENCE = 30.0  # seconds for one page
 MOST_PICTURES = 2**30  # bytes of pages that are pictures, together
 
 
-def read_pdf(raw: bytes, name: str, sight: OcrReader | None, apart: ReaderProcess | None = None) -> Document:
+def read_pdf(raw: bytes, name: str, ocr_reader: OcrReader | None, apart: ReaderProcess | None = None) -> Document:
     """Raises UnreadableDocument, and MissingReader where pypdfium2 is not installed. Without `apart` a process is made
     for it."""
     if importlib.util.find_spec("pypdfium2") is None:
         raise MissingReader("pypdfium2")
     if apart is not None:
-        return _document(name, list(_pages(raw, apart)), sight)
+        return _document(name, list(_pages(raw, apart)), ocr_reader)
     with ReaderProcess() as made:
-        return _document(name, list(_pages(raw, made)), sight)
+        return _document(name, list(_pages(raw, made)), ocr_reader)
 
 
 def _pages(raw: bytes, apart: ReaderProcess) -> Iterator[PageFrame]:
@@ -38,25 +38,27 @@ def _pages(raw: bytes, apart: ReaderProcess) -> Iterator[PageFrame]:
         yield frame
 
 
-def _document(name: str, pages: list[PageFrame], sight: OcrReader | None) -> Document:
+def _document(name: str, pages: list[PageFrame], ocr_reader: OcrReader | None) -> Document:
     parts, pictures, at = list[DocumentSection](), list[DocumentImage](), 0
     for number, page in enumerate(pages, 1):
         part = DocumentSection(f"page {number}", page.text)
         if page.picture:
-            words = sight.words(page.picture).strip() if sight else ""
+            words = ocr_reader.words(page.picture).strip() if ocr_reader else ""
             part = DocumentSection(
-                f"page {number}", words or f"{name}, page {number} (a picture)", sight.name if sight else ""
+                f"page {number}", words or f"{name}, page {number} (a picture)", ocr_reader.name if ocr_reader else ""
             )
             pictures.append(DocumentImage(page.picture, ".png", page.width, page.height, at, len(part.text)))
         parts.append(part)
         at += len(part.text) + len(BETWEEN)
     text, places = joined(parts)
-    return Document(kind="pdf", text=text, places=places, pictures=tuple(pictures), said=_said(name, pictures, sight))
+    return Document(
+        kind="pdf", text=text, places=places, pictures=tuple(pictures), said=_said(name, pictures, ocr_reader)
+    )
 
 
-def _said(name: str, pictures: list[DocumentImage], sight: OcrReader | None) -> tuple[str, ...]:
+def _said(name: str, pictures: list[DocumentImage], ocr_reader: OcrReader | None) -> tuple[str, ...]:
     if not pictures:
         return ()
     some = f"{len(pictures):,} page{'s' if len(pictures) != 1 else ''} of {name} had no text"
-    how = f"read by {sight.name}" if sight else "kept as pictures: no OCR engine is installed to read them"
+    how = f"read by {ocr_reader.name}" if ocr_reader else "kept as pictures: no OCR engine is installed to read them"
     return (f"{some} and {'were' if len(pictures) != 1 else 'was'} {how}.",)

@@ -69,7 +69,7 @@ def looks_like_text(beginning: bytes) -> bool:
     return not any(letter < " " and letter not in "\t\n\r\f\x1b" for letter in text)
 
 
-def read_file(raw: bytes, name: str, sight: OcrReader | None, apart: ReaderProcess | None = None) -> Document:
+def read_file(raw: bytes, name: str, ocr_reader: OcrReader | None, apart: ReaderProcess | None = None) -> Document:
     """The file, read by the reader of its kind. Raises UnsupportedFile, UnreadableDocument.
 
     What strangers' files can make a parser do is done in the process `apart`; without one, one is made for this file.
@@ -78,17 +78,17 @@ def read_file(raw: bytes, name: str, sight: OcrReader | None, apart: ReaderProce
     if kind in _WORDS and b"\x00" in raw[:LOOKED_AT] and not raw.startswith(_WIDE) and not utf16(raw):
         raise UnreadableDocument("it holds binary data, whatever its name says")
     if apart is not None:
-        return _read(kind, raw, name, sight, apart)
+        return _read(kind, raw, name, ocr_reader, apart)
     with ReaderProcess() as made:
-        return _read(kind, raw, name, sight, made)
+        return _read(kind, raw, name, ocr_reader, made)
 
 
-def _read(kind: str, raw: bytes, name: str, sight: OcrReader | None, apart: ReaderProcess) -> Document:
+def _read(kind: str, raw: bytes, name: str, ocr_reader: OcrReader | None, apart: ReaderProcess) -> Document:
     match kind:
         case "pdf":
             from memory.knowledge.readers.pdf import read_pdf
 
-            return read_pdf(raw, name, sight, apart)
+            return read_pdf(raw, name, ocr_reader, apart)
         case "docx" | "pptx":
             check_zip(raw)
             if importlib.util.find_spec(kind) is None:
@@ -97,7 +97,7 @@ def _read(kind: str, raw: bytes, name: str, sight: OcrReader | None, apart: Read
         case "html" if len(raw) > SMALL_HTML:
             return apart.document(kind, raw)
         case "picture":
-            return read_picture(raw, name, sight)
+            return read_picture(raw, name, ocr_reader)
         case _:
             return _read_words(kind, raw)
 

@@ -29,7 +29,7 @@ def keep(folder: Path, pictures: Iterable[DocumentImage]) -> list[str]:
         names.append(f"{hashlib.sha256(picture.data).hexdigest()}{picture.suffix}")
         path = child(folder, names[-1])
         if exists(path):
-            touch(path)  # so that no sweep takes it for one that was left behind
+            touch(path)  # so that no sweep deletes it as a leftover
         else:
             make_private_folder(folder)
             write_atomically(path, picture.data)
@@ -37,15 +37,15 @@ def keep(folder: Path, pictures: Iterable[DocumentImage]) -> list[str]:
 
 
 def sweep(folder: Path, wanted: Collection[str], before: float) -> None:
-    """Deletes pictures that no memory has: a deletion that was cut short left them. `before` is a time of files: what
-    is younger may be of a file that another process is adding."""
+    """Deletes pictures without a memory, which an interrupted deletion left. Files younger than `before` stay: another
+    process may be adding theirs."""
     for path, found in scan(folder):
         if path.name not in wanted and stat.S_ISREG(found.st_mode) and found.st_mtime < before:
             remove(path, missing_ok=True)
 
 
-def kept(folder: Path, name: str) -> bytes:
-    """The picture, to the byte. Raises Damaged where it is gone, or is another by now."""
+def read_stored_image(folder: Path, name: str) -> bytes:
+    """The stored picture, byte for byte. Raises Damaged where it is missing or was changed."""
     try:
         data = read_bytes(child(folder, name))
     except OSError as error:
@@ -56,13 +56,13 @@ def kept(folder: Path, name: str) -> bytes:
 
 
 def mode_of(width: int, height: int) -> str:
-    """The smallest mode that holds a picture of that size; large for all beyond."""
+    """The smallest mode that holds a picture of that size; large for any beyond."""
     side = max(width, height)
     return next((name for name, mode in MODES.items() if mode.side >= side), "large")
 
 
-def shown(data: bytes, mode: str, name: str) -> Image:
-    """The picture as it goes to a model: scaled down to the mode's side where it is larger, else as it is."""
+def scale_to_mode(data: bytes, mode: str, name: str) -> Image:
+    """The picture for a model: scaled down to the mode's side where it is larger, else unchanged."""
     from PIL import Image as Pillow
 
     side = MODES[mode].side
@@ -81,15 +81,15 @@ _AGAIN = "Add the file again, or take it from a backup of the workspace."
 
 
 class HitImageFinder:
-    """Finds the picture behind a hit: one that was kept, or the page that the words stand on."""
+    """Finds the picture behind a hit: a stored one, or the page that holds the passage."""
 
     def __init__(self, cold: ColdStore, vault: Vault, folder: Path) -> None:
         self._cold = cold
         self._vault = vault
         self._folder = folder
 
-    def eye(self, cost: PageCost) -> PageViewer:
-        """The same, as picking asks for it."""
+    def viewer(self, cost: PageCost) -> PageViewer:
+        """These lookups as a `PageViewer`."""
         return PageViewer(self._view, self._picture, self._words, cost)
 
     def _view(self, hit: Hit, known: KnowledgeRecord) -> DocumentView | None:
@@ -102,8 +102,8 @@ class HitImageFinder:
     def _picture(self, hit: Hit, known: KnowledgeRecord, view: DocumentView, mode: str) -> Image:
         """From the exact page each time, never from one that was made smaller before."""
         name = f"{known.name}, {hit.citation.place}" if hit.citation.place else known.name
-        data = kept(self._folder, view.picture) if view.picture else self._page(hit)
-        return shown(data, mode, name)
+        data = read_stored_image(self._folder, view.picture) if view.picture else self._page(hit)
+        return scale_to_mode(data, mode, name)
 
     def _words(self, hit: Hit) -> str:
         return self._vault.entry_text(self._cold.entry(hit.entry)).text if hit.entry is not None else hit.snippet

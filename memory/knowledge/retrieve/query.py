@@ -16,7 +16,7 @@ from memory.search.query.query import KNOWLEDGE
 LOOKED_AT = 75  # hits
 EACH, EACH_OF_FEW = 3, 8  # hits of one file; and where no more than FEW files have any
 FEW = 2
-STEM_ONLY = 0.4  # what a passage is worth that has other forms of the question's words, and none as it was asked
+STEM_ONLY = 0.4  # weight of a passage that holds only other forms of the question's words
 PASSAGE = 200  # tokens
 _OF_KNOWING = frozenset(
     """learn learned learnt know knew known read note noted notes file files document documents say says said tell tells
@@ -25,22 +25,24 @@ _OF_KNOWING = frozenset(
 )
 
 
-def asked(
+def search_subject(
     search: Callable[[Query], SearchResults], question: str, among: Sequence[frozenset[int]]
 ) -> tuple[tuple[Hit, ...], int]:
-    """The hits on what the question is about; on the whole of it, or its words one by one, where that finds nothing.
+    """Hits on the question's subject; on the whole question, then on its words one by one, where that finds nothing.
 
-    `among` are sets of conversations: each is asked only where those before it have nothing. Gives also which one had.
+    `among` are sets of conversations, searched in order until one has hits. Returns the hits and the index of that set.
     """
     for text in _wordings(question):
-        for place, conversations in enumerate(among):
-            if found := _found(search, text, conversations):
-                return tuple(sorted(_by_exact_words(found, text), key=lambda hit: -hit.score)), place
+        for index, conversations in enumerate(among):
+            if found := _search_files(search, text, conversations):
+                return tuple(sorted(_by_exact_words(found, text), key=lambda hit: -hit.score)), index
     return (), 0
 
 
-def _found(search: Callable[[Query], SearchResults], text: str, conversations: frozenset[int]) -> tuple[Hit, ...]:
-    """A few passages of each file, so that one large file does not stand before all the others."""
+def _search_files(
+    search: Callable[[Query], SearchResults], text: str, conversations: frozenset[int]
+) -> tuple[Hit, ...]:
+    """A few passages of each file, so that one large file does not crowd out the others."""
     if not conversations:
         return ()
     query = Query(text=text, limit=LOOKED_AT, kinds=(KNOWLEDGE,), window_tokens=PASSAGE, among=conversations, each=EACH)
@@ -60,19 +62,19 @@ def _found(search: Callable[[Query], SearchResults], text: str, conversations: f
 
 
 def _by_exact_words(hits: Sequence[Hit], text: str) -> Iterator[Hit]:
-    """The hits with less of their score for each word of the question that they hold in another form alone.
+    """The hits, with a lower score for each word of the question that they hold only in another form.
 
     The search goes by stems, to which `transformers` is `transformed`.
     """
-    asked_for = {_singular(word) for word in _content_words(text)}
+    wanted = {_singular(word) for word in _content_words(text)}
     for hit in hits:
         held = {_singular(word) for word in tokens(f"{hit.citation.title} {hit.snippet}".casefold())}
-        share = len(asked_for & held) / len(asked_for) if asked_for else 1.0
+        share = len(wanted & held) / len(wanted) if wanted else 1.0
         yield replace(hit, score=hit.score * (STEM_ONLY + (1 - STEM_ONLY) * share))
 
 
 def _singular(word: str) -> str:
-    """The word without its plural's `s`. A stem would not do: it is the other forms that are told apart here."""
+    """The word without its plural's `s`. A stemmer would merge the forms that are told apart here."""
     word = word.removesuffix("'s").removesuffix("’s")
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
@@ -87,7 +89,7 @@ def _is_function_word(word: str) -> bool:
 
 
 def topic(question: str) -> str:
-    """The question without the words that say only that something was learnt, noted or filed."""
+    """The question without words such as “learned” and “noted”, which hold for every file."""
     return " ".join(word for word in question.split() if _OF_KNOWING.isdisjoint(tokens(word.casefold())[:1]))
 
 

@@ -1,4 +1,4 @@
-"""Selects what knowledge has on a question, within a budget: pages for a vision model, else passages.
+"""Selects knowledge passages for a question, within a budget: pages for a vision model, else passages.
 
 Candidates are the relevant hits. They are selected by relevance, recency and importance (importance.score), as many as
 fit; further passages of a file yield to other files that are about as good. What is out of view is searched only where
@@ -39,24 +39,24 @@ class SelectedPassage(Struct, frozen=True, kw_only=True):
 
 
 class KnowledgeContext(Struct, frozen=True, kw_only=True):
-    """What is given to a model. `tokens` are at most `budget`. `out_of_view`: nothing in view was relevant."""
+    """The passages for a model. `tokens` are at most `budget`. `out_of_view`: nothing in view was relevant."""
 
     query: str
     budget: int
-    brought: tuple[SelectedPassage, ...] = ()
+    passages: tuple[SelectedPassage, ...] = ()
     out_of_view: bool = False
 
     @property
     def tokens(self) -> int:
-        return sum(one.tokens for one in self.brought)
+        return sum(one.tokens for one in self.passages)
 
 
 class PageViewer(Struct, frozen=True):
-    """How a model that sees is shown a page: the view behind a hit, the picture of it in a mode, what that costs."""
+    """Gives a vision model its pages: the view behind a hit, its picture in a mode, and the cost of that picture."""
 
     view: Callable[[Hit, KnowledgeRecord], DocumentView | None]
     picture: Callable[[Hit, KnowledgeRecord, DocumentView, str], Image]
-    words: Callable[[Hit], str]  # all that stands on the page
+    words: Callable[[Hit], str]  # all text on the page
     cost: PageCost
 
 
@@ -69,34 +69,34 @@ class RetrievalLimits(Struct, frozen=True):
 
 
 AGAIN = 2.0
-"""Of a candidate's score, for each better passage of its file."""
+"""Subtracted from a candidate's score for each better passage of its file."""
 
 
 class RetrievalCandidate(Struct, frozen=True):
     hit: Hit
     known: KnowledgeRecord
-    standing: ViewState
+    view_state: ViewState
     score: float
 
 
 def candidates(
-    hits: Sequence[Hit], known: Mapping[str, KnowledgeRecord], standings: Mapping[int, ViewState], now: datetime
+    hits: Sequence[Hit], known: Mapping[str, KnowledgeRecord], view_states: Mapping[int, ViewState], now: datetime
 ) -> list[RetrievalCandidate]:
-    """The hits of current memories, best first. Of twins that were merged, the one in view speaks for both."""
-    there = {known[hit.conversation].seq for hit in hits if hit.conversation in known}
+    """The hits of current memories, best first. Of merged twins, the one in view represents both."""
+    hit_memories = {known[hit.conversation].seq for hit in hits if hit.conversation in known}
     found = list[RetrievalCandidate]()
     for hit in hits:
         memory = known.get(hit.conversation)
-        if memory is None or standings[memory.seq].stood_for_by in there:
+        if memory is None or view_states[memory.seq].stood_for_by in hit_memories:
             continue
         days = (now - memory.added).total_seconds() / 86_400
         score = pick_score(hit.score, days, memory.importance)
-        found.append(RetrievalCandidate(hit, memory, standings[memory.seq], score))
+        found.append(RetrievalCandidate(hit, memory, view_states[memory.seq], score))
     return _files_in_turn(sorted(found, key=lambda one: (-one.score, one.hit.id)))
 
 
 def _files_in_turn(found: Sequence[RetrievalCandidate]) -> list[RetrievalCandidate]:
-    """A file stands where its best passage does; each further one gives way to others that are nearly as good."""
+    """Ranks a file by its best passage; each further passage yields to other files that are nearly as good."""
     before, placed = dict[int, int](), list[tuple[float, RetrievalCandidate]]()
     for one in found:
         placed.append((one.score - AGAIN * before.get(one.known.seq, 0), one))
@@ -104,24 +104,24 @@ def _files_in_turn(found: Sequence[RetrievalCandidate]) -> list[RetrievalCandida
     return [one for _, one in sorted(placed, key=lambda each: -each[0])]
 
 
-def picked(
-    found: Sequence[RetrievalCandidate], limits: RetrievalLimits, count: CountTokens, eye: PageViewer | None
+def select_passages(
+    found: Sequence[RetrievalCandidate], limits: RetrievalLimits, count: CountTokens, viewer: PageViewer | None
 ) -> tuple[SelectedPassage, ...]:
-    """As many as the budget holds, each page once."""
+    """As many candidates as the budget holds, each page once."""
     taken, room, shown = list[SelectedPassage](), limits.tokens, set[tuple[int, int]]()
-    sight = limits.vision
+    vision = limits.vision
     for one in found:
         if len(taken) == limits.most:
             break
         brought = None
-        view = eye.view(one.hit, one.known) if eye and one.standing.in_view else None
-        if eye and view:
+        view = viewer.view(one.hit, one.known) if viewer and one.view_state.in_view else None
+        if viewer and view:
             if (one.known.seq, view.number) in shown:
                 continue
-            brought = _page(one, view, eye, (room, sight), count)
+            brought = _page(one, view, viewer, (room, vision), count)
             if brought:
                 shown.add((one.known.seq, view.number))
-                sight -= brought.vision_tokens
+                vision -= brought.vision_tokens
         brought = brought or _passage(one, room, count)
         if brought:
             taken.append(brought)
@@ -130,12 +130,12 @@ def picked(
 
 
 def _page(
-    one: RetrievalCandidate, view: DocumentView, eye: PageViewer, room: tuple[int, int], count: CountTokens
+    one: RetrievalCandidate, view: DocumentView, viewer: PageViewer, room: tuple[int, int], count: CountTokens
 ) -> SelectedPassage | None:
-    """The page in the mode that forgetting left it, where it fits and costs less than its text; a picture where it
-    fits. None otherwise."""
-    image = eye.picture(one.hit, one.known, view, one.standing.mode)
-    seen, words = eye.cost(image.width, image.height), eye.words(one.hit)
+    """The page in the mode of its view state, where it fits and costs less than its text; a picture where it fits; else
+    None."""
+    image = viewer.picture(one.hit, one.known, view, one.view_state.mode)
+    seen, words = viewer.cost(image.width, image.height), viewer.words(one.hit)
     facts = ", ".join(factsheet(words))
     text = f"Shown in the picture “{image.name}”." + (f" Exact words on it: {facts}" if facts else "")
     sheet = count(text)
@@ -144,16 +144,16 @@ def _page(
     tokens = seen + sheet + OVERHEAD
     if tokens > room[0] or seen > room[1]:
         return None
-    return _brought(one, text, tokens, image, seen)
+    return _selected(one, text, tokens, image, seen)
 
 
 def _passage(one: RetrievalCandidate, room: int, count: CountTokens) -> SelectedPassage | None:
     text = one.hit.snippet.strip()
     tokens = count(text) + OVERHEAD
-    return _brought(one, text, tokens) if text and tokens <= room else None
+    return _selected(one, text, tokens) if text and tokens <= room else None
 
 
-def _brought(
+def _selected(
     one: RetrievalCandidate, text: str, tokens: int, image: Image | None = None, seen: int = 0
 ) -> SelectedPassage:
     hit = one.hit

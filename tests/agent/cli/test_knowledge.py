@@ -19,7 +19,7 @@ from tests.memory.knowledge import files
 
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "installed_sight", lambda *_: None)
+    monkeypatch.setattr(ocr, "installed_ocr_reader", lambda *_: None)
 
 
 @pytest.fixture
@@ -94,7 +94,9 @@ def test_a_model_is_told_to_answer_from_the_files_and_given_them(run: Run, notes
 def test_a_model_that_sees_is_sent_the_screenshot_to_the_byte(
     run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ocr, "installed_sight", lambda *_: OcrReader("eyes", lambda _image: "Login failed: error 4711"))
+    monkeypatch.setattr(
+        ocr, "installed_ocr_reader", lambda *_: OcrReader("eyes", lambda _image: "Login failed: error 4711")
+    )
     shot = files.picture(notes / "shot.png", "Login failed: error 4711")
     run("knowledge", "add", "notes")
     with Loopback() as server:

@@ -32,7 +32,7 @@ def no_sight(*_: object) -> None:
 
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "installed_sight", no_sight)
+    monkeypatch.setattr(ocr, "installed_ocr_reader", no_sight)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from memory.memory import Memory
 
 
 def main() -> None:
-    ocr.installed_sight = lambda *_: None
+    ocr.installed_ocr_reader = lambda *_: None
     memory = Memory.open(Workspace(Path(sys.argv[1])))
     report = memory.knowledge.add(
         [Path(word) for word in sys.argv[2:]], on_progress=lambda progress: print(progress.done, flush=True)

@@ -15,7 +15,7 @@ from tests.fakes import FakeClock
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine loads for seconds; the tests that read pictures bring eyes of their own."""
-    monkeypatch.setattr(ocr, "installed_sight", lambda *_: None)
+    monkeypatch.setattr(ocr, "installed_ocr_reader", lambda *_: None)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 
 from foundation.text.similarity import near_duplicates, pack_sketch, resemblance, sketch, unpack_sketch
 from memory.knowledge.importance.score import importance_score, pick_score, recency
-from memory.knowledge.importance.view_budget import MemoryWeight, ViewState, standings, tokens_at
+from memory.knowledge.importance.view_budget import MemoryWeight, ViewState, tokens_at, view_states
 from memory.pages.render.modes import MODES
 
 TOKENS = {"tiny": 64, "small": 100, "base": 256, "large": 400}
@@ -51,7 +51,7 @@ def test_relevance_recency_and_importance_all_count() -> None:
 @given(weights)
 def test_within_the_budget_nothing_is_forgotten(memories: list[MemoryWeight]) -> None:
     whole = sum(TOKENS[mode] * count for one in memories for mode, count in one.views.items())
-    found = standings(memories, whole, no_twins)
+    found = view_states(memories, whole, no_twins)
     assert all(one.in_view for one in found.values())
     assert sum(one.tokens for one in found.values()) == whole
 
@@ -60,7 +60,7 @@ def test_within_the_budget_nothing_is_forgotten(memories: list[MemoryWeight]) ->
 def test_the_first_rule_takes_the_lowest_under_three_and_no_more_than_it_must(
     memories: list[MemoryWeight], budget: int
 ) -> None:
-    found = standings(memories, budget, no_twins)
+    found = view_states(memories, budget, no_twins)
     gone = [one for one in memories if not found[one.seq].in_view]
     kept = [one for one in memories if found[one.seq].in_view]
     assert all(one.score < 3.0 for one in gone)
@@ -78,10 +78,10 @@ def test_the_first_rule_takes_the_lowest_under_three_and_no_more_than_it_must(
 def test_the_second_rule_makes_smaller_only_what_was_used_more_than_ten_times(
     memories: list[MemoryWeight], budget: int
 ) -> None:
-    found = standings(memories, budget, no_twins)
+    found = view_states(memories, budget, no_twins)
     for one in memories:
-        standing = found[one.seq]
-        if standing.in_view and standing.tokens < tokens_at(one.views, "large"):
+        view_state = found[one.seq]
+        if view_state.in_view and view_state.tokens < tokens_at(one.views, "large"):
             assert one.accesses > 10
     left_over = sum(one.tokens for one in found.values()) > budget
     if left_over:  # then all that may be smaller is as small as it gets
@@ -94,7 +94,7 @@ def test_the_second_rule_makes_smaller_only_what_was_used_more_than_ten_times(
 
 def test_the_third_rule_lets_the_better_of_two_twins_stand_for_both() -> None:
     memories = [MemoryWeight(seq, score, 0, {"base": 1}) for seq, score in ((1, 5.0), (2, 7.0), (3, 6.0))]
-    found = standings(memories, 512, lambda seqs: [(1, 2)] if {1, 2} <= set(seqs) else [])
+    found = view_states(memories, 512, lambda seqs: [(1, 2)] if {1, 2} <= set(seqs) else [])
     assert found[1] == ViewState(1, False, "base", 0, stood_for_by=2)
     assert found[1].state == "merged"
     assert (found[2].in_view, found[3].in_view) == (True, True)
@@ -102,7 +102,7 @@ def test_the_third_rule_lets_the_better_of_two_twins_stand_for_both() -> None:
 
 def test_twins_are_left_alone_while_there_is_room() -> None:
     memories = [MemoryWeight(seq, 5.0, 0, {"tiny": 1}) for seq in (1, 2)]
-    found = standings(memories, 128, lambda _seqs: pytest.fail("was asked without need"))
+    found = view_states(memories, 128, lambda _seqs: pytest.fail("was asked without need"))
     assert all(one.in_view for one in found.values())
 
 
@@ -115,7 +115,7 @@ def test_the_rules_act_in_their_order() -> None:
     )
 
     def states(budget: int) -> list[tuple[str, str]]:
-        found = standings([low, used, twin, other], budget, lambda _seqs: [(3, 4)])
+        found = view_states([low, used, twin, other], budget, lambda _seqs: [(3, 4)])
         return [(found[seq].state, found[seq].mode) for seq in (1, 2, 3, 4)]
 
     whole = ("in view", "base")

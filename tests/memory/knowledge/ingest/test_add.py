@@ -18,7 +18,7 @@ from models.errors import UnreadableImage
 from tests.fakes import FakeClock
 from tests.memory.knowledge import files
 
-INSTALLED = ocr.installed_sight  # before any test puts another in its place
+INSTALLED = ocr.installed_ocr_reader  # before any test puts another in its place
 
 
 def names(told: list[FileMessage]) -> list[str]:
@@ -143,7 +143,9 @@ def test_a_store_that_is_full_ends_the_run(knowledge: Knowledge, notes: Path, mo
 def test_a_picture_is_kept_to_the_byte_and_what_eyes_saw_is_approximate(
     knowledge: Knowledge, memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ocr, "installed_sight", lambda *_: OcrReader("eyes", lambda _image: "Login failed: error 4711"))
+    monkeypatch.setattr(
+        ocr, "installed_ocr_reader", lambda *_: OcrReader("eyes", lambda _image: "Login failed: error 4711")
+    )
     shot = files.picture(tmp_path / "shot.png", "Login failed")
     knowledge.add([shot])
     (known,) = knowledge.find(["shot.png"])
@@ -160,11 +162,11 @@ def test_a_picture_is_read_again_once_there_is_an_engine(
     shot = files.picture(tmp_path / "shot.png", "Login failed")
     knowledge.add([shot])
     eyes = OcrReader("eyes", lambda _image: "Login failed")
-    assert knowledge.add([shot], sight=lambda: eyes).unchanged == 1
+    assert knowledge.add([shot], ocr_reader=lambda: eyes).unchanged == 1
     again = AddOptions(again=True)
-    assert names(knowledge.add([shot], again, sight=lambda: eyes).changed) == ["shot.png"]
+    assert names(knowledge.add([shot], again, ocr_reader=lambda: eyes).changed) == ["shot.png"]
     assert "Login failed" in knowledge.text(knowledge.find(["shot.png"])[0]).text
-    assert knowledge.add([shot], again, sight=lambda: eyes).unchanged == 1  # and nothing twice
+    assert knowledge.add([shot], again, ocr_reader=lambda: eyes).unchanged == 1  # and nothing twice
 
 
 def test_an_engine_that_fails_spoils_no_other_file(knowledge: Knowledge, notes: Path) -> None:
@@ -178,7 +180,7 @@ def test_an_engine_that_fails_spoils_no_other_file(knowledge: Knowledge, notes: 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ocr, "installed_engine", lambda *_: BlurredEngine())
-        report = knowledge.add([notes], sight=INSTALLED)
+        report = knowledge.add([notes], ocr_reader=INSTALLED)
     assert [(one.name, one.why) for one in report.bad] == [
         ("notes/shot.png", "blurred could not read it: it is too blurred")
     ]
