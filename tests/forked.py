@@ -1,6 +1,6 @@
-"""Commands of the program in processes of their own, without the second of imports that each would begin with.
+"""The program in processes of its own, without the second of imports that each would begin with.
 
-A server process imports the program once and forks a child for each command. The child is a fresh process in all else:
+A server process imports the program once and forks a child for each start. The child is a fresh process in all else:
 its own memory, environment, folder and standard streams; it ends as the interpreter ends. For Linux: on macOS
 a process that has loaded the system's frameworks cannot be forked safely, on Windows none can.
 """
@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 
 from tests.paths import ROOT
 
+HEADLESS, SCREEN = "agent.cli", "tui.main"
 IMPORTED = (
     "agent.cli.chat",
     "agent.headless.run",
@@ -36,6 +38,7 @@ IMPORTED = (
     "yaml",
 )
 """What most commands load when they run."""
+IMPORTED_BY_SCREEN = ("tui.launch", "tui.app", "tui.chat.screen", "textual.drivers.linux_driver")
 
 
 class Ended(NamedTuple):
@@ -68,66 +71,117 @@ def run(
             "peak": str(peak),
         }
         began = time.monotonic()
-        told = _server().ended(order, seconds)
+        server = _server(HEADLESS)
+        child = server.start(order)
+        if (told := server.ended(child, seconds)) is None:
+            os.kill(child, signal.SIGKILL)
+            told = server.ended(child, None)
+        assert told
         status = os.waitstatus_to_exitcode(told["status"])
         took = time.monotonic() - began
         peak_kb = int(peak.read_text()) if peak.exists() else told["peak_kb"]
         return Ended(status, out.read_bytes(), err.read_bytes(), peak_kb / 2**10, took, told["cpu"])
 
 
+class OnTerminal:
+    """The chat, started on the terminal of this name; `pid` is its process."""
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str], terminal: str) -> None:
+        order = {"words": list(words), "environment": dict(environment), "folder": str(ROOT), "terminal": terminal}
+        self._server = _server(SCREEN)
+        self.pid = self._server.start(order)
+
+    def status(self) -> int | None:
+        """The exit status, a signal's number negative; None while it runs."""
+        told = self._server.ended(self.pid, 0)
+        return told and os.waitstatus_to_exitcode(told["status"])
+
+
 class _Server:
     """The process that forks."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: str) -> None:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PALIMPSEST_", "COV_"))}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.forked"],
+            [sys.executable, "-m", "tests.forked", program],
             cwd=ROOT,
             # Threads do not survive a fork: the libraries of numpy are to start none.
             env={**kept, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            bufsize=0,
         )
-        atexit.register(self.close)
+        self._begun = b""
+        self._started: list[int] = []
+        self._ended: dict[int, dict[str, Any]] = {}
+        atexit.register(self._process.communicate)
 
-    def ended(self, order: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def start(self, order: dict[str, Any]) -> int:
+        """Has a child begin; gives its process id."""
         assert self._process.stdin
-        assert self._process.stdout
         self._process.stdin.write(json.dumps(order).encode() + b"\n")
-        self._process.stdin.flush()
-        child = json.loads(self._process.stdout.readline())["pid"]
-        if not select.select([self._process.stdout], [], [], seconds)[0]:
-            os.kill(child, 9)
-        told: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return told
+        while not self._started:
+            self._listen(None)
+        return self._started.pop()
 
-    def close(self) -> None:
-        self._process.communicate()
+    def ended(self, child: int, seconds: float | None) -> dict[str, Any] | None:
+        """How the child ended; None where it runs on for so many seconds."""
+        end = None if seconds is None else time.monotonic() + seconds
+        while child not in self._ended:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            if not self._listen(left):
+                return None
+        return self._ended[child]
+
+    def _listen(self, seconds: float | None) -> bool:
+        """Takes what the server tells within so many seconds; whether it told anything."""
+        assert self._process.stdout
+        if not select.select([self._process.stdout], [], [], seconds)[0]:
+            return False
+        piece = os.read(self._process.stdout.fileno(), 65_536)
+        assert piece, "the server that forks has ended"
+        *lines, self._begun = (self._begun + piece).split(b"\n")
+        for told in map(json.loads, lines):
+            if "status" in told:
+                self._ended[told["pid"]] = told
+            else:
+                self._started.append(told["pid"])
+        return True
 
 
 @cache
-def _server() -> _Server:
-    return _Server()
+def _server(program: str) -> _Server:
+    return _Server(program)
 
 
-def serve() -> int:
+def serve(program: str) -> int:
     """Forks a child for each line of standard input, and tells of each its id and how it ended."""
-    for name in IMPORTED:
+    for name in IMPORTED + (IMPORTED_BY_SCREEN if program == SCREEN else ()):
         import_module(name)
     gc.freeze()
-    orders, told = os.fdopen(os.dup(0), "rb"), os.dup(1)
-    for line in iter(orders.readline, b""):
-        child = os.fork()
-        if not child:
-            orders.close()
-            os.close(told)
-            return _obey(json.loads(line))
-        os.write(told, json.dumps({"pid": child}).encode() + b"\n")
-        _, status, usage = os.wait4(child, 0)
-        cpu = usage.ru_utime + usage.ru_stime
-        answer = {"status": status, "peak_kb": usage.ru_maxrss, "cpu": cpu}
-        os.write(told, json.dumps(answer).encode() + b"\n")
-    return 0
+    orders, told = os.fdopen(os.dup(0), "rb", buffering=0), os.dup(1)
+    running: dict[int, int] = {}
+    while True:
+        for ready in select.select([orders.fileno(), *running], [], [])[0]:
+            if ready in running:
+                os.write(told, _end_of(running.pop(ready)))
+                os.close(ready)
+            elif line := orders.readline():
+                child = os.fork()
+                if not child:
+                    for number in (orders.fileno(), told, *running):
+                        os.close(number)
+                    return _obey(json.loads(line))
+                running[os.pidfd_open(child)] = child
+                os.write(told, json.dumps({"pid": child}).encode() + b"\n")
+            else:
+                return 0
+
+
+def _end_of(child: int) -> bytes:
+    _, status, usage = os.wait4(child, 0)
+    cpu = usage.ru_utime + usage.ru_stime
+    return json.dumps({"pid": child, "status": status, "peak_kb": usage.ru_maxrss, "cpu": cpu}).encode() + b"\n"
 
 
 def _obey(order: dict[str, Any]) -> int:
@@ -136,6 +190,11 @@ def _obey(order: dict[str, Any]) -> int:
     os.environ.clear()
     os.environ.update(order["environment"])
     os.chdir(order["folder"])
+    if "terminal" in order:
+        from tui.main import open_screen
+
+        _take_terminal(order["terminal"])
+        return main(open_screen, order["words"])
     for number, path in enumerate(order["streams"]):
         opened = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT, 0o600)
         os.dup2(opened, number)
@@ -146,6 +205,21 @@ def _obey(order: dict[str, Any]) -> int:
         Path(order["peak"]).write_text(str(_peak_kb()))
 
 
+def _take_terminal(name: str) -> None:
+    """Makes the terminal that of this process, and its standard streams."""
+    import fcntl
+    import termios
+
+    os.setsid()
+    opened = os.open(name, os.O_RDWR)
+    fcntl.ioctl(opened, termios.TIOCSCTTY, 0)
+    for number in range(3):
+        os.dup2(opened, number)
+    os.close(opened)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # files, as the interpreter opened them
+
+
 def _peak_kb() -> int:
     """Of this process alone; what `wait4` tells has its children in it."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
@@ -153,4 +227,4 @@ def _peak_kb() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(serve())
+    sys.exit(serve(sys.argv[1]))

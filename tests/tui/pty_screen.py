@@ -12,16 +12,19 @@ from collections.abc import Callable, Sequence
 
 import pyte
 
+from tests import forked
 from tests.paths import ROOT
+
+PROGRAM = (sys.executable, "-m", "tui.main")
 
 
 class Terminal:
-    """`palimpsest` in a pty of its own."""
+    """`palimpsest` in a pty of its own. It is forked from a process that has loaded it, where that can be."""
 
     def __init__(
         self,
         *arguments: str,
-        program: Sequence[str] = (sys.executable, "-m", "tui.main"),
+        program: Sequence[str] = (),
         columns: int = 80,
         rows: int = 24,
         **environment: str,
@@ -30,13 +33,24 @@ class Terminal:
         self._stream = pyte.ByteStream(self.screen)
         self.bytes = b""
         self.status: int | None = None
+        settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PALIMPSEST_DETECT": "off", **environment}
+        size = struct.pack("HHHH", rows, columns, 0, 0)
+        self._forked: forked.OnTerminal | None = None
+        if sys.platform == "linux" and not program:
+            self._fd, there = pty.openpty()
+            fcntl.ioctl(self._fd, termios.TIOCSWINSZ, size)
+            self._forked = forked.OnTerminal(arguments, {**os.environ, **settings}, os.ttyname(there))
+            self.pid = self._forked.pid
+            self._read(20)  # it has opened its end when it writes
+            os.close(there)
+            return
+        program = program or PROGRAM
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
             os.chdir(ROOT)
-            settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PALIMPSEST_DETECT": "off", **environment}
             os.environ.update(settings)
             os.execvp(program[0], [*program, *arguments])
-        fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        fcntl.ioctl(self._fd, termios.TIOCSWINSZ, size)
 
     @property
     def text(self) -> str:
@@ -65,10 +79,19 @@ class Terminal:
         while self.status is None:
             assert time.monotonic() < end, f"it did not end within {within} s:\n{self.text}"
             self._read(0.05)
-            done, status = os.waitpid(self.pid, os.WNOHANG)
-            if done:
-                self.status = os.waitstatus_to_exitcode(status)
+            self.status = self._ended()
         return self.status
+
+    @property
+    def is_running(self) -> bool:
+        self.status = self._ended() if self.status is None else self.status
+        return self.status is None
+
+    def _ended(self) -> int | None:
+        if self._forked is not None:
+            return self._forked.status()
+        done, status = os.waitpid(self.pid, os.WNOHANG)
+        return os.waitstatus_to_exitcode(status) if done else None
 
     def close_terminal(self) -> None:
         """The window is gone."""
@@ -78,7 +101,8 @@ class Terminal:
     def close(self) -> None:
         if self.status is None:
             os.kill(self.pid, 9)
-            os.waitpid(self.pid, 0)
+            if self._forked is None:
+                os.waitpid(self.pid, 0)
         if self._fd >= 0:
             self.close_terminal()
 
