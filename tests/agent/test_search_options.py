@@ -37,6 +37,27 @@ def query_with(option: SearchOption, clock: FakeClock) -> Query:
     return parse_query("boiler", SearchOptions(**{option.field: (value,) if option.repeatable else value}), clock=clock)
 
 
+KEYS = {
+    "after",
+    "around",
+    "before",
+    "concept",
+    "conversation",
+    "entity",
+    "file",
+    "in",
+    "kind",
+    "label",
+    "role",
+    "since",
+    "speaker",
+    "trust",
+    "type",
+    "until",
+    "who",
+}
+
+
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
 def test_an_option_changes_the_query(option: SearchOption, clock: FakeClock) -> None:
     assert query_with(option, clock) != parse_query("boiler", clock=clock)
@@ -77,3 +98,8 @@ def test_a_line_of_a_batch_takes_it(option: SearchOption) -> None:
 def test_a_word_has_one_meaning() -> None:
     keys = [key for option in OPTIONS for key in option.keys]
     assert len(keys) == len(set(keys))
+
+
+def test_the_words_of_the_screen_are_these() -> None:
+    """Persons have learned them, and the docs name them."""
+    assert {key for option in OPTIONS for key in option.keys} == KEYS
