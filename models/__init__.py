@@ -1,1 +1,1 @@
-"""What answers, reads and embeds. Knows nothing of the rooms above."""
+"""Models that chat, read images and embed text. Knows nothing of the packages above."""

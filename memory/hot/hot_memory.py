@@ -1,4 +1,4 @@
-"""The hot memory: Markdown that belongs to a person, and to which we add."""
+"""Hot memory: the user's Markdown notes (MEMORY.md and memory/*.md), read, extended and edited."""
 
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Generator
@@ -52,7 +52,7 @@ from memory.hot.swap import ExposedStates, apply_edit
 from memory.hot.versions import Versions
 
 _LOCK_SECONDS: Final = 10
-_LATE_BYTES: Final = 32_000_000  # of versions whose late words are still awaited
+_LATE_BYTES: Final = 32_000_000  # of versions that are still read again for late writes
 
 
 class HotMemory:
@@ -68,31 +68,32 @@ class HotMemory:
         self._ours: set[str] = set()  # files whose last known text we wrote
         self._exposed: defaultdict[str, ExposedStates] = defaultdict(ExposedStates)
         self._late: deque[RecentVersion] = deque()
-        self._looked = False
+        self._has_read = False
         self._lock = RLock()
         self._between_processes = FileLock(workspace.hot_lock, timeout=_LOCK_SECONDS)
 
     def refresh(self, *, ours: bool = True) -> list[str]:
-        """The files (relative names) that changed, appeared or went since the last refresh; the first gives all.
+        """Files (relative names) that changed, appeared or disappeared since the last refresh; the first call returns
+        all.
 
-        Without `ours`, those are left out that nobody changed but this memory itself.
+        Without `ours`, files that only this memory itself changed are left out.
         """
         with self._lock:
-            self._look()
+            self._read_changes()
             changed = sorted(self._unreported if ours else self._unreported - self._only_ours)
             self._unreported.clear()
             self._only_ours.clear()
             return changed
 
     def look(self) -> None:
-        """Looks at the files now, for `notes`; what changed is still `refresh`'s to tell."""
+        """Reads the files again for `notes`; their changes are reported by the next `refresh`."""
         with self._lock:
-            self._look()
+            self._read_changes()
 
     def notes(self) -> tuple[Note, ...]:
         """Every note as of the last look, MEMORY.md's first, in the order of the files."""
         with self._lock:
-            self._look_once()
+            self._ensure_read()
             return tuple(note for seen in self._seen.values() for note in seen.notes)
 
     def note(self, id: str) -> Note:  # noqa: A002  (the field's own word)
@@ -108,18 +109,18 @@ class HotMemory:
     def problems(self) -> tuple[HotFileProblem, ...]:
         """Files that could not be read as of the last look, and why."""
         with self._lock:
-            self._look_once()
+            self._ensure_read()
             return tuple(seen.problem for seen in self._seen.values() if seen.problem)
 
     def memory_md(self) -> str:
         """MEMORY.md as of the last look; "" where there is none."""
         with self._lock:
-            self._look_once()
+            self._ensure_read()
             seen = self._seen.get("MEMORY.md")
             return seen.text if seen else ""
 
     def remember(self, text: Cleared, *, heading: Cleared | None = None, conversation: str | None = None) -> Note:
-        """Adds an entry at the end of MEMORY.md's timeline. Without a heading its first words are one."""
+        """Appends an entry to MEMORY.md's timeline. Without a heading its first words become the heading."""
         title = one_line(heading or "") or one_line(heading_for(text))
         if not text.strip() and not heading:
             raise Misuse("Nothing to remember", "The text is empty.", f"Say what to remember: {PROGRAM} remember TEXT")
@@ -129,11 +130,11 @@ class HotMemory:
             return next(note for note in now if note.time == moment and note.heading == title)
 
     def rewrite(self, note_id: str, text: Cleared) -> Note:
-        """Gives a note a new text; its time, link and heading stay. Its id does too where it has a time or heading.
+        """Gives a note a new text. Its time, link and heading stay, and so does its id where it has a time or heading.
 
-        A heading that was made of the old text's first words is made of the new one's, and the id with it.
-        A person's change to the same note at the same moment is merged with ours. Where that cannot be, theirs stays
-        and ours becomes an entry of its own, which is what comes back.
+        A heading made from the old text's first words is made from the new text's, and the id with it. A concurrent
+        edit by the user is merged. Where that fails, the user's text stays, and ours becomes an entry of its own, which
+        is returned.
         """
         seen = self.note(note_id)
         with self._writing(seen.path):
@@ -152,7 +153,7 @@ class HotMemory:
         return found
 
     def remove(self, note_id: str) -> None:
-        """Takes a note out of its file; a version is kept. Raises NoteChanged where a person changed it meanwhile."""
+        """Removes a note from its file; a version is kept. Raises NoteChanged where the user changed it meanwhile."""
         seen = self.note(note_id)
         with self._writing(seen.path):
             now = self._write(seen.path, remove_note(seen))
@@ -164,7 +165,7 @@ class HotMemory:
             )
 
     async def watch(self) -> AsyncIterator[set[Path]]:
-        """Paths of the hot memory as they change: a hint to call `refresh` soon, never the truth."""
+        """Yields changed paths of hot memory: a hint to call `refresh` soon, not a complete list."""
         from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]  (its stop_event)
 
         async for changes in awatch(*self._folders(), recursive=False, step=50):
@@ -181,23 +182,23 @@ class HotMemory:
             and not path.name.startswith(".")
         )
 
-    def _look_once(self) -> None:
-        if not self._looked:
-            self._look()
+    def _ensure_read(self) -> None:
+        if not self._has_read:
+            self._read_changes()
 
-    def _look(self) -> None:
-        if not self._looked:
-            self._looked = True
-            self._tidy()
-        self._take_in_late_words()
+    def _read_changes(self) -> None:
+        if not self._has_read:
+            self._has_read = True
+            self._settle_leftovers()
+        self._merge_late_writes()
         files = dict(hot_files(self._workspace))
         for name in [name for name in self._seen if name not in files]:
             self._note_change(name, None)
         for name, path in files.items():
-            self._look_at(name, path)
+            self._read_file(name, path)
         self._seen = {name: self._seen[name] for name in files if name in self._seen}
 
-    def _look_at(self, name: str, path: Path) -> None:
+    def _read_file(self, name: str, path: Path) -> None:
         last = self._seen.get(name)
         now = snapshot_file(self._workspace, name, path, last)
         if now is last:
@@ -224,14 +225,14 @@ class HotMemory:
 
     @contextmanager
     def _writing(self, name: str) -> Generator[None]:
-        """Alone among our own processes, with the newest text known."""
+        """Holds the locks of this process and between processes, with the newest text read."""
         with self._lock, self._file_lock():
             _refuse_too_large(edit_target(self._workspace, name, UnwritableNotes))
-            self._look()
+            self._read_changes()
             try:
                 yield
             except TemporaryFailure:
-                self._looked = False  # what lies beside the file is settled at the next look
+                self._has_read = False  # what lies beside the file is settled at the next look
                 raise
 
     @contextmanager
@@ -254,7 +255,7 @@ class HotMemory:
             ) from error
 
     def _write(self, name: str, edit: Edit) -> tuple[Note, ...]:
-        """Applies the edit, takes a look at the outcome, and gives the notes that we left in the file."""
+        """Applies the edit, reads the file again, and returns the notes of the text that was written."""
         path = edit_target(self._workspace, name, UnwritableNotes)
         exposed = self._exposed[name]
         try:
@@ -266,7 +267,7 @@ class HotMemory:
                 "Nothing was changed. Make room or allow writing there, then try again.",
             ) from error
         alone = name not in self._unreported or name in self._only_ours
-        self._look_at(name, path)
+        self._read_file(name, path)
         if (seen := self._seen.get(name)) and seen.text == text:
             if alone:
                 self._only_ours.add(name)
@@ -281,19 +282,19 @@ class HotMemory:
         while len(self._late) > 1 and sum(late.size for late in self._late) > _LATE_BYTES:
             self._late.popleft()
 
-    def _take_in_late_words(self) -> None:
-        """An editor that had the file open when it changed places has written to the version: that goes in too."""
+    def _merge_late_writes(self) -> None:
+        """Merges writes that went to a kept version, by an editor that had the file open during the exchange."""
         for late in list(self._late):
-            if (words := late.words()) is None:
+            if (content := late.changed_content()) is None:
                 if late.is_over:
                     self._late.remove(late)
                 continue
             self._late.remove(late)
             with suppress(NotUtf8, TemporaryFailure, UnwritableNotes), self._file_lock():
-                self._write(late.name, late.edit(words, self._clock.now()))
-            self._late.append(RecentVersion(late.name, late.place, words))
+                self._write(late.name, late.edit(content, self._clock.now()))
+            self._late.append(RecentVersion(late.name, late.place, content))
 
-    def _tidy(self) -> None:
+    def _settle_leftovers(self) -> None:
         folders = self._folders()
         if not any(list_files(folder, ".*.md.*") for folder in folders):
             return
@@ -302,12 +303,12 @@ class HotMemory:
                 prefix = "" if folder == self._workspace.root else "memory/"
                 settle_leftovers(
                     folder,
-                    lambda file, body, prefix=prefix: self._keep(prefix + _whose(file), file, body),
+                    lambda file, body, prefix=prefix: self._keep(prefix + _target_name(file), file, body),
                     self._clock.now(),
                 )
 
     def _free_moment(self, name: str, heading: str) -> datetime:
-        """Now, to the second, or the next second that no entry of this heading has."""
+        """Now, to the second; or the next second without an entry of this heading."""
         seen = self._seen.get(name)
         taken = {note.time for note in seen.notes if note.heading == heading} if seen else set[datetime | None]()
         moment = self._clock.now().replace(microsecond=0)
@@ -323,7 +324,7 @@ class HotMemory:
         return [folder for folder in folders if folder.is_dir()]
 
 
-def _whose(leftover: Path) -> str:
+def _target_name(leftover: Path) -> str:
     return leftover.name[1 : leftover.name.index(".md.") + 3]
 
 

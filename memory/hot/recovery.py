@@ -1,9 +1,8 @@
-"""Files that a write left beside a person's file because the program was cut off in the middle of it.
+"""Recovery of interrupted writes, and of edits that arrive late.
 
-Words that an editor wrote to a file that had just changed places.
-
-An editor that writes in place holds the old file open; what it writes then lands in the version. So a version that
-was just kept is looked at again, and what is new in it goes into the file that stands there now.
+A write that was interrupted leaves temporary files; `settle_leftovers` merges and removes them. An editor that writes
+in place holds the old file open, and what it writes lands in the version that was just kept. So a version is read again
+for a while (`RecentVersion`), and its new lines are merged into the current file.
 """
 
 import time
@@ -23,7 +22,7 @@ _QUIET_SECONDS = 0.05  # an editor first empties the file and then writes it: le
 
 
 class RecentVersion:
-    """One version that was just kept, with the bytes that it held."""
+    """A version that was just kept, with the bytes that it held."""
 
     def __init__(self, name: str, place: Path, body: bytes) -> None:
         self.name = name
@@ -38,11 +37,11 @@ class RecentVersion:
 
     @property
     def is_over(self) -> bool:
-        """No editor holds a file open for so long between reading and writing it."""
+        """Whether to stop waiting: no editor holds a file open this long between reading and writing it."""
         return time.monotonic() - self._since > _AWAITED_SECONDS
 
-    def words(self) -> bytes | None:
-        """What the version holds now, if that is something else than it held."""
+    def changed_content(self) -> bytes | None:
+        """The version's current content, where it changed; None while it is still being written."""
         try:
             found = status(self.place)
             if found is None or found.st_size == 0 or found.st_mtime_ns == self._looked_at:
@@ -55,9 +54,9 @@ class RecentVersion:
             return None
         return body if _is_quiet(found.st_mtime) else None
 
-    def edit(self, words: bytes, moment: datetime) -> Edit:
-        """Works what is new in `words` into a text."""
-        before, after = decode(self.place, self._body), decode(self.place, words)
+    def edit(self, content: bytes, moment: datetime) -> Edit:
+        """An edit that merges what is new in `content`."""
+        before, after = decode(self.place, self._body), decode(self.place, content)
         return lambda text: merge_or_append(before, after, text, moment)
 
 
@@ -69,7 +68,7 @@ CUT_OFF_HEADING = "Kept from a write that was cut off"
 
 
 def settle_leftovers(folder: Path, keep: KeepVersion, moment: datetime) -> list[Path]:
-    """Settles every leftover in the folder, so that no word is only there; gives the files that it settled."""
+    """Settles every leftover in the folder, so that no text exists only there; returns the files that it settled."""
     settled: list[Path] = []
     for leftover in list_files(folder, ".*.md.*"):
         path = folder / leftover.name[1 : leftover.name.index(".md.") + 3]
@@ -93,7 +92,7 @@ def _settle(path: Path, leftover: Path, keep: KeepVersion, moment: datetime) -> 
 
 
 def _with_lines(text: str, other: str, moment: datetime) -> str:
-    """The text, and as an entry of its own those lines of the other that it lacks."""
+    """The text, with the other text's missing lines appended as an entry."""
     ours, theirs = lines_of(text), lines_of(other)
     if len(ours) + len(theirs) > 20_000:
         known = set(ours)
@@ -101,5 +100,5 @@ def _with_lines(text: str, other: str, moment: datetime) -> str:
     else:
         joined = union_lines(ours, theirs)
         extra = [line for line in joined if line not in set(ours)]
-    words = "".join(extra).strip()
-    return append_block(text, format_entry(moment, CUT_OFF_HEADING, words, None)) if words else text
+    missing = "".join(extra).strip()
+    return append_block(text, format_entry(moment, CUT_OFF_HEADING, missing, None)) if missing else text

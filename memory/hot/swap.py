@@ -1,14 +1,12 @@
-"""Writing to a file that a person may be writing to at the same moment.
+"""Atomic edits of a file that the user may be editing at the same moment.
 
-Never check-then-replace: between the check and the replacing an edit can land and be lost. Instead the new text and
-the file change places, and what came out is read. If it is not what the edit was made from, somebody was faster:
-their text gets the edit too, and changes places in turn, until nothing unexpected comes out.
+Never check-then-replace: an edit between the check and the replacement would be lost. Instead the new text and the file
+are exchanged, and the text that came out is read. If it is not the text that the edit was made from, somebody else
+wrote first: the edit is applied to their text, and exchanged again, until nothing unexpected comes out.
 
-States of a file that stood there for an instant and lacked somebody's words.
-
-When a person's edit comes out of an exchange, the file has just been given a text without it. An editor that reads
-the file in that instant and saves a little later writes those words away again, in good faith. So such states are
-remembered for a while, and a text that was made from one of them is merged as what it is.
+When a user's edit comes out of an exchange, the file briefly holds a text without it. An editor that reads the file in
+that instant and saves later removes those words, in good faith. So `ExposedStates` keeps such states for a while, and a
+text made from one of them is merged with that state as its base.
 """
 
 import hashlib
@@ -33,20 +31,20 @@ _SECONDS = 30.0
 
 
 class ExposedStates:
-    """What we left in one file, and the states before it that were incomplete."""
+    """The text last written to a file, and the incomplete states that preceded it for an instant."""
 
     def __init__(self) -> None:
         self._states: deque[tuple[float, str]] = deque(maxlen=_REMEMBERED)
         self._left = ""
 
     def leave(self, text: str, incomplete: Iterable[str]) -> None:
-        """`text` is what now stands there; the others stood there for an instant."""
+        """Records `text` as the content of the file, and the states that were in it for an instant."""
         now = time.monotonic()
         self._states.extend((now, state) for state in incomplete)
         self._left = text
 
     def mend(self, text: str) -> str:
-        """The text, with the words that its writer could not see."""
+        """The text, merged with the edits that its writer could not see."""
         oldest = time.monotonic() - _SECONDS
         while self._states and self._states[0][0] < oldest:
             self._states.popleft()
@@ -57,14 +55,11 @@ class ExposedStates:
 
 
 def closest_origin(text: str, origins: list[str]) -> str:
-    """The one that the text was most likely made from: the fewest lines taken out, then the fewest put in.
-
-    Of equals the first.
-    """
-    lines = _counted(text)
+    """The most likely base of the text: the fewest lines removed, then the fewest added; of equals the first."""
+    lines = _line_counts(text)
 
     def distance(origin: str) -> tuple[int, int]:
-        before = _counted(origin)
+        before = _line_counts(origin)
         common = sum(min(count, lines.get(line, 0)) for line, count in before.items())
         return before.total() - common, lines.total() - common
 
@@ -72,7 +67,7 @@ def closest_origin(text: str, origins: list[str]) -> str:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _counted(text: str) -> Counter[str]:
+def _line_counts(text: str) -> Counter[str]:
     return Counter(lines_of(text))
 
 
@@ -87,9 +82,9 @@ KeepVersion = Callable[[Path, bytes], None]
 
 
 def apply_edit(path: Path, edit: Edit, keep: KeepVersion, moment: datetime, exposed: ExposedStates) -> str:
-    """Applies `edit` to the file at `path` (made if it is not there) and gives the text that now stands in it.
+    """Applies `edit` to the file at `path`, created if missing, and returns its text afterwards.
 
-    Raises NotUtf8 with the file as it was; TemporaryFailure where somebody writes without a pause.
+    Raises NotUtf8, with the file unchanged; TemporaryFailure where another program writes without a pause.
     """
     while True:
         base = _read(path)
@@ -127,7 +122,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _create(path: Path, edit: Edit) -> str | None:
-    """A new file with the edit; None where somebody made one first."""
+    """Creates the file with the edit; None where somebody else created it first."""
     text = edit("")
     if not text:
         return text
@@ -142,7 +137,7 @@ def _create(path: Path, edit: Edit) -> str | None:
 
 
 class _FileSwap:
-    """One edit on its way into a file that others may be writing to."""
+    """One edit of a file that others may write to at the same time."""
 
     def __init__(self, path: Path, edit: Edit, keep: KeepVersion, moment: datetime, exposed: ExposedStates) -> None:
         self._path = path
@@ -151,11 +146,11 @@ class _FileSwap:
         self._moment = moment
         self._exposed = exposed
         self._states: deque[str] = deque(maxlen=_STATES)  # the texts that stood there last, as far as we know
-        self._met = False  # somebody else wrote, too
+        self._has_conflict = False  # somebody else wrote, too
         self._put_in: list[str] = []
 
     def run(self, base: bytes, wanted: str) -> str:
-        """Puts `wanted` in place of `base`, and works in whatever else comes out until nothing unexpected does."""
+        """Replaces `base` by `wanted`, and merges each unexpected text that comes out, until none does."""
         until = time.monotonic() + _PATIENCE_SECONDS
         expected, body = base, encode(wanted)
         self._states.append(decode(self._path, base))
@@ -164,15 +159,17 @@ class _FileSwap:
         for attempt in count():
             if time.monotonic() > until:
                 break
-            beside = _put(self._path, body, expected, must_exist=not attempt, sync_first=attempt < _CALM_ATTEMPTS)
+            beside = _exchange_bytes(
+                self._path, body, expected, must_exist=not attempt, sync_first=attempt < _CALM_ATTEMPTS
+            )
             if waiting:
                 self._keep(*waiting)
             out = read_bytes(beside) if beside else expected
             waiting = (beside, out) if beside else None
             if out != expected:
-                now = _now(self._path, body)
+                now = _current_bytes(self._path, body)
                 try:
-                    wanted = self._with_theirs(out, body, now, wanted)
+                    wanted = self._next_text(out, body, now, wanted)
                     expected, body, refusal = now, encode(wanted), None
                 except NotUtf8 as error:  # theirs goes back as it was
                     expected, body, refusal = now, out, error
@@ -186,13 +183,14 @@ class _FileSwap:
             "Let it finish, then try again.",
         )
 
-    def _with_theirs(self, out: bytes, put: bytes, now: bytes, wanted: str) -> str:
-        """What should stand in the file: what came out was not expected, and `now` may be a new text again."""
+    def _next_text(self, out: bytes, put: bytes, now: bytes, wanted: str) -> str:
+        """The next text to write, after an unexpected one came out; `now` is the file's content, which may be new
+        again."""
         texts = [decode(self._path, body) for body in (out, put, now)]
         self._put_in.append(texts[1])
-        first = not self._met  # then theirs is the whole file, and gets the edit
+        first = not self._has_conflict  # then theirs is the whole file, and gets the edit
         wanted = self._edit(self._exposed.mend(texts[0])) if first else self._merged(texts[0], wanted)
-        self._met = True
+        self._has_conflict = True
         self._states += texts[:2]
         if texts[2] != texts[1]:
             wanted = self._merged(texts[2], wanted)
@@ -200,7 +198,7 @@ class _FileSwap:
         return wanted
 
     def _merged(self, theirs: str, wanted: str) -> str:
-        """Their text may be made from any that stood there: it is merged as that, and gets the edit if it lacks it."""
+        """Merges their text with the closest earlier state as its base, and applies the edit where it is missing."""
         return self._edit(merge_or_append(closest_origin(theirs, list(self._states)), theirs, wanted, self._moment))
 
     def _finish(self, wanted: str, waiting: tuple[Path, bytes] | None, refusal: NotUtf8 | None) -> str:
@@ -214,15 +212,15 @@ class _FileSwap:
 
 
 def merge_or_append(base: str, theirs: str, ours: str, moment: datetime) -> str:
-    """The merged text; where both changed the same lines theirs stands, and ours is an entry at the end."""
+    """The merged text; where both changed the same lines, theirs stays and ours is appended as an entry."""
     merged = merge(base, theirs, ours)
     if not merged.leftover.strip():
         return merged.text
     return append_block(merged.text, format_entry(moment, KEPT_HEADING, merged.leftover, None))
 
 
-def _now(path: Path, put: bytes) -> bytes:
-    """What stands there by now. An empty file is one that an editor is about to write: what we put counts instead."""
+def _current_bytes(path: Path, put: bytes) -> bytes:
+    """The file's current content; `put` where it is empty, since an editor is about to write it."""
     return _read(path) or put
 
 
@@ -230,12 +228,12 @@ def content_digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()[:16]
 
 
-def _put(path: Path, body: bytes, expected: bytes, *, must_exist: bool, sync_first: bool) -> Path | None:
-    """Exchanges the file for these bytes; where what came out lies, or None where nothing stood there any more.
+def _exchange_bytes(path: Path, body: bytes, expected: bytes, *, must_exist: bool, sync_first: bool) -> Path | None:
+    """Exchanges the file for these bytes; the path of what came out, or None where the file no longer existed.
 
-    Raises FileNotFoundError for that, with nothing changed, if it `must_exist`. The name of the file beside tells
-    what goes in and what should come out, for whoever finds it after the program was cut off. Against somebody who
-    writes without a pause only speed helps: then the bytes are synced after the exchange, not before it.
+    Raises FileNotFoundError for that, with nothing changed, if it `must_exist`. The temporary file's name holds the
+    digests of the new and the expected bytes, for recovery after a crash. Against a program that writes without a pause
+    only speed helps: then the bytes are synced after the exchange, not before it.
     """
     beside = write_beside(
         path, body, suffix=f".{content_digest(body)}.{content_digest(expected)}{SWAP}", sync=sync_first

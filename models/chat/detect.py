@@ -1,7 +1,7 @@
-"""What answers on this machine: local servers on their usual ports, and keys in the environment.
+"""Detection of available models: local servers on their usual ports, and keys in the environment.
 
-Runs in the background after the first paint. All are asked at once, briefly, and silence is an answer: nothing raises.
-mlx_lm.server shares port 8080 with llama.cpp; only llama.cpp has /props.
+Runs in the background after the first paint. All servers are probed at once with a short timeout; no answer is a
+result, and nothing raises. mlx_lm.server shares port 8080 with llama.cpp; only llama.cpp has /props.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ MOST_ASKED = 12  # models of one server that are asked for their window
 
 
 class DetectedModel(Struct, frozen=True, kw_only=True):
-    """A model that can be chosen. `names` are all that the same server has."""
+    """A model that can be selected. `names` are all models of the same server."""
 
     spec: str
     profile: Profile
@@ -44,10 +44,10 @@ async def detect(
     addresses: Mapping[str, str] | None = None,
     settings: ModelSettings | None = None,
 ) -> list[DetectedModel]:
-    """Every model at hand: local servers first, then services whose key is set. Seconds at most: about 2 × timeout.
+    """Every available model: local servers first, then services whose key is set. Takes at most about 2 × timeout.
 
-    `addresses` puts other addresses in the place of the usual ones, by provider ("" leaves one out); the variable
-    PALIMPSEST_DETECT does the same: `ollama=http://127.0.0.1:9,lmstudio=,llamacpp=` (`off` asks no one).
+    `addresses` overrides the usual addresses by provider ("" skips one); so does the variable PALIMPSEST_DETECT:
+    `ollama=http://127.0.0.1:9,lmstudio=,llamacpp=` (`off` probes none).
     """
     chosen = _addresses(env) | dict(addresses or {})
     given = settings or ModelSettings()
@@ -87,7 +87,7 @@ async def probe_address(
     timeout: float = 1.0,  # noqa: ASYNC109 (see detect)
     settings: ModelSettings | None = None,
 ) -> list[DetectedModel]:
-    """The models of the server at `address`, whichever it is; none where no one answers."""
+    """The models of the server at `address`; none where nothing answers."""
     given = structs.replace(settings or ModelSettings(), connect_timeout=timeout)
     spec = ModelSpec(provider if provider in LOCAL else "openai", "any", address)
     base = address_of(spec, env)
@@ -109,7 +109,7 @@ async def probe_address(
 
 
 async def probe_window(spec: str, env: Mapping[str, str], settings: ModelSettings | None = None) -> Profile:
-    """The profile of `spec` with what its server tells. Raises Misuse for a spec that is none."""
+    """The profile of `spec` with what its server reports. Raises Misuse for an invalid spec."""
     model = open_model(spec, settings=settings or ModelSettings(), env=env)
     try:
         return await model.prepare()
@@ -118,7 +118,7 @@ async def probe_window(spec: str, env: Mapping[str, str], settings: ModelSetting
 
 
 class _Server:
-    """One address being looked at."""
+    """One address under probe."""
 
     def __init__(self, base: str, ask: JsonFetcher, settings: ModelSettings, env: Mapping[str, str]) -> None:
         self._base = base
@@ -128,7 +128,7 @@ class _Server:
         self._env = env
 
     async def models(self) -> list[DetectedModel]:
-        """Its models, by the first protocol that it answers."""
+        """Its models, by the first protocol that answers."""
         return await self._ollama() or await self._lmstudio() or await self._openai_like()
 
     async def _ollama(self) -> list[DetectedModel]:
@@ -178,7 +178,7 @@ class _Server:
 
 
 def _services(env: Mapping[str, str], settings: ModelSettings) -> list[DetectedModel]:
-    """Services are not asked: their key is not used before a person chooses them."""
+    """Services whose key is set. They are not probed: no key is used before the user selects its service."""
     known = (("anthropic", "claude-sonnet-4-5"), ("openai", "gpt-4.1"))
     found: list[DetectedModel] = []
     for provider, name in known:

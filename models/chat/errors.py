@@ -1,4 +1,4 @@
-"""What went wrong, in three sentences: what, where, what to do. Pure: statuses and bodies in, `AnswerError` out."""
+"""Errors of a request in three sentences: what, where, what to do. Pure: statuses and bodies in, `AnswerError` out."""
 
 import re
 from typing import Any, cast
@@ -26,7 +26,7 @@ RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 
 
 class Endpoint(Struct, frozen=True):
-    """Whom we asked, in the words of the sentences."""
+    """The server of a request, as the error sentences name it."""
 
     provider: str
     model: str
@@ -38,7 +38,7 @@ class Endpoint(Struct, frozen=True):
 
 
 class AttemptFailed(Exception):
-    """An attempt that ended badly. `after` is what the server asked us to wait, in seconds."""
+    """A failed attempt. `after` is the server's Retry-After, in seconds."""
 
     def __init__(
         self, failed: AnswerError, *, retry: bool = False, after: float | None = None, loading: bool = False
@@ -109,7 +109,7 @@ def invalid_json_error(place: Endpoint, excerpt: str, why: str = "") -> AnswerEr
 
 
 def error_from_status(place: Endpoint, status: int, body: bytes, after: float | None = None) -> AttemptFailed:
-    """The failure that an HTTP status and its body tell."""
+    """The error for an HTTP status and its body."""
     code, said = parse_error_body(body)
     loading = status == 503 and _LOADING.search(said) is not None
     failed = error_from_body(place, said, code=code, status=status)
@@ -120,7 +120,7 @@ def error_from_status(place: Endpoint, status: int, body: bytes, after: float | 
 
 
 def error_from_body(place: Endpoint, said: str, *, code: str = "", status: int = 0) -> AnswerError:
-    """The failure that an error's words, code and HTTP status (0 within a stream) tell."""
+    """The error for an error object's message, code and HTTP status (0 within a stream)."""
     words = f"{code} {said}"
     told = f": {shorten(said)}" if said else "."
     if status == 413 or _OVERFLOW.search(words) or (status in {0, 400} and "exceed_context" in code):
@@ -179,7 +179,7 @@ def _pull(place: Endpoint) -> str:
 
 
 def parse_error_body(body: bytes) -> tuple[str, str]:
-    """(code or type, words) of an error body: a JSON of one of the usual shapes, or plain text."""
+    """(code or type, message) of an error body: JSON of one of the usual shapes, or plain text."""
     text = body.decode("utf-8", "replace")
     try:
         found: object = load_json(text)
@@ -189,7 +189,7 @@ def parse_error_body(body: bytes) -> tuple[str, str]:
 
 
 def find_error(found: object) -> tuple[str, str] | None:
-    """(code, words) where this JSON is an error object, else None."""
+    """(code, message) where this JSON is an error object, else None."""
     if not isinstance(found, dict):
         return None
     given = cast("dict[str, Any]", found)

@@ -1,4 +1,4 @@
-"""One HTTP connection to a server of models: a JSON body out, bytes in, and what goes wrong as `AttemptFailed`.
+"""HTTP client of model servers: a JSON body out, bytes in, errors as `AttemptFailed`.
 
 httpx2 is imported at the first request, so that nothing of it is loaded before the first paint.
 """
@@ -33,7 +33,7 @@ _EVENT_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 class HttpResponse:
-    """A response whose status is 200: its kind, and its body as it comes."""
+    """A response with status 200: its kind, and its body as it arrives."""
 
     def __init__(self, response: "httpx2.Response", place: Endpoint, settings: ModelSettings) -> None:
         self._response = response
@@ -44,7 +44,8 @@ class HttpResponse:
         self._limits = settings.limits
 
     async def is_stream(self) -> bool:
-        """Whether events come: by the content type or, where a proxy lost it, by how the body begins."""
+        """Whether the body is a stream of events: by its content type or, where a proxy lost that, by its first
+        bytes."""
         if "text/event-stream" in self._response.headers.get("content-type", ""):
             return True
         while len(self._begun.lstrip(_BLANK)) < len(b"event:") and len(self._begun) < MOST_BLANK:
@@ -86,12 +87,12 @@ class HttpResponse:
                     wait, what = self._settings.stall_timeout, "stall"
 
     async def close(self) -> None:
-        """Closes what is read, from the inside out: left to the collector it may be closed in another thread."""
+        """Closes the streams from the inside out; the garbage collector may close them in another thread."""
         await self._arriving.aclose()
         await self._response.aclose()
 
     async def whole(self, more: int = 0) -> bytes:
-        """The body, of at most `models.limits.body_mb`, and `more` bytes. Raises Broken."""
+        """The whole body: at most `models.limits.body_mb`, and `more` bytes. Raises AttemptFailed."""
         body, most = bytearray(), in_bytes(self._limits.body_mb) + more
         async for chunk in self.chunks():
             body += chunk
@@ -102,10 +103,9 @@ class HttpResponse:
 
 
 async def decompressed_body(response: "httpx2.Response", limits: StreamLimits) -> AsyncGenerator[bytes, None]:
-    """The body as it comes, unpacked in small pieces. Raises StreamLimitExceeded, DecompressionError and what httpx2
-    raises.
+    """The body, decompressed in small pieces. Raises StreamLimitExceeded, DecompressionError and httpx2's errors.
 
-    httpx2's own unpacking gives whatever a chunk unfolds to at once.
+    httpx2's own decompression returns whatever a chunk expands to at once.
     """
     unpacker = Unpacker(response.headers.get("content-encoding", ""), limits)
     async with aclosing(response.aiter_raw()) as chunks:
@@ -115,7 +115,7 @@ async def decompressed_body(response: "httpx2.Response", limits: StreamLimits) -
 
 
 class Transport:
-    """Asks one server. Closing an exchange half way closes its connection, which is how a server learns to stop."""
+    """Client of one server. Closing a response half way closes its connection, which stops the server."""
 
     def __init__(self, place: Endpoint, settings: ModelSettings, headers: Mapping[str, str]) -> None:
         self.place = place
@@ -137,7 +137,7 @@ class Transport:
         return self._client
 
     async def post(self, stack: AsyncExitStack, path: str, body: bytes) -> HttpResponse:
-        """Send `body`; the reply lives as long as `stack`. Raises AttemptFailed for whatever is not a 200."""
+        """Sends `body`; the response lives as long as `stack`. Raises AttemptFailed for any status but 200."""
         import httpx2
 
         request = self._open().build_request(
@@ -179,7 +179,7 @@ class Transport:
         return errors.error_from_status(self.place, response.status_code, body, after)
 
     async def ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
-        """A small question to the server at `url`: its JSON object, {} where it answered something else, or None."""
+        """A short query to the server at `url`: its JSON object, {} for any other body, None for no answer."""
         import httpx2
 
         try:
@@ -208,14 +208,14 @@ class Transport:
 
 
 class DecompressionError(Exception):
-    """The body is not packed as its headers say, or in a way that was not asked for."""
+    """The body does not match its content coding, or the coding was not requested."""
 
 
 class Unpacker:
-    """Feed it a body's bytes in the content coding of its headers; it gives them unpacked."""
+    """Decompresses a body of the given content coding, chunk by chunk."""
 
     def __init__(self, coding: str, limits: StreamLimits) -> None:
-        """Raises DecompressionError for a coding that was not asked for."""
+        """Raises DecompressionError for a coding that was not requested."""
         self._coding = coding.strip().lower().replace("x-gzip", "gzip")
         if self._coding not in {"", "identity", "gzip", "deflate"}:
             raise DecompressionError(f"it is packed as {self._coding[:40]}, which was not asked for")
@@ -224,7 +224,7 @@ class Unpacker:
         self._inflating = zlib.decompressobj(zlib.MAX_WBITS | 16 if self._coding == "gzip" else zlib.MAX_WBITS)
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Raises StreamLimitExceeded for a bomb, DecompressionError for what is damaged."""
+        """Raises StreamLimitExceeded for a decompression bomb, DecompressionError for damaged data."""
         if self._coding in {"", "identity"}:
             yield chunk
             return
@@ -258,7 +258,7 @@ class Unpacker:
 
 
 def retry_after(header: str, now: datetime) -> float | None:
-    """Seconds that a Retry-After header asks for: a number, or an HTTP date."""
+    """Seconds of a Retry-After header: a number, or an HTTP date."""
     if not header:
         return None
     try:

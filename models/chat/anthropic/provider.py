@@ -1,4 +1,4 @@
-"""Anthropic's Messages API, as it is documented (version 2023-06-01)."""
+"""Client of Anthropic's Messages API, as documented (version 2023-06-01)."""
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack
@@ -42,7 +42,7 @@ class Anthropic:
         return self._counter
 
     async def prepare(self) -> Profile:
-        """The documented window stands; the service does not tell another."""
+        """The documented window; the service does not report another."""
         return self._profile
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
@@ -52,7 +52,7 @@ class Anthropic:
         await self._transport.close()
 
     def body(self, request: Request) -> bytes:
-        """The very bytes that are sent: the same for the same request."""
+        """The exact bytes that are sent: equal for equal requests."""
         given, default = request.temperature, self._settings.temperature
         temperature = default if given is None else given
         vision = self._profile.vision

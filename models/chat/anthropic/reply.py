@@ -1,6 +1,7 @@
-"""The events of Anthropic's stream, put together into ours. Pure: JSON objects in, events out.
+"""Parses Anthropic's stream into our events. Pure: JSON objects in, events out.
 
-message_start, then content_block_start/_delta/_stop for each block, message_delta, message_stop; ping anywhere.
+The order is message_start, then content_block_start/_delta/_stop for each block, message_delta, message_stop; ping
+anywhere.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ _REASONS = {
 
 
 class _Tool:
-    """A tool call in the making."""
+    """A tool call under construction."""
 
     def __init__(self, block: Json) -> None:
         self.id = _string(block.get("id"))
@@ -33,9 +34,9 @@ class _Tool:
 
 
 class AnthropicReplyReader:
-    """Feed it the stream's objects. `ended` once message_stop came.
+    """Reads the stream's objects. `ended` once message_stop came.
 
-    Values of a wrong type are passed over; what passes `limits` raises StreamLimitExceeded.
+    Values of a wrong type are ignored; raises StreamLimitExceeded past `limits`.
     """
 
     def __init__(self, limits: StreamLimits | None = None) -> None:
@@ -48,7 +49,7 @@ class AnthropicReplyReader:
 
     @property
     def taken(self) -> int:
-        """Bytes of text, reasoning and tool calls that came so far."""
+        """Bytes of text, reasoning and tool calls so far."""
         return self._meter.taken
 
     def feed(self, event: Json) -> Iterator[Event]:
@@ -106,7 +107,7 @@ class AnthropicReplyReader:
             yield ToolCall(tool.id, tool.name, "".join(tool.arguments).strip() or "{}")
 
     def usage(self) -> Usage:
-        """The whole prompt: what was read anew, what went into the cache, and what came from it."""
+        """Usage of the whole prompt: new input, cache writes and cache reads."""
         fresh, written, cached = (self._counts.get(key, 0) for key in _COUNTED[:3])
         return Usage(
             fresh + written + cached,

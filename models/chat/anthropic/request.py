@@ -1,7 +1,7 @@
-"""A Request as the bytes of Anthropic's Messages API. Pure, and the same bytes for the same Request.
+"""Serialises a Request for Anthropic's Messages API. Pure: equal bytes for equal requests.
 
-Cache breakpoints stand where the zones end: the head, the past, and the turns before this one; with the last message
-that makes four, the most that the API takes.
+Cache breakpoints are at the ends of the zones: the head, the past, and the turns before this one; with the last message
+that makes four, the maximum of the API.
 """
 
 import base64
@@ -47,13 +47,13 @@ def anthropic_body(request: Request, *, model: str, vision: bool, temperature: f
 
 
 def _split(messages: tuple[Message, ...]) -> tuple[list[Message], list[Message]]:
-    """The system's messages at the head, and all that follows."""
+    """The system messages at the head, and the rest."""
     first = next((i for i, message in enumerate(messages) if message.role is not Role.SYSTEM), len(messages))
     return list(messages[:first]), list(messages[first:])
 
 
 def _mark(request: Request, head: int, system: list[Json], messages: list[Json]) -> None:
-    """Put a breakpoint on the last block of each zone."""
+    """Puts a breakpoint on the last block of each zone."""
     marked = 0
     ends = sorted({end for end in (*request.zones, len(request.messages)) if end > 0})
     for end in ends[-BREAKPOINTS:]:
@@ -68,7 +68,7 @@ def _mark(request: Request, head: int, system: list[Json], messages: list[Json])
 
 
 def _alternating(messages: list[Json]) -> list[Json]:
-    """Neighbours of one role in one message, as the API wants tool results to stand."""
+    """Merges neighbouring messages of one role, as the API requires for tool results."""
     joined: list[Json] = []
     for message in messages:
         if joined and joined[-1]["role"] == message["role"]:

@@ -1,4 +1,4 @@
-"""mlx-lm itself: all that touches the library, which has no types. Everything here runs on the mlx thread."""
+"""Wrapper of mlx-lm, which has no types. Everything here runs on the mlx thread."""
 
 import importlib
 import os
@@ -12,7 +12,7 @@ PREFILL_STEP = 512  # tokens between two looks at whether someone still listens;
 
 
 class MlxChunk(Struct, frozen=True):
-    """A stretch of the answer. `reason` is "", "stop" or "length"."""
+    """A piece of the answer. `reason` is "", "stop" or "length"."""
 
     text: str
     tokens: int
@@ -23,12 +23,12 @@ class MlxChunk(Struct, frozen=True):
 class MlxEngine:
     """A loaded model with its tokenizer and the KV cache of the last request.
 
-    The cache holds `_cached` tokens. A request that begins with them all, or with some of them, is read from
-    where they part.
+    The cache holds `_cached` tokens. A request that shares a prefix with them is processed from the first token that
+    differs.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Load; slow. Raises what mlx-lm raises, ImportError where it is not installed."""
+        """Loads the model; slow. Raises what mlx-lm raises, ImportError where it is not installed."""
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
@@ -42,7 +42,7 @@ class MlxEngine:
 
     @property
     def tool_marks(self) -> tuple[str, str] | None:
-        """What opens and closes a tool call in the model's words."""
+        """The markers that open and close a tool call."""
         tokenizer = self._tokenizer
         return (tokenizer.tool_call_start, tokenizer.tool_call_end or "") if tokenizer.has_tool_calling else None
 
@@ -52,7 +52,7 @@ class MlxEngine:
         return (tokenizer.think_start, tokenizer.think_end) if tokenizer.has_thinking else ("<think>", "</think>")
 
     def parse_call(self, text: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The calls in the words between the marks. Raises ValueError where they are none."""
+        """The calls in the text between the markers. Raises ValueError where there are none."""
         found: Any = self._tokenizer.tool_parser(text, tools)
         return found if isinstance(found, list) else [found]  # pyright: ignore[reportUnknownVariableType] -- untyped list
 
@@ -65,11 +65,11 @@ class MlxEngine:
         return list(self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, **given))
 
     def opens_with_thought(self, prompt: list[int]) -> bool:
-        """Whether the template itself has opened a thought at the end of the prompt."""
+        """Whether the template itself opens a reasoning block at the end of the prompt."""
         return str(self._tokenizer.decode(prompt[-8:])).rstrip().endswith(self.think_marks[0])
 
     def reuse(self, prompt: list[int]) -> int:
-        """How many tokens of the prompt the cache holds after it was trimmed to them."""
+        """Trims the cache to the prefix that it shares with the prompt; returns its length in tokens."""
         common = next((i for i, (a, b) in enumerate(zip(prompt, self._cached, strict=False)) if a != b), None)
         common = min(len(prompt), len(self._cached)) if common is None else common
         common = min(common, len(prompt) - 1)  # at least one token must be read to answer
@@ -85,7 +85,8 @@ class MlxEngine:
     def generate(
         self, prompt: list[int], *, most: int, sampling: dict[str, float], progress: Callable[[int, int], None]
     ) -> Iterator[MlxChunk]:
-        """The answer to a prompt whose first tokens `reuse` has kept. Whatever way it ends, the cache stays true."""
+        """Generates the answer to a prompt whose first tokens `reuse` has kept. The cache stays consistent however it
+        ends."""
         held = len(self._cached)
         said: list[int] = []
         pieces: Any = self._lm.stream_generate(
@@ -107,7 +108,7 @@ class MlxEngine:
             self._note(prompt + said)
 
     def _note(self, tokens: list[int]) -> None:
-        """What the cache holds now, by its own word; nothing where it does not say or was left half way."""
+        """Records what the cache holds, as it reports; nothing where it does not report or was interrupted."""
         offset = getattr(self._cache[0], "offset", None) if self._cache else None
         if isinstance(offset, int) and offset <= len(tokens):
             self._cached = tokens[:offset]

@@ -1,4 +1,4 @@
-"""What a checkpoint's folder tells without loading it: where it is, its window, its tokenizer. No mlx here."""
+"""Metadata of a checkpoint's folder, without loading the model: its path, window and tokenizer. Imports no mlx."""
 
 import hashlib
 import importlib
@@ -11,7 +11,7 @@ from models.tokens import Tokenizer
 
 
 def find_folder(name: str) -> Path | None:
-    """The folder of this name, or of this hub name in the local cache. Nothing is downloaded."""
+    """The folder of this name, or of this hub name in the local cache. Downloads nothing."""
     folder = Path(name).expanduser()
     if (folder / "config.json").is_file():
         return folder
@@ -26,7 +26,7 @@ def find_folder(name: str) -> Path | None:
 
 
 def window_of(folder: Path) -> int | None:
-    """`max_position_embeddings`: mlx-lm itself does not keep to it."""
+    """`max_position_embeddings`; mlx-lm itself does not enforce it."""
     config = _json(folder / "config.json")
     for part in (config, _object(config.get("text_config")), _object(config.get("language_config"))):
         for key in ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"):
@@ -36,7 +36,7 @@ def window_of(folder: Path) -> int | None:
 
 
 def sampling_of(folder: Path) -> dict[str, float]:
-    """How the checkpoint's maker wants it sampled; greedy where they do not say."""
+    """The sampling that the checkpoint's maker recommends; greedy where there is none."""
     given = _json(folder / "generation_config.json")
     if not given.get("do_sample", "temperature" in given):
         return {"temp": 0.0}
@@ -45,7 +45,7 @@ def sampling_of(folder: Path) -> dict[str, float]:
 
 
 def calls_tools(folder: Path) -> bool:
-    """Whether the chat template offers tools, and writes calls in a way that can be read back."""
+    """Whether the chat template offers tools, in a call format that can be parsed."""
     config = _json(folder / "tokenizer_config.json")
     named = folder / "chat_template.jinja"
     template = json.dumps(config.get("chat_template")) + (named.read_text(encoding="utf-8") if named.is_file() else "")
@@ -53,7 +53,7 @@ def calls_tools(folder: Path) -> bool:
 
 
 def tokenizer_of(folder: Path) -> Tokenizer | None:
-    """The checkpoint's own tokenizer, where it has a tokenizer.json and the library is here."""
+    """The checkpoint's own tokenizer, where it has a tokenizer.json and the library is installed."""
     path = folder / "tokenizer.json"
     if not path.is_file():
         return None

@@ -1,4 +1,4 @@
-"""The words of a model in this process: thoughts, text, and the tool calls that stand between marks in it."""
+"""Parses the output of a model in this process: reasoning, text, and tool calls between markers."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from models.messages import ToolCall
 
 
 class SpecialTokens(Protocol):
-    """What a model's tokenizer says of its marks."""
+    """Special tokens of a model's tokenizer."""
 
     @property
     def tool_marks(self) -> tuple[str, str] | None: ...
@@ -24,7 +24,7 @@ class SpecialTokens(Protocol):
 
 
 class AnswerReader:
-    """Feed it the answer's text as it comes."""
+    """Parses the answer's text as it arrives."""
 
     def __init__(self, marks: SpecialTokens, tools: list[Json], *, thinking: bool = False) -> None:
         self._marks = marks
@@ -77,7 +77,7 @@ class AnswerReader:
             yield TextChunk(text)
 
     def _take_call(self, text: str) -> Iterator[Event]:
-        """The calls in it; words that are none are shown as words."""
+        """The calls in it; text that holds none is emitted as text."""
         try:
             calls = self._marks.parse_call(text, self._tools)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, SyntaxError):

@@ -1,7 +1,7 @@
 """A model in this process, through mlx-lm, on the mlx thread.
 
-The KV cache is kept from turn to turn: a request that begins with the one before is read from where it goes on.
-mlx is imported on that thread with the first request; before that only the checkpoint's small files are read.
+The KV cache is kept from turn to turn: a request that extends the one before is processed from its first new token. mlx
+is imported on that thread with the first request; before that only the checkpoint's small files are read.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from models.tokens import Estimate
 
 
 class MlxText:
-    """A ChatModel of a folder, or of a hub name that is in the local cache."""
+    """A ChatModel of a folder, or of a hub name in the local cache."""
 
     def __init__(
         self, spec: ModelSpec, *, profile: Profile, settings: ModelSettings, thread: MlxThread | None = None
@@ -51,7 +51,7 @@ class MlxText:
         return self._counter
 
     async def prepare(self) -> Profile:
-        """Read the window, the tools and the tokenizer from the checkpoint's small files."""
+        """Reads the window, the tools and the tokenizer from the checkpoint's small files."""
         await asyncio.to_thread(self._read_files)
         return self._profile
 
@@ -87,7 +87,7 @@ class MlxText:
                 yield event
 
     async def close(self) -> None:
-        """Let go of the model and its cache, on the thread they live on."""
+        """Releases the model and its cache, on their thread."""
         if self._engine is not None:
             await asyncio.wrap_future(self._thread.run(JobPriority.CHAT, self._let_go))
 
@@ -97,8 +97,8 @@ class MlxText:
     # From here on: the mlx thread.
 
     def _answer(self, request: Request, emit: "Emit[Event]") -> None:
-        """Load where it is not loaded yet, read, answer. Emits AnswerEnd or AnswerError last; only Stopped is
-        raised."""
+        """Loads the model where needed, processes the prompt, answers. Emits AnswerEnd or AnswerError last; raises only
+        Stopped."""
         engine = self._loaded(emit)
         if engine is None:
             return

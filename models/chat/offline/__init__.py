@@ -1,1 +1,1 @@
-"""What answers without a model: the words of memory, quoted."""
+"""A chat model without a language model: it quotes memory."""

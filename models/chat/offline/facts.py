@@ -1,6 +1,6 @@
-"""Which of the program's own facts a question is about. Pure.
+"""Selects the program's own facts for a question. Pure.
 
-A question is about the program when nearly all that it says is the program's own vocabulary: “how do I archive a
+A question is about the program when nearly all of its words are the program's own vocabulary: “how do I archive a
 file?” is, “what is my new address?” is not, though there is a command /new. A command by its name always is.
 """
 
@@ -72,7 +72,7 @@ def window(tokens: int, reserve: int) -> Fact:
 
 
 def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[Fact]:
-    """The facts that the question is about, best first; none where it is about something else."""
+    """The facts that answer the question, best first; none where it is about something else."""
     if not facts or not (_FORM.search(question) or _COMMAND.search(question)):
         return []
     commands = set(_COMMAND.findall(question.lower()))
@@ -96,7 +96,7 @@ def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[Fac
 
 
 def _asked(question: str) -> set[str]:
-    """The words that say what is asked for; Chinese ones of the program's vocabulary in English."""
+    """The question's content words; Chinese ones of the program's vocabulary in English."""
     asked = {term for term in content_terms(question) if term.isascii()} - _PLAIN
     rest = question
     for word, english in _CHINESE.items():
@@ -136,9 +136,9 @@ def _is_command(fact: Fact) -> bool:
 
 
 def _weight(fact: Fact, asked: set[str], commands: set[str], enough: float) -> float:
-    """How much of what is asked this fact speaks of, on the average: 3 for its topic, 2 a keyword, 1 its text.
+    """The average weight of the question's words in the fact: 3 in its topic, 2 in a keyword, 1 in its text.
 
-    0 where it speaks of less than the share `enough` of it.
+    0 where the fact covers less than the share `enough` of them.
     """
     named = {
         name.lstrip("/").split()[0] for name in (fact.topic.lower(), *map(str.lower, fact.keywords)) if name.strip("/ ")

@@ -1,4 +1,4 @@
-"""What `offline` says besides its quotes, in English and in Chinese."""
+"""Phrases of `offline` besides its quotes, in English and in Chinese."""
 
 import re
 
@@ -79,21 +79,21 @@ _OPENS = re.compile(rf"^\s*{_GREETING}(?:\s+(?:there|again))?[\s,!.，！。]*",
 
 
 def phrases_for(question: str) -> LanguagePhrases:
-    """The language that most of the question is in, where that is English or Chinese; English else."""
+    """Phrases in the language of most of the question, if English or Chinese; else in English."""
     han = len(_HAN.findall(question))
     return CHINESE if han and not _KANA.search(question) and han > len(_WORD.findall(question)) else ENGLISH
 
 
 def asks(question: str) -> bool:
-    """Whether it is a question, and not something said to be kept."""
+    """Whether the text is a question, not a statement to be kept."""
     return _ASKS.search(question) is not None
 
 
 def greets(question: str) -> bool:
-    """Whether it is a greeting, with a word or two more at the most."""
+    """Whether the text is a greeting, with at most a word or two more."""
     return _GREETS.match(question) is not None and not asks(without_greeting(question))
 
 
 def without_greeting(question: str) -> str:
-    """What is said after “Hello,”; all of it where it does not begin so."""
+    """The text after “Hello,”; all of it where it begins with no greeting."""
     return _OPENS.sub("", question, count=1)

@@ -24,7 +24,7 @@ ANSWERS = 0.5  # of what is asked, by worth: below it, a quote is called near
 
 
 class Offline:
-    """The ChatModel that is always there."""
+    """The ChatModel that is always available."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._profile = Profile(
@@ -111,7 +111,7 @@ def _quoted(opening: str, found: list[Quote], recalled: list[QuoteSource], words
 
 
 def _question(request: Request) -> str:
-    """The last user's own words, what the program put in left out."""
+    """The last user's own words, without injected parts."""
     for message in reversed(request.messages):
         if message.role is Role.USER:
             return "\n".join(part.text for part in message.parts if isinstance(part, Text) and not part.injected)
