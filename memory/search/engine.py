@@ -24,11 +24,19 @@ from memory.search.index.index import IndexProgress, SearchIndex
 from memory.search.index.maintenance import OnIndexed
 from memory.search.index.postings import Posting, RecentPostings
 from memory.search.index.postings import find as find_postings
-from memory.search.query.filters import entries_allowed, entries_lending, notes_allowed
+from memory.search.query.filters import entry_filter, lending_filter, note_filter
 from memory.search.query.query import BEST, NOTE, Query, SearchResults
-from memory.search.query.timeline import anchor, beside, best_of, by_conversation, days_alone, moment_of, timeline
-from memory.search.query.timeline import near as near_moment
-from memory.search.ranking.question import Question, called, nameless, take_apart
+from memory.search.query.timeline import (
+    anchor,
+    best_of,
+    by_conversation,
+    date_only_queries,
+    moment_of,
+    near_moment,
+    neighbours_query,
+    timeline,
+)
+from memory.search.ranking.question import Question, named_speakers, parse_question, without_names
 from memory.search.ranking.retrieve import NewestHits, RankedHits, SearchSource, find, newest, notes_source
 from memory.search.results.reader import HitReader
 from memory.search.vectors.similarity import Similarity
@@ -74,7 +82,7 @@ class SearchEngine:
         hits, more = HitReader(self._cold, self._passages, query, notes, findings).page()
         if query.latest and not question.terms:
             hits = by_conversation(hits)
-        read_to_the_end = (query.wording.reads or query.each == 1) and not more
+        read_to_the_end = (query.wording.needs_text or query.each == 1) and not more
         total = (query.page - 1) * query.limit + len(hits) if read_to_the_end else len(findings)
         return SearchResults(
             query=query.text,
@@ -112,7 +120,7 @@ class SearchEngine:
             around = best.hits[0].entry_id or best.hits[0].id
         elif query.wording.question:
             return self.query(near_moment(query, moment_of(around, self._cold, self._hot)))
-        query = beside(query)
+        query = neighbours_query(query)
         with self._lock:
             sources, notes = self._sources(query)
             at = anchor(around, self._cold, self._hot)
@@ -128,11 +136,11 @@ class SearchEngine:
         with self._lock:
             self._index.catch_up()
             languages = held_languages(lambda term: len(self._index.find(term).documents) > 0)
-            question = take_apart(text, self._clock.now(), languages, query.without)
+            question = parse_question(text, self._clock.now(), languages, query.without)
             named = self._index.documents.speakers_named([term.term for term in question.terms])
         if not question.content or not question.uses("vectors"):
             return question, None
-        return question, self._similarity(nameless(text, called(question, dict.fromkeys(named)).terms))
+        return question, self._similarity(without_names(text, named_speakers(question, dict.fromkeys(named)).terms))
 
     def _similarity(self, text: str) -> SearchSimilarity | None:
         entries = self._vectors.ask(text)
@@ -156,7 +164,7 @@ class SearchEngine:
 
     def _hits_of_days(self, query: Query, question: Question) -> tuple[NewestHits, tuple[Note, ...]] | None:
         """Entries of the days that the question names, newest first, where it asks for nothing else."""
-        for dated_query in days_alone(query, self._clock.now()) if question.uses("dates") else ():
+        for dated_query in date_only_queries(query, self._clock.now()) if question.uses("dates") else ():
             sources, notes = self._sources(dated_query)
             if len(hits := newest(sources)):
                 return hits, notes
@@ -166,7 +174,7 @@ class SearchEngine:
         self, query: Query, similarity: SearchSimilarity | None = None
     ) -> tuple[tuple[SearchSource, ...], tuple[Note, ...]]:
         """The current sources, and the notes among them. Requires the lock."""
-        is_allowed = entries_allowed(query, self._cold, self._index.find, self._kinds)
+        is_allowed = entry_filter(query, self._cold, self._index.find, self._kinds)
         self._index.catch_up()
         self._hot.look()
         self._notes.refresh(self._hot.notes())
@@ -175,13 +183,13 @@ class SearchEngine:
             SearchSource(
                 self._index,
                 is_allowed,
-                lends=entries_lending(query),
+                lends=lending_filter(query),
                 each=query.each,
                 nearness=similarity and similarity.entries,
             ),
             notes_source(
                 self._notes,
-                notes_allowed(query, notes, self._notes.find, self._kinds),
+                note_filter(query, notes, self._notes.find, self._kinds),
                 similarity and similarity.notes(notes),
             ),
         ), notes

@@ -1,1 +1,1 @@
-"""A question as the search takes it: words, syntax, filters, days."""
+"""Queries: parsing, syntax, filters, and date-only questions."""

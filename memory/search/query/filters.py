@@ -1,4 +1,4 @@
-"""Filters, settled once a query: names become numbers, and each is a mask over documents."""
+"""Filters, resolved once per query: names become numbers, and each filter is a mask over documents."""
 
 from collections.abc import Callable
 
@@ -16,9 +16,9 @@ from memory.records import EntryKind
 from memory.search.column import Column
 from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting
-from memory.search.query.entity_filters import groups
+from memory.search.query.entity_filters import tag_groups
 from memory.search.query.query import KNOWLEDGE, NOTE, PROMPT, QUOTING, UNASKED, Query
-from memory.search.query.syntax import one_term, required
+from memory.search.query.syntax import one_term, required_terms
 from memory.search.ranking.bm25 import DocumentFilter
 from models.messages import Role
 
@@ -36,19 +36,19 @@ _LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN archive_page
     AND (a.conversation IS NULL OR a.conversation = e.conversation)"""
 
 
-def entries_lending(query: Query) -> DocumentFilter:
-    """Which entries lend their words to those beside them: neither what is in view already (the question itself is),
-    nor what only quotes others' words."""
+def lending_filter(query: Query) -> DocumentFilter:
+    """Entries whose terms count for their neighbours: neither those in view (the question itself is), nor those that
+    only quote."""
     masks = [_quotes_nobody, *([_not_among(query.exclude)] if query.exclude else [])]
-    return lambda documents, some: np.logical_and.reduce([each(documents, some) for each in masks])
+    return lambda documents, rows: np.logical_and.reduce([each(documents, rows) for each in masks])
 
 
-def entries_allowed(
+def entry_filter(
     query: Query, cold: ColdStore, find: Callable[[str], Posting], kinds: tuple[str, ...] = ()
 ) -> DocumentFilter:
-    """Which entries the query lets through. `find` gives the postings, and is asked when the first are to be judged.
-    `kinds` are the workspace's own of entities."""
-    masks: list[_Mask] = [lambda documents, some: documents["alive"][some] == 1, _kinds(query.kinds, cold)]
+    """Entries that pass the query's filters. `find` gives postings, on first use. `kinds` are the workspace's own
+    entity kinds."""
+    masks: list[_Mask] = [lambda documents, rows: documents["alive"][rows] == 1, _kinds(query.kinds, cold)]
     if query.exclude:
         masks.append(_not_among(query.exclude))
     if not query.kinds and not query.speaker:
@@ -69,31 +69,31 @@ def entries_allowed(
     if query.latest:
         masks.append(_in("conversation", latest_conversations(cold, query.latest)))
     if query.around is not None and not query.kinds:
-        masks.append(lambda documents, some: documents["kind"][some] != documents.code(EntryKind.PAGE.value))
-    masks.extend(_of_words(query, find, kinds))
+        masks.append(lambda documents, rows: documents["kind"][rows] != documents.code(EntryKind.PAGE.value))
+    masks.extend(_term_masks(query, find, kinds))
     return _all_of(masks)
 
 
 def _all_of(masks: list[_Mask]) -> DocumentFilter:
-    def allowed(documents: Documents, some: Column) -> Column:
-        mask = np.ones(len(some), bool)
-        for each in masks:
-            mask &= each(documents, some)
+    def allowed(documents: Documents, rows: Column) -> Column:
+        mask = np.ones(len(rows), bool)
+        for mask_of in masks:
+            mask &= mask_of(documents, rows)
         return mask
 
     return allowed
 
 
-def notes_allowed(
+def note_filter(
     query: Query, notes: tuple[Note, ...], find: Callable[[str], Posting], kinds: tuple[str, ...] = ()
 ) -> DocumentFilter:
-    """Which notes, of documents that are numbered as the notes are, the query lets through."""
+    """Notes that pass the query's filters; document n is note n."""
     fits = np.array([note_allowed(query, note) for note in notes], bool)
-    return _all_of([lambda _, some: fits[some], *_of_words(query, find, kinds)])
+    return _all_of([lambda _, rows: fits[rows], *_term_masks(query, find, kinds)])
 
 
 def note_allowed(query: Query, note: Note) -> bool:
-    """Whether the query lets a note through. A note has no role, speaker or label."""
+    """Whether a note passes the query's filters. A note has no role, speaker or label."""
     if (query.kinds and NOTE not in query.kinds) or query.role or query.speaker or query.label:
         return False
     if query.among is not None or query.latest:
@@ -106,85 +106,85 @@ def note_allowed(query: Query, note: Note) -> bool:
     return after and (query.until is None or (note.time is not None and note.time < query.until))
 
 
-def _of_words(query: Query, find: Callable[[str], Posting], kinds: tuple[str, ...]) -> list[_Mask]:
-    """What the entry's own row must hold or may not: marks, a phrase's words, each word where they are all wanted."""
+def _term_masks(query: Query, find: Callable[[str], Posting], kinds: tuple[str, ...]) -> list[_Mask]:
+    """Terms that an entry must hold or must not: tags, the terms of a phrase, every term of an exact query."""
     wording = query.wording
-    needed = [frozenset({term}) for phrase in wording.phrases for term in required(phrase)]
+    required_groups = [frozenset({term}) for phrase in wording.phrases for term in required_terms(phrase)]
     if query.exact:
-        needed += [frozenset({term}) for term in required(wording.question)]
-    needed += groups(query.types, query.concepts, query.files, query.entities, kinds)
-    masks = [_holding(group, find) for group in dict.fromkeys(needed)]
+        required_groups += [frozenset({term}) for term in required_terms(wording.question)]
+    required_groups += tag_groups(query.types, query.concepts, query.files, query.entities, kinds)
+    masks = [_holding(group, find) for group in dict.fromkeys(required_groups)]
     for word in wording.without:
         if term := one_term(word):
             holds = _holding(frozenset({term}), find)
-            masks.append(lambda documents, some, holds=holds: ~holds(documents, some))
+            masks.append(lambda documents, rows, holds=holds: ~holds(documents, rows))
     return masks
 
 
 def _holding(terms: frozenset[str], find: Callable[[str], Posting]) -> _Mask:
     """Documents that hold any of the terms."""
-    held: list[Column] = []
+    sorted_documents: list[Column] = []
 
-    def mask(_: Documents, some: Column) -> Column:
-        if not held:
-            lists = [find(term).documents for term in terms]  # in order each; one twice among them does no harm
-            held.append(lists[0] if len(lists) == 1 else np.sort(np.concatenate(lists), kind="stable"))
-        holding = held[0]
-        at = np.minimum(np.searchsorted(holding, some.astype(holding.dtype)), max(len(holding) - 1, 0))
-        return holding[at] == some if len(holding) else np.zeros(len(some), bool)
+    def mask(_: Documents, rows: Column) -> Column:
+        if not sorted_documents:
+            lists = [find(term).documents for term in terms]  # each is sorted; duplicates do no harm
+            sorted_documents.append(lists[0] if len(lists) == 1 else np.sort(np.concatenate(lists), kind="stable"))
+        holding = sorted_documents[0]
+        offsets = np.minimum(np.searchsorted(holding, rows.astype(holding.dtype)), max(len(holding) - 1, 0))
+        return holding[offsets] == rows if len(holding) else np.zeros(len(rows), bool)
 
     return mask
 
 
 def _not_among(entries: frozenset[int]) -> _Mask:
     excluded = np.fromiter(entries, "i8", len(entries))
-    return lambda documents, some: ~np.isin(documents["entry"][some], excluded)
+    return lambda documents, rows: ~np.isin(documents["entry"][rows], excluded)
 
 
-def _quotes_nobody(documents: Documents, some: Column) -> Column:
-    """False for the answers of the program's own `offline`: they quote, and what they quote is found itself."""
+def _quotes_nobody(documents: Documents, rows: Column) -> Column:
+    """False for answers of the built-in `offline` model: they quote, and the quoted entry is found itself."""
     quoting, answering = documents.code(QUOTING), documents.code(Role.ASSISTANT.value)
-    return (documents["speaker"][some] != quoting) | (documents["role"][some] != answering)
+    return (documents["speaker"][rows] != quoting) | (documents["role"][rows] != answering)
 
 
 def _kinds(kinds: tuple[str, ...], cold: ColdStore) -> _Mask:
     if PROMPT in kinds:
         others = _kinds(tuple(kind for kind in kinds if kind != PROMPT) or (NOTE,), cold)
-        return lambda documents, some: _prompts(documents, some) | others(documents, some)
+        return lambda documents, rows: _prompts(documents, rows) | others(documents, rows)
     if KNOWLEDGE in kinds:
         known = _in("conversation", [row[0] for row in cold.read(lambda db: fetch(db, _KNOWN))])
         others = _kinds(tuple(kind for kind in kinds if kind != KNOWLEDGE) or (NOTE,), cold)
-        return lambda documents, some: known(documents, some) | others(documents, some)
+        return lambda documents, rows: known(documents, rows) | others(documents, rows)
     if kinds:
-        return lambda documents, some: np.isin(documents["kind"][some], [documents.code(kind) for kind in kinds])
-    return lambda documents, some: ~np.isin(documents["kind"][some], [documents.code(kind) for kind in UNASKED])
+        return lambda documents, rows: np.isin(documents["kind"][rows], [documents.code(kind) for kind in kinds])
+    return lambda documents, rows: ~np.isin(documents["kind"][rows], [documents.code(kind) for kind in UNASKED])
 
 
-def _prompts(documents: Documents, some: Column) -> Column:
+def _prompts(documents: Documents, rows: Column) -> Column:
     message, user = documents.code(EntryKind.MESSAGE.value), documents.code(Role.USER.value)
-    return (documents["kind"][some] == message) & (documents["role"][some] == user)
+    return (documents["kind"][rows] == message) & (documents["role"][rows] == user)
 
 
 def _named(column: str, wanted: str) -> _Mask:
-    """Names are compared without regard to case."""
+    """Compares names without regard to case."""
 
-    def mask(documents: Documents, some: Column) -> Column:
+    def mask(documents: Documents, rows: Column) -> Column:
         codes = [code for code, name in enumerate(documents.names) if name.casefold() == wanted.casefold()]
-        return np.isin(documents[column][some], codes)
+        return np.isin(documents[column][rows], codes)
 
     return mask
 
 
 def _since(ms: int) -> _Mask:
-    return lambda documents, some: documents["time"][some] >= ms
+    return lambda documents, rows: documents["time"][rows] >= ms
 
 
 def _until(ms: int) -> _Mask:
-    return lambda documents, some: documents["time"][some] < ms
+    return lambda documents, rows: documents["time"][rows] < ms
 
 
 def _in(column: str, seqs: list[int]) -> _Mask:
-    return lambda documents, some: np.isin(documents[column][some], seqs)
+    return lambda documents, rows: np.isin(documents[column][rows], seqs)
 
 
 def _labelled(cold: ColdStore, label: str) -> _Mask:
@@ -194,25 +194,25 @@ def _labelled(cold: ColdStore, label: str) -> _Mask:
 
     conversations, entries = cold.read(read)
     by_conversation, by_entry = _in("conversation", conversations), _in("entry", entries)
-    return lambda documents, some: by_conversation(documents, some) | by_entry(documents, some)
+    return lambda documents, rows: by_conversation(documents, rows) | by_entry(documents, rows)
 
 
-def latest_conversations(cold: ColdStore, most: int) -> list[int]:
-    """The seqs of the conversations that were gone on with last, the last first."""
-    return [row[0] for row in cold.read(lambda db: fetch(db, _LATEST, (most,)))]
+def latest_conversations(cold: ColdStore, limit: int) -> list[int]:
+    """Seqs of the most recently updated conversations, newest first."""
+    return [row[0] for row in cold.read(lambda db: fetch(db, _LATEST, (limit,)))]
 
 
 def _conversations(cold: ColdStore, ref: str) -> list[int]:
-    """The seqs of the conversations so called: several where imports from two sources share an id, or where it is a
-    part of several titles, in any case. Raises NotFound."""
+    """Seqs of the conversations of that id or title: several where imports from two sources share an id, or where `ref`
+    is a part of several titles, in any case. Raises NotFound."""
     seqs = [row[0] for row in cold.read(lambda db: fetch(db, "SELECT seq FROM conversations WHERE id = ?", (ref,)))]
     if seqs:
         return seqs
     try:
         return [cold.conversation(ref).seq]
     except NotFound:
-        part, titled = fold(ref.strip()), cold.read(lambda db: fetch(db, _TITLES))
-        seqs = [seq for seq, title in titled if part and title and part in fold(to_text(title))]
+        folded, titles = fold(ref.strip()), cold.read(lambda db: fetch(db, _TITLES))
+        seqs = [seq for seq, title in titles if folded and title and folded in fold(to_text(title))]
         if not seqs:
             raise
         return seqs

@@ -1,4 +1,4 @@
-"""A query from words as a person types them, on the command line, in the chat, or in a file of queries."""
+"""Parses a query as a person types it: on the command line, in the chat, or in a file of queries."""
 
 import re
 from collections.abc import Sequence
@@ -9,35 +9,35 @@ from foundation.errors import Misuse
 from foundation.program import PROGRAM
 from foundation.text.dates.filter_dates import parse_moment
 from foundation.trust import Trust
-from memory.search.query.query import BEST, CONVERSATION, KINDS, SAID, Query
+from memory.search.query.query import BEST, CONVERSATION, CONVERSATION_KINDS, KINDS, Query
 from memory.search_options import SearchOptions
 from models.messages import Role
 
-_MOST_AT_ONCE = 1000
+_MAX_LIMIT = 1000
 LATEST = 3
-"""Conversations that `recent` is about."""
-_MOST_BESIDE = 200
-_DATE = re.compile(r"\d{4}-\d{1,2}\b")  # meant as one
+"""Number of conversations that `recent` covers."""
+_MAX_NEIGHBOURS = 200
+_DATE = re.compile(r"\d{4}-\d{1,2}\b")  # intended as a date, even where it is no valid one
 
 
 def parse_query(text: str = "", options: SearchOptions | None = None, *, clock: Clock) -> Query:
-    """A query from words and options as they are typed: dates as `2026-03-01`, `30d`, `yesterday`.
+    """Builds a query from text and options as typed: dates as `2026-03-01`, `30d`, `yesterday`.
 
-    `around` is a moment, the id of a hit, or `best`. `recent`: within the latest conversations; without words, about
-    `limit` entries of them together. Raises Misuse.
+    `around` is a moment, the id of a hit, or `best`. `recent`: within the latest conversations; without text, about
+    `limit` entries of all of them. Raises Misuse.
     """
     given = options or SearchOptions()
     now = clock.now()
-    limit = _within("-k", given.limit, _MOST_AT_ONCE)
-    each = -(-limit // LATEST) if given.recent and not text.strip() else 0
-    several = tuple(_one_of("--kind", kind, (*KINDS, CONVERSATION)) for kind in given.kinds)
+    limit = _within("-k", given.limit, _MAX_LIMIT)
+    per_conversation = -(-limit // LATEST) if given.recent and not text.strip() else 0
+    kinds = tuple(_one_of("--kind", kind, (*KINDS, CONVERSATION)) for kind in given.kinds)
     return Query(
         text=text,
-        limit=each * LATEST or limit,
+        limit=per_conversation * LATEST or limit,
         latest=LATEST if given.recent else 0,
-        page=_within("--page", given.page, _MOST_AT_ONCE),
-        kinds=_kinds(several),
-        each=each or int(CONVERSATION in several),
+        page=_within("--page", given.page, _MAX_LIMIT),
+        kinds=_kinds(kinds),
+        each=per_conversation or int(CONVERSATION in kinds),
         role=_one_of("--role", given.role, [role.value for role in Role]) if given.role else "",
         speaker=given.speaker or "",
         since=parse_moment(given.since, now) if given.since else None,
@@ -45,46 +45,46 @@ def parse_query(text: str = "", options: SearchOptions | None = None, *, clock: 
         conversation=given.conversation or "",
         label=given.label or "",
         trust=Trust(_one_of("--trust", given.trust, [trust.value for trust in Trust])) if given.trust else None,
-        threshold=_share("--threshold", given.threshold),
+        threshold=_unit_interval("--threshold", given.threshold),
         explain=given.explain,
-        types=_said("--type", given.types),
-        concepts=_said("--concept", given.concepts),
-        files=_said("--file", given.files),
-        entities=_said("--entity", given.entities),
+        types=_filter_values("--type", given.types),
+        concepts=_filter_values("--concept", given.concepts),
+        files=_filter_values("--file", given.files),
+        entities=_filter_values("--entity", given.entities),
         exact=given.exact,
         newest=given.newest,
         around=_around(given.around, text, now),
-        before=_within("--before", given.before, _MOST_BESIDE, least=0),
-        after=_within("--after", given.after, _MOST_BESIDE, least=0),
+        before=_within("--before", given.before, _MAX_NEIGHBOURS, least=0),
+        after=_within("--after", given.after, _MAX_NEIGHBOURS, least=0),
     )
 
 
-def _kinds(several: Sequence[str]) -> tuple[str, ...]:
-    """A conversation is found by what was said in it, and by its summaries."""
-    rest = tuple(kind for kind in several if kind != CONVERSATION)
-    return rest or (SAID if CONVERSATION in several else ())
+def _kinds(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Kinds of entries to search; a conversation is found by its messages, results, observations and summaries."""
+    others = tuple(kind for kind in kinds if kind != CONVERSATION)
+    return others or (CONVERSATION_KINDS if CONVERSATION in kinds else ())
 
 
-def _around(said: str | None, text: str, now: datetime) -> datetime | str | None:
-    """A moment where it is one; else it is taken for an id, which only the store knows."""
-    if said is None or not said.strip():
+def _around(value: str | None, text: str, now: datetime) -> datetime | str | None:
+    """The moment, where the value parses as one; else an id, which only the store can resolve."""
+    if value is None or not value.strip():
         return None
-    if said.strip().casefold() == BEST:
+    if value.strip().casefold() == BEST:
         if not text.strip():
             raise Misuse(
                 "Around what?", "--around best needs words to look for.", f"{PROGRAM} search boiler --around best"
             )
         return BEST
     try:
-        start = parse_moment(said, now)
-        return start + (parse_moment(said, now, end=True) - start) / 2  # of a day its noon
+        start = parse_moment(value, now)
+        return start + (parse_moment(value, now, end=True) - start) / 2  # of a day its noon
     except Misuse:
-        if _DATE.match(said.strip()):
+        if _DATE.match(value.strip()):
             raise
-        return said.strip()
+        return value.strip()
 
 
-def _said(option: str, values: Sequence[str]) -> tuple[str, ...]:
+def _filter_values(option: str, values: Sequence[str]) -> tuple[str, ...]:
     if any(not value.strip() for value in values):
         raise Misuse("Nothing named", f"{option} needs a value.", f"{option} {_EXAMPLES[option]}, for instance.")
     return tuple(values)
@@ -93,7 +93,7 @@ def _said(option: str, values: Sequence[str]) -> tuple[str, ...]:
 _EXAMPLES = {"--type": "decision", "--concept": "gotcha", "--file": "http.py", "--entity": "Anna"}
 
 
-def _share(option: str, number: float) -> float:
+def _unit_interval(option: str, number: float) -> float:
     if 0 <= number <= 1:
         return number
     raise Misuse("Out of range", f"{option} {number:g} is not between 0 and 1.", f"Use {option} 0.4, for instance.")

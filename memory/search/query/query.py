@@ -1,4 +1,4 @@
-"""What is asked of the search, and what it gives."""
+"""A query and its results."""
 
 from datetime import datetime
 
@@ -6,55 +6,59 @@ from msgspec import Struct
 
 from foundation.trust import Citation, Trust
 from memory.records import EntryKind
-from memory.search.query.syntax import ParsedQuery, worded
+from memory.search.query.syntax import ParsedQuery, parse_text
 
 NOTE = "memory"
 """The kind of a note of the hot memory, among the kinds of entries."""
 
 UNASKED = (EntryKind.TOOL_CALL.value, EntryKind.SUMMARY.value)
-"""Kinds that a query finds only by name."""
+"""Kinds that a query finds only where `kinds` names them."""
 
 QUOTING = "offline"
-"""The speaker that has no words of its own: its answers are found only where `speaker` or `kinds` asks for them."""
+"""The speaker that only quotes: its answers are found only where `speaker` or `kinds` names them."""
 
 KNOWLEDGE = "knowledge"
-"""The kind of a page of a file that was added to knowledge, and that no newer version has replaced."""
+"""The kind of a page of the newest version of a knowledge file."""
 
 PROMPT = "prompt"
-"""The kind of what the person said themselves, among the kinds that a query may name."""
+"""The kind of the user's own messages, among the kinds that a query may name."""
 
 KINDS = (*(kind.value for kind in EntryKind), NOTE, KNOWLEDGE, PROMPT)
 
 CONVERSATION = "conversation"
-"""Asked for as a kind: results are conversations, each by its best passage."""
+"""As a kind: the results are conversations, each represented by its best passage."""
 
-SAID = (EntryKind.MESSAGE.value, EntryKind.TOOL_RESULT.value, EntryKind.SUMMARY.value, EntryKind.OBSERVATION.value)
-"""What a conversation is found by."""
+CONVERSATION_KINDS = (
+    EntryKind.MESSAGE.value,
+    EntryKind.TOOL_RESULT.value,
+    EntryKind.SUMMARY.value,
+    EntryKind.OBSERVATION.value,
+)
+"""Kinds of entries by which a conversation is found."""
 
 LIKELY = 0.3
-"""A likelihood from which on something is found (ranking/likelihood.py): of the answerable questions that it was fitted
-on 3 in 100 lie below, of those that nothing answers 72."""
+"""Likelihood from which on `SearchResults.found` is true (ranking/confidence.py): of the answerable questions of the
+fit 3 in 100 are below it, of the unanswerable ones 72."""
 
 BEST = "best"
 """As `Query.around`: around the best hit of the query's text."""
 
 
 class Query(Struct, frozen=True, kw_only=True):
-    """What is looked for. Without `text` it lists what the filters leave, newest first.
+    """A search query. Without `text` it lists the entries that pass the filters, newest first.
 
     `conversation` is an id, a title, or a prefix of an id. `label` is a conversation's or an archive's. `exclude` are
-    seqs of entries (those in view already). `since` is within, `until` is not. `threshold` is a least score.
-    `among` are seqs of conversations; nothing else is found then. `each` is how many passages one conversation gives at
-    most, ranked by themselves and not by how often the whole conversation says a word; 0 for any number.
-    `types`, `concepts`, `files` and `entities` are what entries are marked with: one of each that is given must stand.
-    `exact`: each word of the text must stand in the passage itself. `newest`: in order of time, not of relevance.
-    `around` lists what was said around a moment, around what has that id, or around the best hit (BEST), oldest first,
-    so many `before` and `after` it. `latest`: only within so many conversations, those that were gone on with last, and
-    where nothing is looked for, one conversation after the other, each in order of time. `without` names signals of the
-    ranking that are not to be used. In the text quotes and dashes are signs (asking/wording.py); `as_it_stands`: they
-    are not.
-    Tool calls and summaries are found only where `kinds` names them: what a summary stands for is found itself. What
-    `offline` answered only quotes, and is found only where `speaker` or `kinds` is given.
+    seqs of entries (those in view already). `since` is inclusive, `until` exclusive. `threshold` is a minimum score.
+    `among` are seqs of conversations; only these are searched. `each` is the maximum number of passages from one
+    conversation, ranked by their own terms and not by those of the whole conversation; 0 for any number.
+    `types`, `concepts`, `files` and `entities` are tags: an entry must have one of each that is given.
+    `exact`: the passage itself must hold each term of the text. `newest`: in order of time, not of relevance.
+    `around` lists the timeline of a moment, of the entry with that id, or of the best hit (BEST), oldest first, with
+    `before` and `after` entries around it. `latest`: only the so many most recently updated conversations; without
+    text, one conversation after the other, each in order of time. `without` names signals of the ranking that are
+    switched off. Quotes and dashes in the text are operators (query/syntax.py), unless `as_it_stands`.
+    Tool calls and summaries are found only where `kinds` names them: the entries that a summary covers are found
+    themselves. Answers of `offline` only quote, and are found only where `speaker` or `kinds` is given.
     """
 
     text: str = ""
@@ -89,18 +93,17 @@ class Query(Struct, frozen=True, kw_only=True):
 
     @property
     def wording(self) -> ParsedQuery:
-        """The text, taken apart."""
-        return ParsedQuery(self.text.strip()) if self.as_it_stands else worded(self.text)
+        """The parsed text."""
+        return ParsedQuery(self.text.strip()) if self.as_it_stands else parse_text(self.text)
 
 
 class Hit(Struct, frozen=True, kw_only=True):
-    """A passage that was found.
+    """A hit: one passage.
 
     `entry` is its seq in the cold store, `note` its id in the hot memory; the other is None. `score` is from 0 to 1.
-    `text_span` is where the snippet stands in the whole passage, in characters. `like` are the ids of hits that say the
-    same and were folded into this one. `superseded_by` is the id of a newer hit that says otherwise. `marks` are where
-    the question's words stand in the snippet, in characters. `parts` says what the score is made of, where the query
-    asked for it.
+    `text_span` is the snippet's span in the whole passage, in characters. `like` are the ids of duplicate hits that
+    were folded into this one. `superseded_by` is the id of a newer hit that contradicts it. `marks` are spans of the
+    query's terms in the snippet, in characters. `parts` are the components of the score, where the query has `explain`.
     """
 
     id: str
@@ -124,9 +127,9 @@ class Hit(Struct, frozen=True, kw_only=True):
 
 
 class SearchResults(Struct, frozen=True, kw_only=True):
-    """`total` counts what was relevant, near-duplicates too. `next` is the number of the next page, if any. `partial`:
-    the index is being built, and entries are in the store that could not be found yet. `anchor` is the id of the hit
-    that a timeline is around. `likelihood`: how likely it is that anything of it answers the question, from 0 to 1."""
+    """`total` counts relevant passages, near-duplicates included. `next` is the number of the next page, if any.
+    `partial`: the index is being built, and does not hold every entry yet. `anchor` is the id of the hit that a
+    timeline is around. `likelihood`: the probability that some hit answers the question, from 0 to 1."""
 
     query: str
     took_ms: float = 0.0
@@ -139,5 +142,5 @@ class SearchResults(Struct, frozen=True, kw_only=True):
 
     @property
     def found(self) -> bool:
-        """Whether anything is likely to answer. Where it is not, hits are merely what lies nearest."""
+        """Whether a hit is likely to answer. Where it is not, the hits are merely the nearest results."""
         return self.total > 0 and self.likelihood >= LIKELY

@@ -1,9 +1,9 @@
-"""A query's text as a person words it: plain words, `"an exact phrase"`, `-word` and `-"a phrase"` to leave out.
+"""Query syntax: plain words, `"an exact phrase"`, `-word` and `-"a phrase"` to exclude.
 
     "the boiler" leaks -gas   →   the words the, boiler, leaks; the phrase `the boiler`; without `gas`
 
-Quotes and dashes mean this only in a short line: a text that was pasted is looked for as it stands. What ends with a
-question mark (`Who likes "The Hobbit"?`) quotes a name, which its answer need not say: it is looked for by its words.
+Quotes and dashes are operators only in a short line: a pasted text is searched literally. In a question (`Who likes
+"The Hobbit"?`) quotes mark a name, which its answer need not contain: the phrase is searched by its words.
 """
 
 import re
@@ -14,7 +14,7 @@ from msgspec import Struct
 from foundation.text.analysis import term_list, token_spans
 from foundation.text.folding import fold, is_unspaced
 
-_LONGEST = 400  # characters of a line in which quotes and dashes are taken as signs
+_LONGEST = 400  # characters of a line in which quotes and dashes are operators
 _SIGNS = re.compile(
     r'(?P<minus>(?<!\S)[-−–])?(?:"(?P<straight>[^"\n]+)"|“(?P<curly>[^”\n]+)”)'
     r'|(?<!\S)[-−–](?P<word>[^\W\d_][^\s"“”]*)'
@@ -23,61 +23,63 @@ _BLANKS = re.compile(r"\s+")
 
 
 class ParsedQuery(Struct, frozen=True):
-    """`question` is what is looked for by its words, the phrases' among them; `without` is what may not be there."""
+    """`question` has the words to search, those of phrases included; `without` are excluded words and phrases."""
 
     question: str = ""
     phrases: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
     @property
-    def reads(self) -> bool:
-        """Whether a passage's text must be read to tell if it fits."""
-        return bool(self.phrases) or any(not one_term(each) for each in self.without)
+    def needs_text(self) -> bool:
+        """Whether only the text of a passage, and not its terms, shows that it matches."""
+        return bool(self.phrases) or any(not one_term(excluded) for excluded in self.without)
 
-    def says(self, text: str) -> bool:
-        """Whether a passage says each phrase, and nothing that it may not."""
-        if not self.reads:
+    def matches(self, text: str) -> bool:
+        """Whether a text contains every phrase, and none of the excluded ones."""
+        if not self.needs_text:
             return True
-        said = _flat(text)
-        return all(_stands(phrase, said) for phrase in self.phrases) and not any(
-            _stands(each, said) for each in self.without
+        flat = _flat(text)
+        return all(_occurs(phrase, flat) for phrase in self.phrases) and not any(
+            _occurs(excluded, flat) for excluded in self.without
         )
 
 
 @lru_cache(maxsize=64)
-def worded(text: str) -> ParsedQuery:
-    """The text, taken apart."""
+def parse_text(text: str) -> ParsedQuery:
+    """Parses the text."""
     text = text.strip()
     if len(text) > _LONGEST or "\n" in text:
         return ParsedQuery(text)
-    asks = text.endswith(("?", "？"))
-    question, phrases, without, last = "", list[str](), list[str](), 0
-    for found in _SIGNS.finditer(text):
-        phrase = (found["straight"] or found["curly"] or "").strip()
-        question += text[last : found.start()]
-        last = found.end()
-        if found["word"] or found["minus"]:
-            without.append(found["word"] or phrase)
+    is_question = text.endswith(("?", "？"))
+    question, phrases, without, end = "", list[str](), list[str](), 0
+    for match in _SIGNS.finditer(text):
+        phrase = (match["straight"] or match["curly"] or "").strip()
+        question += text[end : match.start()]
+        end = match.end()
+        if match["word"] or match["minus"]:
+            without.append(match["word"] or phrase)
         elif phrase:
             question += f" {phrase} "
-            if not asks:
+            if not is_question:
                 phrases.append(phrase)
     return ParsedQuery(
-        " ".join((question + text[last:]).split()), tuple(phrases), tuple(each for each in without if each)
+        " ".join((question + text[end:]).split()), tuple(phrases), tuple(excluded for excluded in without if excluded)
     )
 
 
-def required(text: str) -> tuple[str, ...]:
-    """The terms that an entry which says these words holds at least. Of what has joints, its parts: `src/http` stands
-    in `src/http.py`, whose whole is another."""
-    found = dict.fromkeys(term for its, _, _ in token_spans(text) for term in (_plain(its) or its))
-    return tuple(found)
+def required_terms(text: str) -> tuple[str, ...]:
+    """Terms that every entry with these words holds. Of a compound only the parts: `src/http` is a part of
+    `src/http.py`, whose whole is another term."""
+    required_terms = dict.fromkeys(
+        term for span_terms, _, _ in token_spans(text) for term in (_plain(span_terms) or span_terms)
+    )
+    return tuple(required_terms)
 
 
 def one_term(word: str) -> str:
-    """The one term of a plain word, "" where it has several: then only its text tells."""
-    found = term_list(word)
-    return found[0] if len(found) == 1 and not is_unspaced(found[0]) else ""
+    """The single term of a plain word; "" where it has several, which only a text can match."""
+    terms = term_list(word)
+    return terms[0] if len(terms) == 1 and not is_unspaced(terms[0]) else ""
 
 
 def _plain(terms: tuple[str, ...]) -> list[str]:
@@ -89,11 +91,11 @@ def _flat(text: str) -> str:
     return _BLANKS.sub(" ", fold(text))
 
 
-def _stands(phrase: str, said: str) -> bool:
-    """Whether the phrase stands there, and not within a longer word."""
-    wanted = _BLANKS.sub(" ", fold(phrase)).strip()
-    before = r"(?<!\w)" if wanted[:1].isascii() and wanted[:1].isalnum() else ""
-    after = r"(?!\w)" if wanted[-1:].isascii() and wanted[-1:].isalnum() else ""
+def _occurs(phrase: str, text: str) -> bool:
+    """Whether the phrase occurs there, and not within a longer word."""
+    needle = _BLANKS.sub(" ", fold(phrase)).strip()
+    before = r"(?<!\w)" if needle[:1].isascii() and needle[:1].isalnum() else ""
+    after = r"(?!\w)" if needle[-1:].isascii() and needle[-1:].isalnum() else ""
     if not (before or after):
-        return wanted in said
-    return re.search(f"{before}{re.escape(wanted)}{after}", said, re.ASCII) is not None
+        return needle in text
+    return re.search(f"{before}{re.escape(needle)}{after}", text, re.ASCII) is not None

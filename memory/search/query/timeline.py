@@ -1,10 +1,8 @@
-"""What was said around a moment, across all conversations, in order of time.
+"""Timelines: entries around a moment, an entry, a page or a note, across all conversations, in order of time.
 
-What a timeline may be around: a moment, an entry, a page, a note.
-
-A question of days and of nothing else: `last March`, `what did we talk about two weeks ago?`, 上个月说了什么. No answer
-holds its words: what was said on those days is the answer. A greeting of the day is no such question where a message is
-taken as it stands, so for those the days must be over.
+Date-only questions: `last March`, `what did we talk about two weeks ago?`, 上个月说了什么. No answer holds their words:
+the entries of those days are the answer. A greeting of the day is no such question where a message is searched as it
+stands, so there the days must be over.
 """
 
 from datetime import datetime, timedelta
@@ -31,12 +29,12 @@ from memory.search.ranking.retrieve import NewestHits, SearchSource
 
 _NEAR = timedelta(days=7)
 _FIRST = int(timedelta(hours=1) / timedelta(milliseconds=1))
-_WIDER = 16  # times as wide at each look: a store of any age is seen whole after a few
+_WIDER = 16  # times as wide at each step: a few steps cover a store of any age
 
 
 class TimelineAnchor(Struct, frozen=True):
-    """A moment, in milliseconds since 1970; and what stands there, where the timeline is around that: the number of its
-    source, and its key in it."""
+    """A moment, in milliseconds since 1970; where the timeline is around an item, the number of its source, and its key
+    there."""
 
     ms: int
     source: int = -1
@@ -48,15 +46,15 @@ def best_of(query: Query) -> Query:
     return replace(query, around=None, limit=1, page=1, newest=False)
 
 
-def beside(query: Query) -> Query:
-    """The query for what stands around an anchor: the words and marks that found the anchor are not asked of it."""
+def neighbours_query(query: Query) -> Query:
+    """The query for the neighbours of an anchor: without the text and tags that found the anchor."""
     bare = {"text": "", "exact": False, "trust": None, "threshold": 0.0}
     marks = dict.fromkeys(("types", "concepts", "files", "entities"), ()) if query.text.strip() else {}
     return replace(query, limit=query.before + query.after + 1, page=1, each=0, **bare, **marks)
 
 
-def near(query: Query, moment: datetime) -> Query:
-    """Words that are looked for around a moment: what was said within a week of it."""
+def near_moment(query: Query, moment: datetime) -> Query:
+    """The query, limited to a week before and after a moment."""
     since, until = moment - _NEAR, moment + _NEAR
     return replace(
         query,
@@ -67,9 +65,9 @@ def near(query: Query, moment: datetime) -> Query:
 
 
 def timeline(sources: tuple[SearchSource, ...], anchor: TimelineAnchor, before: int, after: int) -> NewestHits:
-    """So many of what may be found before the anchor, the anchor itself, and so many after it; oldest first."""
-    columns = [_columns(place, source) for place, source in enumerate(sources)]
-    times, places, keys = (np.concatenate(some) for some in zip(*columns, strict=True))
+    """The last `before` items before the anchor, the anchor itself, and the first `after` after it; oldest first."""
+    columns = [_columns(number, source) for number, source in enumerate(sources)]
+    times, source_numbers, keys = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     width = _FIRST
     while True:
         near = np.flatnonzero(np.abs(times - anchor.ms) <= width)
@@ -77,37 +75,37 @@ def timeline(sources: tuple[SearchSource, ...], anchor: TimelineAnchor, before: 
         if len(near) == len(times) or (earlier > before and len(near) - earlier > after + 1):
             break
         width *= _WIDER
-    order = near[np.lexsort((keys[near], places[near], times[near]))]
-    at = _place(times[order], places[order], keys[order], anchor)
-    stands = int(anchor.key >= 0 and at < len(order) and keys[order[at]] == anchor.key)
-    chosen = order[max(0, at - before) : at + stands + after]
-    return NewestHits(places[chosen], keys[chosen])
+    order = near[np.lexsort((keys[near], source_numbers[near], times[near]))]
+    index = _anchor_index(times[order], source_numbers[order], keys[order], anchor)
+    has_anchor = int(anchor.key >= 0 and index < len(order) and keys[order[index]] == anchor.key)
+    chosen = order[max(0, index - before) : index + has_anchor + after]
+    return NewestHits(source_numbers[chosen], keys[chosen])
 
 
-def _columns(place: int, source: SearchSource) -> tuple[Column, Column, Column]:
-    """Times, the source's number and keys of what may be found, and has a time."""
+def _columns(number: int, source: SearchSource) -> tuple[Column, Column, Column]:
+    """Time, source number and key of each document that passes the filter and has a time."""
     documents = source.collection.documents
-    some = np.flatnonzero(documents["time"] > 0)
-    some = some[source.allowed(documents, some)]
-    return documents["time"][some], np.full(len(some), place), documents["entry"][some]
+    rows = np.flatnonzero(documents["time"] > 0)
+    rows = rows[source.allowed(documents, rows)]
+    return documents["time"][rows], np.full(len(rows), number), documents["entry"][rows]
 
 
-def _place(times: Column, places: Column, keys: Column, anchor: TimelineAnchor) -> int:
-    """Where the anchor stands among them, or would stand."""
+def _anchor_index(times: Column, source_numbers: Column, keys: Column, anchor: TimelineAnchor) -> int:
+    """Index of the anchor among them, or the index where it would be inserted."""
     if anchor.key >= 0:
-        found = np.flatnonzero((places == anchor.source) & (keys == anchor.key))
-        if len(found):
-            return int(found[0])
+        matches = np.flatnonzero((source_numbers == anchor.source) & (keys == anchor.key))
+        if len(matches):
+            return int(matches[0])
         return int(np.count_nonzero((times < anchor.ms) | ((times == anchor.ms) & (keys < anchor.key))))
     return int(np.count_nonzero(times < anchor.ms))
 
 
 def by_conversation(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-    """What comes newest first, a conversation after the other, each in order of time."""
-    found: dict[str, list[Hit]] = {}
+    """Regroups hits that are newest first: one conversation after the other, each in order of time."""
+    groups: dict[str, list[Hit]] = {}
     for hit in hits:
-        found.setdefault(hit.conversation, []).insert(0, hit)
-    return tuple(hit for its in found.values() for hit in its)
+        groups.setdefault(hit.conversation, []).insert(0, hit)
+    return tuple(hit for group in groups.values() for hit in group)
 
 
 ENTRIES, NOTES = 0, 1
@@ -115,7 +113,7 @@ ENTRIES, NOTES = 0, 1
 
 
 def anchor(around: datetime | str, cold: ColdStore, hot: HotMemory) -> TimelineAnchor:
-    """Where a timeline stands. Raises NotFound for an id that is none, Misuse for a note that has no time."""
+    """Resolves the anchor of a timeline. Raises NotFound for an unknown id, Misuse for a note without a time."""
     if isinstance(around, datetime):
         return TimelineAnchor(to_ms(around))
     if around.startswith("m_"):
@@ -132,7 +130,7 @@ def anchor(around: datetime | str, cold: ColdStore, hot: HotMemory) -> TimelineA
 
 
 def moment_of(around: datetime | str, cold: ColdStore, hot: HotMemory) -> datetime:
-    """When that was. Raises as `anchor` does."""
+    """The moment of an anchor. Raises as `anchor` does."""
     return around if isinstance(around, datetime) else from_ms(anchor(around, cold, hot).ms)
 
 
@@ -155,7 +153,7 @@ def _of_note(id_: str, hot: HotMemory) -> TimelineAnchor:
         raise Misuse(
             "No moment", f"The note {id_} does not say when it was written.", "Search around a moment instead."
         )
-    number = next(place for place, each in enumerate(hot.notes()) if each.id == note.id)
+    number = next(index for index, candidate in enumerate(hot.notes()) if candidate.id == note.id)
     return TimelineAnchor(to_ms(note.time), NOTES, number)
 
 
@@ -165,29 +163,29 @@ _OF_ANYTHING = frozenset(
 ) | frozenset(("发生", "生了", "聊天", "聊到", "聊聊", "谈论", "讨论", "谈到", "说到", "提到", "事情", "做过", "做什"))
 
 
-def days_alone(query: Query, now: datetime) -> tuple[Query, ...]:
-    """The queries for what was said on those days, to be tried in turn: as they were named, then with the days around
-    them that may be meant. None where the question asks for something else too."""
+def date_only_queries(query: Query, now: datetime) -> tuple[Query, ...]:
+    """Queries for the entries of those days, to be tried in turn: the days as named, then with the days around them
+    that may be meant. Empty where the question asks for something else too."""
     wording = query.wording
     if len(wording.question) > _LONGEST or wording.phrases or wording.without or query.exact or query.threshold:
         return ()
-    span = _only(wording.question, now)
+    span = _single_span(wording.question, now)
     if span is None or (query.as_it_stands and span.end > local_day(now, None)):
         return ()
-    named = _within(query, span)
+    exact = _within(query, span)
     if not span.soft or FIRST in (span.start, span.end) or LAST in (span.start, span.end):
-        return (named,)
+        return (exact,)
     soft = timedelta(days=span.soft)
-    return named, _within(query, replace(span, start=span.start - soft, end=span.end + soft))
+    return exact, _within(query, replace(span, start=span.start - soft, end=span.end + soft))
 
 
-def _only(text: str, now: datetime) -> DateSpan | None:
-    """The one span that the text names, where its other words say nothing."""
-    found = question_spans(text, now)
-    if len(found) != 1:
+def _single_span(text: str, now: datetime) -> DateSpan | None:
+    """The single date span of a text whose other words are stop words."""
+    date_spans = question_spans(text, now)
+    if len(date_spans) != 1:
         return None
-    rest = f"{text[: found[0].at]} {text[found[0].to :]}"
-    return found[0] if all(is_weak(term) or term in _OF_ANYTHING for term in term_list(rest, "")) else None
+    rest = f"{text[: date_spans[0].at]} {text[date_spans[0].to :]}"
+    return date_spans[0] if all(is_weak(term) or term in _OF_ANYTHING for term in term_list(rest, "")) else None
 
 
 def _within(query: Query, span: DateSpan) -> Query:

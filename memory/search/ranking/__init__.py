@@ -1,1 +1,1 @@
-"""From a question to what answers it, in order."""
+"""Ranking of documents by a question."""

@@ -1,9 +1,9 @@
-"""Ranking: BM25 over an entry, the turns around it and the talk that it stands in; what the question says of who, when
-and how many; and how near it is in meaning, where an embedder is at hand.
+"""Ranking: BM25 over an entry, the turns around it and its talk; bonuses for the persons, dates and numbers that the
+question asks about; and the cosine, where an embedder is set.
 
-    tf′(t, d) = tf(t, d) + Σ wₙ tf(t, neighbour n)            a kindred word counts for a part of t
+    tf′(t, d) = tf(t, d) + Σ wₙ tf(t, neighbour n)            a synonym counts for a part of t
     words(d)  = Σ weight(t) · idf(t) · tf′ (k₁ + 1) / (tf′ + k₁(d) (1 − b + b |d| / average))
-    score(d)  = (words + talk + bonuses) · telling + vectors
+    score(d)  = (words + talk + bonuses) · novelty_factors + vectors
 
 After Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009): BM25F, with the turns
 around an entry for fields. benchmarks/retrieval.py says what each part brings.
@@ -15,10 +15,19 @@ from msgspec import Struct
 from memory.search.column import Column
 from memory.search.ranking import bonuses, semantic
 from memory.search.ranking.bonuses import Bonus
-from memory.search.ranking.candidates import CandidateFilter, candidates, together, with_neighbours
-from memory.search.ranking.fields import K1, TALK, DocumentFilter, around, counted, lending, saturation, talk_scores
+from memory.search.ranking.candidates import CandidateFilter, candidates, union, with_neighbours
+from memory.search.ranking.fields import (
+    K1,
+    TALK,
+    DocumentFilter,
+    around,
+    neighbour_weights,
+    saturation,
+    talk_scores,
+    term_counts,
+)
 from memory.search.ranking.lookup import Collection, CorpusStatistics, TermPostings
-from memory.search.ranking.novelty import telling
+from memory.search.ranking.novelty import novelty_factors
 from memory.search.ranking.question import NamedSpeakers, Question
 from memory.search.vectors.similarity import Similarity
 
@@ -32,23 +41,23 @@ __all__ = [
     "rank",
 ]
 
-NAME = 0.3  # what a speaker's name is worth beside other words: the bonus says whose turn it is
-SURE = 0.25  # of a word's count, in full or around: it is covered
+NAME = 0.3  # weight of a speaker's name among the terms: the bonus for the speaker counts it already
+SURE = 0.25  # occurrences of a term, in the document or weighted around it: from here on it is covered
 
 
 class RankingQuery(Struct, frozen=True):
-    """A question, whom it names, and when what it is anchored to was (a moment in ms, 0 for none, and the side)."""
+    """A question, the speakers that it names, and the times of the events that it is anchored to."""
 
     question: Question
-    called: NamedSpeakers = NamedSpeakers()
+    named_speakers: NamedSpeakers = NamedSpeakers()
     anchored: tuple[bonuses.ResolvedAnchor, ...] = ()
 
 
 class RankedDocuments(Struct, frozen=True):
-    """Scored documents, in no order: a row each. `parts` is a column a name of `names`.
+    """Scored documents, unordered, one per row. `parts` has a column for each of `names`.
 
-    `reachable` is more than any document can score. `coverage` is the share of the question's content, by the weight of
-    its words, that stands in the document or beside it; for bare keywords, in the document itself.
+    `reachable` is an upper bound of the score. `coverage` is the share of the question's content, by the weight of its
+    terms, that the document or its neighbours hold; for bare keywords, the document itself.
     """
 
     documents: Column
@@ -58,54 +67,54 @@ class RankedDocuments(Struct, frozen=True):
     names: tuple[str, ...]
     parts: Column
     cosine: Column  # NaN where there is none
-    by_words: Column  # the score without an embedder's part, of what can be reached without it
+    by_words: Column  # the score without the embedder's part, as a share of the bound without it
     reachable_by_words: float
 
 
 def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     collection: Collection,
-    asking: RankingQuery,
-    looked: tuple[TermPostings, ...],
+    ranking_query: RankingQuery,
+    postings_by_term: tuple[TermPostings, ...],
     corpus: CorpusStatistics,
     may: CandidateFilter,
     most: int,
     nearness: Similarity | None = None,
 ) -> RankedDocuments:
-    """The best documents of a collection, `most` of them or more, scored in full."""
-    documents, question = collection.documents, asking.question
-    chosen = candidates(documents, question, looked, corpus, may, most)
+    """Scores the best documents of a collection in full: `most` of them or more."""
+    documents, question = collection.documents, ranking_query.question
+    chosen = candidates(documents, question, postings_by_term, corpus, may, most)
     if nearness is not None and question.uses("vectors"):
         nearest = semantic.nearest(documents, nearness, may, most)
-        chosen = together(chosen, with_neighbours(documents, nearest, may))
+        chosen = union(chosen, with_neighbours(documents, nearest, may))
     neighbours = around(documents, chosen)
-    lent = lending(documents, chosen, question, may.lend, neighbours)
-    own, counts = counted(looked, lent)
-    worth = np.array([_worth(question, asking.called, each) for each in looked])
+    weights = neighbour_weights(documents, chosen, question, may.lend, neighbours)
+    own, counts = term_counts(postings_by_term, weights)
+    worth = np.array([_term_weight(question, ranking_query.named_speakers, postings) for postings in postings_by_term])
     parts = worth * counts * (K1 + 1) / (counts + saturation(documents["length"][chosen], corpus, question)[:, None])
     in_talk = np.zeros(len(chosen))
     if question.uses("talk") and not may.each:
-        places = [place for place, each in enumerate(looked) if _is_topical(asking, each)]
-        in_talk = talk_scores(documents, chosen, tuple(looked[place] for place in places), own[:, places])
-    more = bonuses.bonuses(collection, question, asking.called.one, asking.anchored, chosen)
+        topical = [index for index, postings in enumerate(postings_by_term) if _is_topical(ranking_query, postings)]
+        in_talk = talk_scores(documents, chosen, tuple(postings_by_term[index] for index in topical), own[:, topical])
+    more = bonuses.bonuses(collection, question, ranking_query.named_speakers.one, ranking_query.anchored, chosen)
     parts = np.column_stack((parts, in_talk, *(bonus.weight * bonus.share for bonus in more)))
     if question.uses("novelty"):
-        parts *= telling(documents, chosen, own, asking.question, asking.called)[:, None]
+        parts *= novelty_factors(documents, chosen, own, ranking_query.question, ranking_query.named_speakers)[:, None]
     cosine = semantic.cosines(documents, nearness, chosen) if nearness is not None else np.full(len(chosen), np.nan)
     near = semantic.worth(documents, nearness, cosine, neighbours, question)
     parts = np.column_stack((parts, near))
     names = (
-        *(each.term.term for each in looked),
+        *(postings.term.term for postings in postings_by_term),
         "the talk around it",
         *(bonus.name for bonus in more),
         "near in meaning",
     )
-    reachable = _reachable(worth, asking, looked, more)
+    reachable = _reachable(worth, ranking_query, postings_by_term, more)
     score = parts.sum(axis=1)
     return RankedDocuments(
         documents=chosen,
         score=score,
         reachable=reachable + (semantic.MOST if nearness is not None else 0.0),
-        coverage=_coverage(question, looked, own, counts),
+        coverage=_coverage(question, postings_by_term, own, counts),
         names=names,
         parts=parts,
         cosine=cosine,
@@ -114,27 +123,32 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     )
 
 
-def _worth(question: Question, called: NamedSpeakers, looked: TermPostings) -> float:
-    name = NAME if looked.term.term in called.terms else 1.0
-    return question.weight(looked.term) * looked.idf * name
+def _term_weight(question: Question, named_speakers: NamedSpeakers, postings: TermPostings) -> float:
+    name = NAME if postings.term.term in named_speakers.terms else 1.0
+    return question.weight(postings.term) * postings.idf * name
 
 
-def _is_topical(asking: RankingQuery, looked: TermPostings) -> bool:
-    return not looked.term.weak and looked.term.term not in asking.called.terms
+def _is_topical(ranking_query: RankingQuery, postings: TermPostings) -> bool:
+    return not postings.term.weak and postings.term.term not in ranking_query.named_speakers.terms
 
 
-def _coverage(question: Question, looked: tuple[TermPostings, ...], own: Column, counts: Column) -> Column:
+def _coverage(question: Question, postings_by_term: tuple[TermPostings, ...], own: Column, counts: Column) -> Column:
     topic = set(question.topic)
-    idfs = np.array([each.idf * (each.term in topic) for each in looked])
+    idfs = np.array([postings.idf * (postings.term in topic) for postings in postings_by_term])
     coverage = np.minimum(counts / SURE, 1.0) @ idfs / max(float(idfs.sum()), 1e-9)
-    if not question.is_keywords or not looked:
+    if not question.is_keywords or not postings_by_term:
         return coverage
-    literal = (own >= 1).any(axis=1)  # words that are looked up are meant as such: kindred ones stand in only for none
+    literal = (own >= 1).any(axis=1)  # keywords are meant literally: synonyms count only where no document holds one
     return coverage * (literal if literal.any() else (own > 0).any(axis=1))
 
 
-def _reachable(worth: Column, asking: RankingQuery, looked: tuple[TermPostings, ...], more: tuple[Bonus, ...]) -> float:
-    """In the units of BM25, without an embedder."""
+def _reachable(
+    worth: Column,
+    ranking_query: RankingQuery,
+    postings_by_term: tuple[TermPostings, ...],
+    extra_bonuses: tuple[Bonus, ...],
+) -> float:
+    """Upper bound of the score, in the units of BM25, without an embedder."""
     words = float(worth.sum()) * (K1 + 1)
-    talk = 2 * TALK * sum(each.idf for each in looked if _is_topical(asking, each))
-    return words + talk + sum(bonus.weight for bonus in more)
+    talk = 2 * TALK * sum(postings.idf for postings in postings_by_term if _is_topical(ranking_query, postings))
+    return words + talk + sum(bonus.weight for bonus in extra_bonuses)

@@ -1,6 +1,5 @@
-"""What a question says beside its words: whom it names, which day it speaks of, whether it asks when or how many.
-
-Each gives a bonus in the units of BM25.
+"""Bonuses: for the speaker that a question names, for its dates, and for times and numbers where it asks when or how
+many. In the units of BM25.
 """
 
 from collections.abc import Iterable
@@ -19,7 +18,7 @@ from memory.search.index.postings import Posting
 from memory.search.ranking.question import Question
 
 SPEAKER, DATE, ANCHORED, WHEN, NUMBER = 4.0, 5.0, 2.0, 2.0, 1.0
-_DAYS_AROUND = 2  # people speak of a day on the days after
+_DAYS_AROUND = 2  # people mention a day on the days after
 _SAME_MONTH = 0.3  # the share for a document of the month, where the question names a day in it
 
 _TIMES = term_list(
@@ -34,7 +33,7 @@ _NUMBERS = term_list(
 
 
 class Bonus(Struct, frozen=True):
-    """`share`: how much of the weight each document gets, from 0 to 1."""
+    """`share` is the part of the weight that each document gets, from 0 to 1."""
 
     name: str
     weight: float
@@ -49,7 +48,7 @@ class SearchedDocuments(Protocol):
 
 
 class ResolvedAnchor(Struct, frozen=True):
-    """When the event was that the question is anchored to (a moment in milliseconds), and which side of it is meant."""
+    """Time of the event that a question is anchored to (milliseconds since 1970), and the side of it that is meant."""
 
     event: str
     side: AnchorSide
@@ -59,34 +58,34 @@ class ResolvedAnchor(Struct, frozen=True):
 def bonuses(
     searched: SearchedDocuments, question: Question, speaker: str, anchored: Iterable[ResolvedAnchor], chosen: Column
 ) -> tuple[Bonus, ...]:
-    """Those that the question gives cause for. `speaker`: the one whom it names, or ""."""
+    """Bonuses that apply to the question. `speaker` is the one that it names, or ""."""
     documents = searched.documents
-    found: list[Bonus] = []
+    applicable: list[Bonus] = []
     if speaker and question.uses("speaker"):
-        found.append(Bonus(f"said by {speaker}", SPEAKER, documents["speaker"][chosen] == documents.code(speaker)))
+        applicable.append(Bonus(f"said by {speaker}", SPEAKER, documents["speaker"][chosen] == documents.code(speaker)))
     if question.uses("dates"):
-        found += _of_its_time(documents["time"][chosen], question, anchored)
+        applicable += _time_bonuses(documents["time"][chosen], question, anchored)
     if question.asks_when and question.uses("when"):
-        found.append(Bonus("says when", WHEN, _holds_any(searched, _TIMES, chosen)))
+        applicable.append(Bonus("says when", WHEN, _holds_any(searched, _TIMES, chosen)))
     if question.asks_number and question.uses("number"):
-        found.append(Bonus("says how many", NUMBER, _holds_any(searched, _NUMBERS, chosen)))
-    return tuple(found)
+        applicable.append(Bonus("says how many", NUMBER, _holds_any(searched, _NUMBERS, chosen)))
+    return tuple(applicable)
 
 
-def _of_its_time(times: Column, question: Question, anchored: Iterable[ResolvedAnchor]) -> list[Bonus]:
-    found: list[Bonus] = []
+def _time_bonuses(times: Column, question: Question, anchored: Iterable[ResolvedAnchor]) -> list[Bonus]:
+    time_bonuses: list[Bonus] = []
     days = times.astype("M8[ms]").astype("M8[D]")
     shares = [_within(days, period) for period in question.periods]
     shares += [_around(days, span) for span in question.spans]
     if shares:
-        found.append(Bonus("of that time", DATE, np.maximum.reduce(shares)))
+        time_bonuses.append(Bonus("of that time", DATE, np.maximum.reduce(shares)))
     for anchor in anchored:
-        found.append(Bonus(f"{anchor.side.value} {anchor.event}", ANCHORED, _on_side(times, anchor)))
-    return found
+        time_bonuses.append(Bonus(f"{anchor.side.value} {anchor.event}", ANCHORED, _on_side(times, anchor)))
+    return time_bonuses
 
 
 def _around(days: Column, span: DateSpan) -> Column:
-    """1 within the days that are spoken of, a half in those that may be meant as well."""
+    """1 within the named days, a half within those that may be meant as well."""
     start, end = np.datetime64(span.start, "D"), np.datetime64(span.end, "D")
     soft = np.timedelta64(span.soft or _DAYS_AROUND, "D")
     within = (days >= start) & (days < end)
@@ -94,7 +93,7 @@ def _around(days: Column, span: DateSpan) -> Column:
 
 
 def _on_side(times: Column, anchor: ResolvedAnchor) -> Column:
-    """1 on the side that is meant; the talk in which the event was told counts for either."""
+    """1 on the side that is meant; the talk that mentions the event counts for either."""
     beside = np.abs(times - anchor.time) <= APART_MS
     match anchor.side:
         case AnchorSide.BEFORE:
@@ -106,7 +105,7 @@ def _on_side(times: Column, anchor: ResolvedAnchor) -> Column:
 
 
 def _within(days: Column, period: Period) -> Column:
-    """1 where the day is of the period, or two days from it at most."""
+    """1 where the day is within the period, or at most two days from it."""
     years = days.astype("M8[Y]").astype("i8") + 1970
     months = days.astype("M8[M]").astype("i8") % 12 + 1
     share = np.ones(len(days))
@@ -133,12 +132,12 @@ def _days_of(period: Period, years: Iterable[int]) -> list[date]:
     return days
 
 
-def _holds_any(searched: SearchedDocuments, some: list[str], chosen: Column) -> Column:
+def _holds_any(searched: SearchedDocuments, terms: list[str], chosen: Column) -> Column:
     """1 where the document holds one of the terms."""
-    held = np.zeros(len(chosen), bool)
-    for term in some:
+    is_held = np.zeros(len(chosen), bool)
+    for term in terms:
         documents = searched.find(term).documents
         if len(documents):
-            at = np.minimum(np.searchsorted(documents, chosen), len(documents) - 1)
-            held |= documents[at] == chosen
-    return held.astype("f8")
+            indices = np.minimum(np.searchsorted(documents, chosen), len(documents) - 1)
+            is_held |= documents[indices] == chosen
+    return is_held.astype("f8")

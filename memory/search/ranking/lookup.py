@@ -1,4 +1,4 @@
-"""Looking a question's words up: where each stands, where its kindred stand, and what each is worth."""
+"""Lookup of a question's terms: their postings, those of their synonyms, and their weights."""
 
 import math
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting
 from memory.search.ranking.question import QueryTerm, Question
 
-KIN = 0.25  # what the nearest word to a word is worth beside it
-MOST_KIN, FEW_KIN = 20, 10  # so many are looked up, in a large store the latter
+KIN = 0.25  # weight of the nearest synonym of a term
+MOST_KIN, FEW_KIN = 20, 10  # synonyms that are looked up; the latter in a large store
 _LARGE = 100_000  # documents
 
 
 class Collection(Protocol):
-    """Documents and where their terms stand."""
+    """Documents and their postings."""
 
     @property
     def documents(self) -> Documents: ...
@@ -28,21 +28,21 @@ class Collection(Protocol):
 
 
 class CorpusStatistics(Struct, frozen=True):
-    """All that is searched together: how many documents, and their average length in terms."""
+    """Number of documents in all collections of a search, and their average length in terms."""
 
     documents: int
     average: float
 
 
 class RelatedPosting(NamedTuple):
-    """Where a kindred word stands, and what it is worth beside the question's own: less than KIN."""
+    """Postings of a synonym, and its weight relative to the question's own term: less than KIN."""
 
     posting: Posting
     worth: float
 
 
 class TermPostings(NamedTuple):
-    """A term of the question, where it and its kindred stand, and what it is worth by how few documents hold it."""
+    """A term of the question, its postings and those of its synonyms, and its inverse document frequency."""
 
     term: QueryTerm
     posting: Posting
@@ -53,64 +53,69 @@ class TermPostings(NamedTuple):
 def look_up(
     question: Question, collections: Sequence[Collection], corpus: CorpusStatistics, names: frozenset[str]
 ) -> list[tuple[TermPostings, ...]]:
-    """The question's terms in each collection, with what they are worth in all of them together."""
-    columns = [_looked(question, term, collections, corpus, names) for term in question.terms]
-    return [tuple(column[place] for column in columns) for place in range(len(collections))]
+    """Looks the question's terms up in each collection; their weights are those of all collections together."""
+    columns = [_term_postings(question, term, collections, corpus, names) for term in question.terms]
+    return [tuple(column[index] for column in columns) for index in range(len(collections))]
 
 
-def _looked(
+def _term_postings(
     question: Question,
     term: QueryTerm,
     collections: Sequence[Collection],
     corpus: CorpusStatistics,
     names: frozenset[str],
 ) -> list[TermPostings]:
-    found = [_of_any(collection, (term.term, *term.also)) for collection in collections]
-    held = sum(len(posting.documents) for posting in found)
-    near: list[list[RelatedPosting]] = [[] for _ in collections]
+    postings_by_collection = [_of_any(collection, (term.term, *term.also)) for collection in collections]
+    held = sum(len(posting.documents) for posting in postings_by_collection)
+    related: list[list[RelatedPosting]] = [[] for _ in collections]
     if question.uses("kindred") and not term.weak and not term.dated and term.term not in names:
-        near_it = synonyms_of(term.term)[: FEW_KIN if corpus.documents > _LARGE else MOST_KIN]
-        kin = [(share, [each.find(name) for each in collections]) for name, share in near_it]
-        holding = [sum(len(posting.documents) for posting in postings) for _, postings in kin]
-        if not held:  # nobody says it: it is known by its kindred alone
+        synonyms = synonyms_of(term.term)[: FEW_KIN if corpus.documents > _LARGE else MOST_KIN]
+        synonym_postings = [(share, [source.find(name) for source in collections]) for name, share in synonyms]
+        holding = [sum(len(posting.documents) for posting in by_collection) for _, by_collection in synonym_postings]
+        if not held:  # no document holds it: its synonyms alone count
             held = min(sum(holding), corpus.documents)
-        worth = idf(held, corpus.documents)
-        for (share, postings), count in zip(kin, holding, strict=True):
-            beside = KIN * share * min(1.0, idf(count, corpus.documents) / worth)
-            for some, posting in zip(near, postings, strict=True):
+        weight_of_term = idf(held, corpus.documents)
+        for (share, by_collection), count in zip(synonym_postings, holding, strict=True):
+            weight = KIN * share * min(1.0, idf(count, corpus.documents) / weight_of_term)
+            for related_here, posting in zip(related, by_collection, strict=True):
                 if len(posting.documents):
-                    some.append(RelatedPosting(posting, beside))
-    worth = idf(held, corpus.documents)
-    return [TermPostings(term, posting, tuple(some), worth) for posting, some in zip(found, near, strict=True)]
+                    related_here.append(RelatedPosting(posting, weight))
+    weight_of_term = idf(held, corpus.documents)
+    return [
+        TermPostings(term, posting, tuple(related_here), weight_of_term)
+        for posting, related_here in zip(postings_by_collection, related, strict=True)
+    ]
 
 
 def idf(held: int, documents: int) -> float:
-    """What a term is worth that so many of the documents hold."""
+    """Inverse document frequency of a term that `held` of the documents hold."""
     return math.log1p((max(documents, held) - held + 0.5) / (held + 0.5))
 
 
 def _of_any(collection: Collection, terms: tuple[str, ...]) -> Posting:
-    """The documents with any of the terms."""
-    found = [collection.find(term) for term in terms]
-    found = [posting for posting in found if len(posting.documents)] or found[:1]
-    if len(found) == 1:
-        return found[0]
-    documents, places = np.unique(np.concatenate([each.documents for each in found]), return_inverse=True)
-    counts = np.bincount(places, np.concatenate([each.counts for each in found]))
+    """Union of the documents with any of the terms."""
+    postings = [collection.find(term) for term in terms]
+    postings = [posting for posting in postings if len(posting.documents)] or postings[:1]
+    if len(postings) == 1:
+        return postings[0]
+    documents, inverse = np.unique(
+        np.concatenate([posting_of.documents for posting_of in postings]), return_inverse=True
+    )
+    counts = np.bincount(inverse, np.concatenate([posting_of.counts for posting_of in postings]))
     return Posting(documents, np.minimum(counts, 255).astype("u1"))
 
 
-def soft_counts(looked: TermPostings, some: Column) -> Column:
-    """How often the term stands in each of some documents (i4, in rising order); its kindred count for a part, once."""
-    counts = occurrences(looked.posting, some)
-    for posting, worth in looked.kin:
-        counts += worth * (occurrences(posting, some) > 0)
+def soft_counts(term_postings: TermPostings, documents: Column) -> Column:
+    """Occurrences of the term in each document (i4, ascending); a synonym counts for a part, once."""
+    counts = occurrences(term_postings.posting, documents)
+    for posting, weight in term_postings.kin:
+        counts += weight * (occurrences(posting, documents) > 0)
     return counts
 
 
-def occurrences(posting: Posting, some: Column) -> Column:
-    """How often the term stands in each of some documents, which are in rising order."""
+def occurrences(posting: Posting, documents: Column) -> Column:
+    """Occurrences of the term in each of the documents, which are ascending."""
     if not len(posting.documents):
-        return np.zeros(len(some))
-    at = np.minimum(np.searchsorted(posting.documents, some), len(posting.documents) - 1)
-    return np.where(posting.documents[at] == some, posting.counts[at], 0).astype("f8")
+        return np.zeros(len(documents))
+    indices = np.minimum(np.searchsorted(posting.documents, documents), len(posting.documents) - 1)
+    return np.where(posting.documents[indices] == documents, posting.counts[indices], 0).astype("f8")

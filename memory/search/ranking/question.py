@@ -1,4 +1,4 @@
-"""A question, taken apart: its terms and their weights, whom it names, when it speaks of, what it asks for."""
+"""Parsing of a question: its terms and their weights, the speakers and dates that it names, and what it asks for."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -14,9 +14,9 @@ from foundation.text.dates.spans import DateSpan, Period, mentioned_periods, que
 from foundation.text.sentences import is_question
 from foundation.text.stopwords import is_question_word, is_weak
 
-WEAK = 0.2  # what a word that says little is worth beside the others
+WEAK = 0.2  # weight of a stop word
 
-_LONGEST = 64  # terms of a question that are looked up: of a pasted text its first
+_LONGEST = 64  # terms of a question that are looked up: the first ones of a pasted text
 _ASKS_WHEN = re.compile(
     r"\b(?:when|how long|what (?:date|day|month|year|time))\b|什么时候|何时|多久|哪年|哪天|几月", re.IGNORECASE
 )
@@ -38,18 +38,18 @@ SIGNALS = (
     "vectors",  # an embedder's cosine
     "vectors-beside",  # the cosines of the turns before and after
 )
-"""The signals of the ranking. A query may do without some of them, to see what each brings.
+"""The signals of the ranking. A query can switch some of them off, to measure the effect of each.
 
-Weights are in the units of BM25. They were found on LoCoMo's first five conversations, a person's chats with strangers,
-and Python's questions and answers, all at once; docs/benchmarks.md has what each brings on each.
+Weights are in the units of BM25. They were fitted on LoCoMo's first five conversations, a person's chats with
+strangers, and Python's questions and answers, all at once; docs/benchmarks.md has the effect of each.
 """
 EMBEDDED = frozenset({"vectors", "vectors-beside"})
-"""Those that only an embedder gives."""
+"""Signals that need an embedder."""
 
 
 class QueryTerm(Struct, frozen=True):
-    """A word of the question. `also` are the terms under which entries in other languages hold it. `weak`: it says
-    little. `dated`: it is part of a date."""
+    """A term of the question. `also` are its translations in other languages of the store. `weak`: a stop word.
+    `dated`: a part of a date."""
 
     term: str
     weak: bool = False
@@ -58,8 +58,7 @@ class QueryTerm(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """What is looked for. `spans` are days that it speaks of, `anchors` events before or after which
-    something was."""
+    """A parsed question. `spans` are the dates that it names, `anchors` the events that it relates to in time."""
 
     terms: tuple[QueryTerm, ...]
     periods: tuple[Period, ...] = ()
@@ -78,60 +77,61 @@ class Question(Struct, frozen=True):
 
     @property
     def content(self) -> tuple[QueryTerm, ...]:
-        """The terms that say something. Where none does, and they are one or two, they are meant as such."""
+        """Content terms. One or two terms without any of these are meant literally."""
         strong = tuple(term for term in self.terms if not term.weak)
         return strong or (self.terms if len(self.terms) <= 2 else ())
 
     @property
     def is_keywords(self) -> bool:
-        """Whether it is words to look up rather than a question: what holds none of them itself is no answer."""
+        """Whether it consists of keywords only: an entry that holds none of them itself is no answer."""
         return not any(term.weak for term in self.terms)
 
     @property
     def topic(self) -> tuple[QueryTerm, ...]:
-        """What an answer must speak of: the content without its dates, which an entry's own time answers as well."""
+        """Terms that an answer must be about: the content without dates, which an entry's own time can answer."""
         return tuple(term for term in self.content if not term.dated) or self.content
 
 
-def take_apart(
-    text: str, now: datetime | None = None, held: Collection[str] = (), without: frozenset[str] = frozenset()
+def parse_question(
+    text: str, now: datetime | None = None, languages: Collection[str] = (), without: frozenset[str] = frozenset()
 ) -> Question:
-    """A question's terms in their order, each once.
+    """Parses a question; its terms are in order, each once.
 
-    `now` is when it is asked: without it “last March” is nothing. `held` are the languages beside English in which
-    there are entries. `without` are signals that are not to be used.
+    `now` resolves relative dates such as “last March”. `held` are the languages beside English in which there are
+    entries. `without` are signals to switch off.
     """
-    found = question_terms(text, held)[:_LONGEST]
-    dates, stretches = mentioned_periods(text), question_spans(text, now) if now else ()
-    said = [(date.start, date.end) for date in dates] + [(span.at, span.to) for span in stretches]
-    dated = {term for start, end in said for term in iter_terms(text[start:end])}
+    term_groups = question_terms(text, languages)[:_LONGEST]
+    dates, date_spans = mentioned_periods(text), question_spans(text, now) if now else ()
+    date_ranges = [(date.start, date.end) for date in dates] + [(span.at, span.to) for span in date_spans]
+    dated = {term for start, end in date_ranges for term in iter_terms(text[start:end])}
     return Question(
-        terms=tuple(QueryTerm(term, is_weak(term), term in dated, tuple(also)) for term, *also in found),
+        terms=tuple(QueryTerm(term, is_weak(term), term in dated, tuple(also)) for term, *also in term_groups),
         periods=tuple(dict.fromkeys(date.period for date in dates)),
-        spans=tuple(span for span in stretches if not span.yearless),
+        spans=tuple(span for span in date_spans if not span.yearless),
         anchors=tuple(event_anchors(text)),
         asks_when=_ASKS_WHEN.search(text) is not None,
         asks_number=_ASKS_NUMBER.search(text) is not None,
-        asks=is_question(text) or any(is_question_word(term) for term, *_ in found),
+        asks=is_question(text) or any(is_question_word(term) for term, *_ in term_groups),
         without=without,
     )
 
 
 class NamedSpeakers(Struct, frozen=True):
-    """Whom a question names: `one` is the only speaker that it names, "" where it names none or several. `terms`
-    are
-    its terms that are a speaker's name."""
+    """Speakers that a question names: `one` is the only one, "" where it names none or several. `terms` are its terms
+    that are a speaker's name."""
 
     one: str = ""
     terms: frozenset[str] = frozenset()
 
 
-def called(question: Question, speakers: Iterable[str]) -> NamedSpeakers:
-    """Of these speakers, whom the question names by first or whole name."""
-    said = {term.term for term in question.terms}
-    found = [speaker for speaker in speakers if speaker.casefold() not in _NOBODY and _is_named(speaker, said)]
-    names = frozenset(name for speaker in found for name in _names(speaker) if name in said)
-    return NamedSpeakers(found[0] if len(found) == 1 else "", names)
+def named_speakers(question: Question, speakers: Iterable[str]) -> NamedSpeakers:
+    """Of these speakers, those that the question names by first or full name."""
+    question_terms = {term.term for term in question.terms}
+    named = [
+        speaker for speaker in speakers if speaker.casefold() not in _NOBODY and _is_named(speaker, question_terms)
+    ]
+    names = frozenset(name for speaker in named for name in _names(speaker) if name in question_terms)
+    return NamedSpeakers(named[0] if len(named) == 1 else "", names)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -139,14 +139,14 @@ def _names(speaker: str) -> tuple[str, ...]:
     return tuple(term_list(speaker))
 
 
-def _is_named(speaker: str, said: set[str]) -> bool:
+def _is_named(speaker: str, question_terms: set[str]) -> bool:
     names = _names(speaker)
-    return bool(names) and ((names[0] in said and not is_weak(names[0])) or said.issuperset(names))
+    return bool(names) and ((names[0] in question_terms and not is_weak(names[0])) or question_terms.issuperset(names))
 
 
-def nameless(text: str, names: frozenset[str]) -> str:
-    """The text without these names: an embedder takes a name for what the question is about."""
+def without_names(text: str, names: frozenset[str]) -> str:
+    """The text without these names: to an embedder a name is the question's subject."""
     if not names:
         return text
-    kept = _WORD.sub(lambda word: "" if names.issuperset(term_list(word[0]) or [""]) else word[0], text)
-    return " ".join(kept.split()) or text
+    remaining = _WORD.sub(lambda word: "" if names.issuperset(term_list(word[0]) or [""]) else word[0], text)
+    return " ".join(remaining.split()) or text

@@ -1,4 +1,4 @@
-"""From a query to what was found, in order: entries and notes ranked together. Pure: nothing is read but the index."""
+"""Retrieval: ranks entries and notes together for a question. Pure: it reads the index alone."""
 
 from collections.abc import Iterator
 
@@ -13,23 +13,23 @@ from memory.search.ranking.candidates import CandidateFilter
 from memory.search.ranking.confidence import likelihood
 from memory.search.ranking.fields import DocumentFilter
 from memory.search.ranking.lookup import Collection, CorpusStatistics, TermPostings, look_up
-from memory.search.ranking.question import Question, called, take_apart
+from memory.search.ranking.question import Question, named_speakers, parse_question
 from memory.search.vectors.similarity import Similarity
 
 BEST_COVERAGE, LEAST_COVERAGE, SURE_COVERAGE = 0.18, 0.01, 0.6
-"""Of a question's content, by weight of its words. Where nothing holds the former, nothing is about the question; what
-holds less than the latter is not, whatever else is."""
+"""Shares of a question's content, by the weight of its terms. Where no document reaches the first, there is no hit at
+all; a document below the second is no hit; an anchor event is resolved from the third on."""
 
 BEST_COSINE, LEAST_COSINE = 0.4, 0.25
-"""The same, where an embedder sees it otherwise."""
+"""Cosines that replace the first two where there is an embedder."""
 
 _CURATED = 1.1  # a note was written to be found
-_WEAK = 0.1  # of a weak word's worth, in a snippet: it decides where nothing else does
-_STEP = 1e-3  # scores within it are equal, and the newest goes first
+_WEAK = 0.1  # of a stop word's weight, in a snippet: a tie-breaker
+_STEP = 1e-3  # scores within it are equal, and the newest is first
 
 
 class RankedHit(Struct, frozen=True):
-    """Something of source `source`: an entry's seq, or a note's number. `parts` is what its score is made of."""
+    """A hit of source `source`: an entry's seq, or a note's number. `parts` are the components of its score."""
 
     source: int
     key: int
@@ -38,7 +38,7 @@ class RankedHit(Struct, frozen=True):
 
 
 class RankedHits(Struct, frozen=True):
-    """What was found, best first: iterate for as many as are needed. `worth` is each term's worth in a snippet."""
+    """Hits, best first, built as they are iterated. `worth` is each term's weight in a snippet."""
 
     order: list[tuple[int, int, int, int]] = []  # steps of the score below 0, time below 0, source, row
     keys: tuple[Column, ...] = ()  # a source
@@ -62,14 +62,14 @@ class RankedHits(Struct, frozen=True):
             yield RankedHit(source, int(self.keys[source][row]), -steps * _STEP, parts)
 
 
-def all_of(documents: Documents, some: Column) -> Column:
-    """Each of them."""
-    return np.ones(len(some), bool)
+def all_of(documents: Documents, rows: Column) -> Column:
+    """A filter that every document passes."""
+    return np.ones(len(rows), bool)
 
 
 class SearchSource(Struct, frozen=True):
-    """A collection to search, which of it may be found, what its documents are worth against others', and which of
-    them lend their words to those beside them."""
+    """A collection to search, the filter of its documents, their weight relative to other sources, and the filter of
+    those whose terms count for their neighbours."""
 
     collection: Collection
     allowed: DocumentFilter
@@ -86,50 +86,53 @@ def notes_source(collection: Collection, allowed: DocumentFilter, nearness: Simi
 def find(
     question: Question, sources: tuple[SearchSource, ...], *, most: int, least: float = 0.0, explain: bool = False
 ) -> RankedHits:
-    """What is relevant, best first: at least `most` of each source, where there are. `least` is the least score."""
+    """Relevant hits, best first: at least `most` of each source, where there are. `least` is the minimum score."""
     if not question.content:
         return RankedHits()
     corpus = _corpus(sources)
-    asking = _asking(question, sources)
-    looked = look_up(question, [source.collection for source in sources], corpus, asking.called.terms)
+    ranking_query = _ranking_query(question, sources)
+    postings_by_term = look_up(
+        question, [source.collection for source in sources], corpus, ranking_query.named_speakers.terms
+    )
     ranked = tuple(
         rank(
             source.collection,
-            asking,
+            ranking_query,
             terms,
             corpus,
             CandidateFilter(source.allowed, source.lends, source.each),
             most,
             source.nearness,
         )
-        for source, terms in zip(sources, looked, strict=True)
+        for source, terms in zip(sources, postings_by_term, strict=True)
     )
-    if not any(_answers(each) for each in ranked):
+    if not any(_answers(part) for part in ranked):
         return RankedHits()
-    reachable = max(each.reachable for each in ranked) or 1.0
-    found: list[tuple[int, int, int, int]] = []
-    for place, (source, each) in enumerate(zip(sources, ranked, strict=True)):
-        found.extend(_scored(place, source, each, reachable, least))
-    order = sorted(found)
+    reachable = max(part.reachable for part in ranked) or 1.0
+    rows: list[tuple[int, int, int, int]] = []
+    for source_number, (source, part) in enumerate(zip(sources, ranked, strict=True)):
+        rows.extend(_scored(source_number, source, part, reachable, least))
+    order = sorted(rows)
     return RankedHits(
         order=order,
-        keys=tuple(_entries(source, each.documents) for source, each in zip(sources, ranked, strict=True)),
-        worth={name: value for each in looked[0] for name, value in _worth(each)},
+        keys=tuple(_entries(source, part.documents) for source, part in zip(sources, ranked, strict=True)),
+        worth={name: value for part in postings_by_term[0] for name, value in _snippet_weights(part)},
         explained=ranked if explain else (),
-        likelihood=likelihood(asking, [source.collection for source in sources], looked, ranked),
+        likelihood=likelihood(ranking_query, [source.collection for source in sources], postings_by_term, ranked),
         covered=float(ranked[order[0][2]].coverage[order[0][3]]) if order else 0.0,
     )
 
 
-def _worth(looked: TermPostings) -> Iterator[tuple[str, float]]:
-    """What a term and its kindred are worth in a snippet."""
+def _snippet_weights(postings: TermPostings) -> Iterator[tuple[str, float]]:
+    """Weights of a term and its translations in a snippet."""
     yield from (
-        (term, looked.idf * (_WEAK if looked.term.weak else 1)) for term in (looked.term.term, *looked.term.also)
+        (term, postings.idf * (_WEAK if postings.term.weak else 1))
+        for term in (postings.term.term, *postings.term.also)
     )
 
 
 class NewestHits(Struct, frozen=True):
-    """What may be found at all, newest first: iterate for as many as are needed. A column a property, a row each."""
+    """Every document that passes the filters, newest first, built as it is iterated: parallel columns."""
 
     sources: Column
     keys: Column
@@ -144,42 +147,42 @@ class NewestHits(Struct, frozen=True):
 
 
 def newest(sources: tuple[SearchSource, ...]) -> NewestHits:
-    """What may be found at all, newest first."""
-    keys, times, places = [np.zeros(0, "i8")], [np.zeros(0, "i8")], [np.zeros(0, "i8")]
-    for place, source in enumerate(sources):
+    """Every document that passes the filters, newest first."""
+    keys, times, source_numbers = [np.zeros(0, "i8")], [np.zeros(0, "i8")], [np.zeros(0, "i8")]
+    for source_number, source in enumerate(sources):
         documents = source.collection.documents
-        some = np.arange(documents.count)
-        some = some[source.allowed(documents, some)]
-        keys.append(_entries(source, some))
-        times.append(documents["time"][some])
-        places.append(np.full(len(some), place))
-    of_source, key = np.concatenate(places), np.concatenate(keys)
+        rows = np.arange(documents.count)
+        rows = rows[source.allowed(documents, rows)]
+        keys.append(_entries(source, rows))
+        times.append(documents["time"][rows])
+        source_numbers.append(np.full(len(rows), source_number))
+    source_of, key = np.concatenate(source_numbers), np.concatenate(keys)
     order = np.argsort(-np.concatenate(times), kind="stable")  # of one time: as they came
-    return NewestHits(of_source[order], key[order])
+    return NewestHits(source_of[order], key[order])
 
 
-def _asking(question: Question, sources: tuple[SearchSource, ...]) -> RankingQuery:
-    """Whom it names, and when what it is anchored to was."""
-    said = [term.term for term in question.terms]
-    speakers = [name for source in sources for name in source.collection.documents.speakers_named(said)]
-    anchored = _anchored(question, sources) if question.anchors and question.uses("dates") else ()
-    return RankingQuery(question, called(question, dict.fromkeys(speakers)), anchored)
+def _ranking_query(question: Question, sources: tuple[SearchSource, ...]) -> RankingQuery:
+    """Resolves the speakers that the question names, and the times of its anchors."""
+    terms = [term.term for term in question.terms]
+    speakers = [name for source in sources for name in source.collection.documents.speakers_named(terms)]
+    anchored = _resolve_anchors(question, sources) if question.anchors and question.uses("dates") else ()
+    return RankingQuery(question, named_speakers(question, dict.fromkeys(speakers)), anchored)
 
 
-def _anchored(question: Question, sources: tuple[SearchSource, ...]) -> tuple[ResolvedAnchor, ...]:
-    """When those events were: the time of what answers their words best. Only where nearly all of them are found."""
-    found: list[ResolvedAnchor] = []
+def _resolve_anchors(question: Question, sources: tuple[SearchSource, ...]) -> tuple[ResolvedAnchor, ...]:
+    """Times of the anchor events: each that of the best hit for it, where that covers nearly all of its terms."""
+    resolved: list[ResolvedAnchor] = []
     for anchor in question.anchors:
-        event = take_apart(anchor.event, without=question.without)
-        plain = tuple(SearchSource(source.collection, source.allowed, source.weight) for source in sources[:1])
-        best = find(event, plain, most=1)
+        event = parse_question(anchor.event, without=question.without)
+        entries_only = tuple(SearchSource(source.collection, source.allowed, source.weight) for source in sources[:1])
+        best = find(event, entries_only, most=1)
         if best.order and best.covered >= SURE_COVERAGE:
-            found.append(ResolvedAnchor(anchor.event, anchor.side, -best.order[0][1]))
-    return tuple(found)
+            resolved.append(ResolvedAnchor(anchor.event, anchor.side, -best.order[0][1]))
+    return tuple(resolved)
 
 
-def _entries(source: SearchSource, some: Column) -> Column:
-    return source.collection.documents["entry"][some]
+def _entries(source: SearchSource, rows: Column) -> Column:
+    return source.collection.documents["entry"][rows]
 
 
 def _corpus(sources: tuple[SearchSource, ...]) -> CorpusStatistics:
@@ -189,25 +192,25 @@ def _corpus(sources: tuple[SearchSource, ...]) -> CorpusStatistics:
 
 
 def _scored(
-    place: int, source: SearchSource, ranked: RankedDocuments, reachable: float, least: float
+    source_number: int, source: SearchSource, ranked: RankedDocuments, reachable: float, least: float
 ) -> Iterator[tuple[int, int, int, int]]:
-    """For sorting: the score in steps, best first; the time, newest first; and which it is."""
+    """Sort keys: the score in steps, best first; the time, newest first; the source and the row."""
     documents = source.collection.documents
     score = np.minimum(ranked.score * source.weight / reachable, 1.0)
     near = np.nan_to_num(ranked.cosine) >= LEAST_COSINE
     relevant = np.flatnonzero(((ranked.coverage >= LEAST_COVERAGE) | near) & (score >= least))
     steps = np.round(score[relevant] / _STEP).astype("i8")
     times = documents["time"][ranked.documents[relevant]]
-    return zip((-steps).tolist(), (-times).tolist(), [place] * len(relevant), relevant.tolist(), strict=True)
+    return zip((-steps).tolist(), (-times).tolist(), [source_number] * len(relevant), relevant.tolist(), strict=True)
 
 
 def _answers(ranked: RankedDocuments) -> bool:
-    """Whether anything of it is about the question."""
+    """Whether any document is about the question."""
     covered = float(ranked.coverage.max(initial=0.0)) >= BEST_COVERAGE
     return covered or float(np.nan_to_num(ranked.cosine).max(initial=0.0)) >= BEST_COSINE
 
 
 def _parts(ranked: RankedDocuments, row: int) -> dict[str, float]:
-    """What the score is made of, in the units of BM25."""
+    """Components of the score, in the units of BM25."""
     parts = zip(ranked.names, ranked.parts[row].tolist(), strict=True)
     return {name: round(part, 3) for name, part in parts if round(part, 3)}

@@ -100,7 +100,7 @@ class HitReader:
         return self._entry_hit(found, entry) if entry else None
 
     def _note_hit(self, found: RankedHit, note: Note) -> Hit | None:
-        if not self._wording.says(note.text):
+        if not self._wording.matches(note.text):
             return None
         start, end = best_window(note.text, self._findings.worth, self._query.window_tokens)
         lines = (note.line_first, note.line_last)
@@ -124,7 +124,7 @@ class HitReader:
             conversation = self._conversation(entry.conversation_seq)
         except MemoryFailure:  # damaged, which the vault tells of, or deleted meanwhile: either way it cannot be quoted
             return None
-        if not self._wording.says(passage.text):
+        if not self._wording.matches(passage.text):
             return None
         start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
         at = self._spot(conversation, entry, passage.text, start, end)

@@ -322,7 +322,7 @@ def test_a_quotation_is_found_by_the_entry_that_says_just_that(talk: Talk) -> No
 
 def test_what_stands_beside_the_asking_goes_after_what_holds_the_words(talk: Talk) -> None:
     talk.say("What is the vault code for room 1?", to="asked")
-    talk.say("The lighthouse keeper counted seven white ships.", to="asked", role=Role.ASSISTANT)
+    talk.say("The lighthouse keeper term_counts seven white ships.", to="asked", role=Role.ASSISTANT)
     talk.say("Note 1: the vault code for room 1 is ZX-1037. " + LEDGER, to="note")
     for number in range(2, 9):
         talk.say(f"Note {number}: the key of hall {number} is ZX-{number}. {LEDGER}", to=f"n{number}")
@@ -343,7 +343,7 @@ def test_what_offline_answered_is_found_only_where_it_is_asked_for(talk: Talk) -
 
 
 def test_what_is_in_view_lends_its_words_to_nothing(talk: Talk) -> None:
-    answer = talk.say("The lighthouse keeper counted seven white ships in a vault.", role=Role.ASSISTANT)
+    answer = talk.say("The lighthouse keeper term_counts seven white ships in a vault.", role=Role.ASSISTANT)
     question = talk.say("What is the vault code?")
     scores = {hit.entry: hit.score for hit in talk.ask("What is the vault code?").hits}
     (hit,) = talk.ask("What is the vault code?", exclude=frozenset({question.seq})).hits

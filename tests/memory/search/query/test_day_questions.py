@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.search import Query
-from memory.search.query.timeline import days_alone
+from memory.search.query.timeline import date_only_queries
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
 
@@ -14,7 +14,7 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 def _months(text: str, *, as_it_stands: bool = False) -> list[int]:
     """The month in which each query's days begin."""
-    found = days_alone(Query(text=text, as_it_stands=as_it_stands), NOW)
+    found = date_only_queries(Query(text=text, as_it_stands=as_it_stands), NOW)
     return [each.since.astimezone().month for each in found if each.since]
 
 
@@ -42,14 +42,14 @@ def test_a_question_of_something_else_too(text: str) -> None:
 
 
 def test_the_days_around_are_tried_next() -> None:
-    near, wide = days_alone(Query(text="what did I say two weeks ago?"), NOW)
+    near, wide = date_only_queries(Query(text="what did I say two weeks ago?"), NOW)
     assert near.since and near.until and wide.since and wide.until
     assert wide.since < near.since < near.until < wide.until
 
 
 def test_a_greeting_of_the_day_asks_for_nothing_in_a_chat() -> None:
-    assert days_alone(Query(text="hello, how are you today?", as_it_stands=True), NOW) == ()
-    assert days_alone(Query(text="today"), NOW)
+    assert date_only_queries(Query(text="hello, how are you today?", as_it_stands=True), NOW) == ()
+    assert date_only_queries(Query(text="today"), NOW)
     assert _months("what did we talk about last March?", as_it_stands=True)[0] == 3
 
 

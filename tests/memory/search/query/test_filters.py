@@ -14,7 +14,7 @@ from memory.errors import NotFound
 from memory.memory import Memory
 from memory.records import EntryKind
 from memory.search import Query, analyse, parse_query
-from memory.search.query.entity_filters import entity_marks
+from memory.search.query.entity_filters import entity_tags
 from memory.search.query.query import BEST
 from memory.search_options import SearchOptions
 from models.messages import Role
@@ -226,10 +226,10 @@ def test_what_is_typed_is_judged(clock: FakeClock) -> None:
 
 
 def test_an_entity_of_any_kind_is_asked_for_by_itself() -> None:
-    assert "=person:zelda" in entity_marks("Zelda")
-    assert entity_marks("date:03-05") == {"=date:03-05"}
-    assert entity_marks("Money") == {"=money"}
-    assert {"=money:cny300", "=money:jpy300"} <= entity_marks("¥300")
+    assert "=person:zelda" in entity_tags("Zelda")
+    assert entity_tags("date:03-05") == {"=date:03-05"}
+    assert entity_tags("Money") == {"=money"}
+    assert {"=money:cny300", "=money:jpy300"} <= entity_tags("¥300")
 
 
 def test_a_conversation_is_called_by_a_part_of_its_title(talk: Talk) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.query.syntax import ParsedQuery, required, worded
+from memory.search.query.syntax import ParsedQuery, parse_text, required_terms
 
 
 @pytest.mark.parametrize(
@@ -23,14 +23,14 @@ from memory.search.query.syntax import ParsedQuery, required, worded
     ],
 )
 def test_taken_apart(text: str, question: str, phrases: tuple[str, ...], without: tuple[str, ...]) -> None:
-    found = worded(text)
+    found = parse_text(text)
     assert (found.question, found.phrases, found.without) == (question, phrases, without)
 
 
 def test_a_text_that_was_pasted_is_looked_for_as_it_stands() -> None:
     text = '- first -x\n- "second"'
-    assert worded(text).question == text
-    assert not worded(text).reads
+    assert parse_text(text).question == text
+    assert not parse_text(text).needs_text
 
 
 @pytest.mark.parametrize(
@@ -48,23 +48,23 @@ def test_a_text_that_was_pasted_is_looked_for_as_it_stands() -> None:
     ],
 )
 def test_what_a_passage_says(query: str, said: str, says: bool) -> None:
-    assert worded(query).says(said) is says
+    assert parse_text(query).matches(said) is says
 
 
 @given(st.text(max_size=60))
 def test_no_text_breaks_it(text: str) -> None:
-    found = worded(text)
-    found.says(text)
-    required(found.question)
+    found = parse_text(text)
+    found.matches(text)
+    required_terms(found.question)
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters='"“”\n\r'), min_size=1, max_size=30))
 def test_what_says_a_phrase_is_told_to(phrase: str) -> None:
-    if phrase.strip() and worded(f'"{phrase}"').phrases:
-        assert worded(f'"{phrase}"').says(f"before {phrase} after")
+    if phrase.strip() and parse_text(f'"{phrase}"').phrases:
+        assert parse_text(f'"{phrase}"').matches(f"before {phrase} after")
 
 
 def test_a_name_that_a_question_quotes_need_not_stand_in_its_answer() -> None:
-    assert worded('Who likes "The Hobbit"?') == ParsedQuery("Who likes The Hobbit ?")
-    assert worded('likes "The Hobbit"').phrases == ("The Hobbit",)
-    assert worded("谁喜欢“霍比特人”？").phrases == ()
+    assert parse_text('Who likes "The Hobbit"?') == ParsedQuery("Who likes The Hobbit ?")
+    assert parse_text('likes "The Hobbit"').phrases == ("The Hobbit",)
+    assert parse_text("谁喜欢“霍比特人”？").phrases == ()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memory.search.index.postings import Posting
 from memory.search.ranking.lookup import KIN, CorpusStatistics, TermPostings, idf, look_up, occurrences, soft_counts
-from memory.search.ranking.question import QueryTerm, Question, take_apart
+from memory.search.ranking.question import QueryTerm, Question, parse_question
 from tests.memory.search.ranking.documents import Made
 
 TEXTS = ("My car is red.", "An automobile, a truck and a car.", "Tea with lemon.", "The truck, the truck!", "Tea.")
@@ -20,7 +20,7 @@ def looked(question: Question, names: frozenset[str] = frozenset()) -> dict[str,
 
 
 def test_a_word_is_worth_less_than_a_rarer_one_and_kindred_less_than_itself() -> None:
-    found = looked(take_apart("a car or tea with lemon"))
+    found = looked(parse_question("a car or tea with lemon"))
     assert found["lemon"].idf > found["tea"].idf > 0
     assert found["car"].posting.documents.tolist() == [0, 1]
     worths = [near.worth for near in found["car"].kin]
@@ -29,7 +29,7 @@ def test_a_word_is_worth_less_than_a_rarer_one_and_kindred_less_than_itself() ->
 
 
 def test_only_kindred_that_somebody_says_are_kept() -> None:
-    near = {tuple(near.posting.documents.tolist()) for near in looked(take_apart("car"))["car"].kin}
+    near = {tuple(near.posting.documents.tolist()) for near in looked(parse_question("car"))["car"].kin}
     assert near == {(1,), (1, 3)}  # the automobile, and the trucks; nobody says sedan
 
 
@@ -47,18 +47,18 @@ def test_without_cause_no_kindred_are_looked_up(question: Question) -> None:
 
 
 def test_a_name_has_no_kindred() -> None:
-    assert looked(take_apart("car"), frozenset({"car"}))["car"].kin == ()
+    assert looked(parse_question("car"), frozenset({"car"}))["car"].kin == ()
 
 
 def test_what_nobody_says_is_known_by_its_kindred() -> None:
-    found = looked(take_apart("sedan"))["sedan"]
+    found = looked(parse_question("sedan"))["sedan"]
     assert len(found.posting.documents) == 0
     assert found.kin
     assert found.idf < idf(0, len(TEXTS))  # as common as they are together
 
 
 def test_kindred_count_for_a_part_and_once() -> None:
-    car = looked(take_apart("car"))["car"]
+    car = looked(parse_question("car"))["car"]
     counts = soft_counts(car, np.arange(5, dtype="i4"))
     assert counts[0] == 1
     assert 1 < counts[1] <= 1 + 2 * KIN
@@ -84,7 +84,7 @@ def test_a_term_of_many_stems_is_counted_no_higher_than_a_byte_holds() -> None:
 def test_what_stands_in_several_collections_is_weighed_in_all_of_them() -> None:
     one, two = Made(("tea", "coffee")), Made(("tea", "tea", "milk"))
     corpus = CorpusStatistics(5, 1.0)
-    first, second = look_up(take_apart("tea"), [one, two], corpus, frozenset())
+    first, second = look_up(parse_question("tea"), [one, two], corpus, frozenset())
     assert first[0].idf == second[0].idf == idf(3, 5)
     assert (len(first[0].posting.documents), len(second[0].posting.documents)) == (1, 2)
 

@@ -7,7 +7,7 @@ import pytest
 from foundation.paths import Workspace
 from memory.memory import Memory
 from memory.search.embedding import EmbedderSet
-from memory.search.ranking.question import EMBEDDED, SIGNALS, nameless
+from memory.search.ranking.question import EMBEDDED, SIGNALS, without_names
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder
@@ -107,7 +107,7 @@ def test_a_word_that_nobody_said_is_found_by_its_kin(talk: Talk) -> None:
     ],
 )
 def test_names_are_left_out_of_a_question(text: str, names: set[str], left: str) -> None:
-    assert nameless(text, frozenset(names)) == left
+    assert without_names(text, frozenset(names)) == left
 
 
 def test_an_embedder_is_not_asked_for_a_speakers_name(embedded: Talk, embedder: FakeEmbedder) -> None:

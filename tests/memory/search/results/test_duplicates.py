@@ -84,12 +84,12 @@ def test_a_thousand_near_duplicates_are_not_compared_each_with_each(monkeypatch:
     compared = 0
     alike = diversify.alike
 
-    def counted(one: object, other: object) -> bool:
+    def term_counts(one: object, other: object) -> bool:
         nonlocal compared
         compared += 1
         return alike(one, other)
 
-    monkeypatch.setattr(diversify, "alike", counted)
+    monkeypatch.setattr(diversify, "alike", term_counts)
     letters = str.maketrans("0123456789", "bcdfghjkmn")
     own = [" ".join(f"{word * 7919}x" for word in range(20 * n, 20 * n + 20)).translate(letters) for n in range(1000)]
     said = [hit(f"{FERRY} {words}", n) for n, words in enumerate(own)]
