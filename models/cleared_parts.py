@@ -1,4 +1,4 @@
-"""Message parts that may be stored: every text in them was cleared."""
+"""Message parts that may be stored: every text in them is cleared."""
 
 from typing import NewType
 
@@ -12,5 +12,5 @@ NO_PARTS = ClearedParts(())
 
 
 def cleared_parts(parts: tuple[MessagePart, ...]) -> ClearedParts:
-    """The parts as they may be stored. The bytes of pictures stay."""
+    """The parts in their storable form. The bytes of pictures stay."""
     return ClearedParts(cleared_struct(parts))

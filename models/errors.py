@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ModelError(PalimpsestError):
-    """A model could not be asked."""
+    """A request to a model failed."""
 
     code = "model"
 
@@ -31,6 +31,6 @@ class MissingLibrary(ModelError):
 
 
 class UnreadableImage(ModelError):
-    """What was to be read is no picture."""
+    """The file to be read is no picture."""
 
     code = "unreadable_image"

@@ -1,4 +1,4 @@
-"""Limits on what a server may send: settings, and the counts and JSON that are taken from it."""
+"""Limits on what a server may send: the settings, and bounded counts and JSON."""
 
 from typing import Annotated, Any
 
@@ -11,12 +11,12 @@ LARGEST_COUNT = 2**53  # of tokens: every reader of JSON keeps a number up to it
 
 
 def _setting(sentence: str) -> Meta:
-    """Guarded: a folder from a stranger does not open the door to a server from one."""
+    """A guarded setting: a stranger's folder must not raise the limits for a stranger's server."""
     return Meta(gt=0, description=sentence, extra={"guarded": True})
 
 
 class StreamLimitExceeded(Exception):
-    """A server sent more than a limit allows: `what` it was, the name of the setting, and its value."""
+    """A server exceeded a limit: `what` did, the name of the setting, and its value."""
 
     def __init__(self, what: str, setting: str, most: float) -> None:
         super().__init__(f"{what} passes {setting} ({most:g})")
@@ -26,7 +26,7 @@ class StreamLimitExceeded(Exception):
 
     @property
     def told(self) -> str:
-        """The limit with its unit, which the name of its setting tells: `4 MB`, `100 times its size`."""
+        """The limit with the unit that its setting's name ends with: `4 MB`, `100 times its size`."""
         _, _, unit = self.setting.rpartition("_")
         units = {"mb": "MB", "events": "events", "times": "times its size"}
         return f"{self.most:,.15g} {units[unit]}"
@@ -57,7 +57,7 @@ class StreamLimits(Struct, frozen=True, kw_only=True):
 
 
 class AnswerMeter:
-    """Adds up the text and the tool arguments of one answer. Raises StreamLimitExceeded where they pass the limits."""
+    """Counts the text and the tool arguments of one answer. Raises StreamLimitExceeded past the limits."""
 
     def __init__(self, limits: StreamLimits) -> None:
         self._limits = limits
@@ -81,10 +81,10 @@ class AnswerMeter:
 
 
 class OverheadMeter:
-    """Adds up what a stream sends beside its words. Raises StreamLimitExceeded where it passes the limits.
+    """Counts what a stream sends besides text and calls. Raises StreamLimitExceeded past the limits.
 
-    llama.cpp sends a comment each second of silence (each 30 seconds before July 2026) and an event for each batch of
-    a prompt; others send an empty event for each token of hidden reasoning. 200,000 are 55 hours, or as many tokens.
+    llama.cpp sends a comment each second of silence (each 30 seconds before July 2026) and an event for each batch of a
+    prompt; others send an empty event for each token of hidden reasoning. 200,000 are 55 hours, or as many tokens.
     """
 
     def __init__(self, limits: StreamLimits) -> None:
@@ -93,11 +93,11 @@ class OverheadMeter:
         self._events = self._bytes = 0
 
     def take_line(self, line: bytes) -> None:
-        """A line that is part of no event: a comment, an empty line, a field that nobody knows."""
+        """A line outside of events: a comment, an empty line, an unknown field."""
         self._take(1, len(line) + 1)
 
     def take_event(self, size: int, words: int) -> None:
-        """An event of `size` characters, which held so many bytes of `words`: text, or a tool call."""
+        """An event of `size` characters that held so many bytes of `words`: text, or a tool call."""
         self._take(0 if words else 1, max(0, size - (words and words + AROUND_WORDS)))
 
     def _take(self, events: int, size: int) -> None:
@@ -121,7 +121,7 @@ def in_bytes(megabytes: float) -> int:
 
 
 def count_of(value: Any) -> int:
-    """The value as a count of tokens; 0 for whatever is no whole number from 0 to 2^53."""
+    """The value as a count of tokens; 0 for anything but a whole number from 0 to 2^53."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_COUNT:
         return 0
     return int(value) if value == int(value) else 0

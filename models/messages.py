@@ -1,7 +1,7 @@
-"""The words every room speaks: a request is messages, a message is parts.
+"""The types that every package shares: a request is messages, a message is parts.
 
-`wire_parts` and `render` are the one place where a part becomes what a model reads, so what is counted is what is sent,
-and foreign text passes the fence (models.fence) there.
+Only `wire_parts` and `render` turn a part into what a model reads, so that the text that is counted is the text that is
+sent, and foreign text passes the fence (models.fence).
 """
 
 from collections.abc import Iterable, Iterator
@@ -46,8 +46,8 @@ class Role(StrEnum):
 
 
 class Text(Struct, frozen=True, tag="text"):
-    """Words. `injected` marks what the program put in: never stored or recalled as if it had been said; its tags carry
-    `nonce`."""
+    """Text. `injected` names the kind of a part that the program added: never stored or recalled as said; its tags
+    carry `nonce`."""
 
     text: str
     injected: str = ""  # "", or what it is: instructions | changes | skill | attachment | …
@@ -55,7 +55,7 @@ class Text(Struct, frozen=True, tag="text"):
 
 
 class Image(Struct, frozen=True, tag="image"):
-    """A picture as it goes to a vision model: encoded bytes, pixels wide and high."""
+    """A picture for a vision model: encoded bytes, pixels wide and high."""
 
     data: bytes
     media_type: str
@@ -65,7 +65,7 @@ class Image(Struct, frozen=True, tag="image"):
 
 
 class ToolCall(Struct, frozen=True, tag="tool_call"):
-    """The model asks for a tool. `arguments` is JSON, as it came."""
+    """The model's call of a tool. `arguments` is JSON, as received."""
 
     id: str
     name: str
@@ -73,7 +73,7 @@ class ToolCall(Struct, frozen=True, tag="tool_call"):
 
 
 class ToolResult(Struct, frozen=True, tag="tool_result"):
-    """What the tool answered, bounded for the model; the whole is in the cold store."""
+    """A tool's result, bounded for the model; the whole is in the cold store."""
 
     call_id: str
     name: str
@@ -103,7 +103,7 @@ class Tool(Struct, frozen=True):
 
 
 class Fact(Struct, frozen=True):
-    """Something true of the program itself, handed to `offline` so that it can answer questions about it."""
+    """A fact about the program itself, from which `offline` answers questions about it."""
 
     topic: str
     text: str
@@ -111,7 +111,7 @@ class Fact(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """All that a model is sent.
+    """Everything that is sent to a model.
 
     `zones` holds, for zones A to D, how many leading messages lie in or before it (the last is len(messages)).
     `max_tokens` is the reserve kept for the answer.
@@ -127,13 +127,13 @@ class Request(Struct, frozen=True, kw_only=True):
 
     @property
     def recalled(self) -> tuple[RecalledSpan, ...]:
-        """What was recalled for the current message."""
+        """The passages recalled for the current message."""
         tail = self.messages[-1].parts if self.messages else ()
         return tuple(part for part in tail if isinstance(part, RecalledSpan))
 
 
 class Usage(Struct, frozen=True, tag="usage"):
-    """Tokens, as the server counted them, or estimated where it did not say."""
+    """Token counts of the server, or estimates where it reports none."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -149,7 +149,7 @@ INSTRUCTIONS: Final = frozenset({"instructions", "agents", "soul", "skills", "sk
 
 
 def render(part: MessagePart) -> str:
-    """The text a model reads for this part; "" for an image or a tool call."""
+    """The text that a model reads for this part; "" for an image or a tool call."""
     match part:
         case Text(text=text, injected=""):
             return text
@@ -165,14 +165,14 @@ def render(part: MessagePart) -> str:
 
 
 def request_nonces(request: Request) -> frozenset[str]:
-    """Those of the tags in a request: text between such tags was put there by the program."""
+    """The nonces of a request's tags: text between such tags was added by the program."""
     parts = (part for message in request.messages for part in message.parts)
     return frozenset(part.nonce for part in parts if isinstance(part, Text | RecalledSpan) and part.nonce)
 
 
 def wire_parts(message: Message) -> Iterator[MessagePart]:
-    """The parts as they are sent: what was recalled together is one block of text, and all that is not the user's own
-    words has passed the fence."""
+    """The parts as they are sent: passages recalled together are one block of text, and all text but the user's own
+    passes the fence."""
     for are_recalled, some in groupby(message.parts, key=lambda part: isinstance(part, RecalledSpan)):
         if are_recalled:
             yield Text(recalled_block([part for part in some if isinstance(part, RecalledSpan)]))
@@ -195,12 +195,12 @@ def _fenced(part: MessagePart, role: Role) -> MessagePart:
 
 
 def parts_text(sent: Iterable[MessagePart]) -> str:
-    """The words of parts as `wire_parts` gives them."""
+    """The text of parts as `wire_parts` gives them."""
     return "\n\n".join(part.text for part in sent if isinstance(part, Text | ToolResult) and part.text)
 
 
 def image_placeholder(image: Image) -> str:
-    """What stands for a picture before a model that sees none."""
+    """The sentence in place of a picture, for a model without vision."""
     name = label(image.name) or "a picture"
     return f"[{name}, {image.width}×{image.height}: this model sees no images]"
 

@@ -23,7 +23,7 @@ Emit = Callable[[T], None]
 
 
 class JobPriority(IntEnum):
-    """What a job is for: the lower goes first."""
+    """The purpose of a job; a lower value runs first."""
 
     CHAT = 0
     OCR = 1
@@ -32,7 +32,7 @@ class JobPriority(IntEnum):
 
 
 class JobStopped(Exception):
-    """Raised in a job by its `emit` when no one listens any more."""
+    """Raised in a job by its `emit` when its consumer has gone."""
 
 
 class MlxThread:
@@ -52,7 +52,7 @@ class MlxThread:
         self.heard: deque[str] = deque(maxlen=200)
 
     def run(self, work: JobPriority, job: Callable[[], T]) -> "Future[T]":
-        """Put a job in the queue; its result, or what it raised, comes through the future."""
+        """Queues a job; the future has its result or error."""
         future: Future[T] = Future()
 
         def do() -> None:
@@ -77,7 +77,8 @@ class MlxThread:
         return future
 
     async def stream(self, work: JobPriority, job: Callable[[Emit[T]], None]) -> AsyncGenerator[T, None]:
-        """What a job emits, as it comes. Closing the generator makes the job's next `emit` raise JobStopped."""
+        """The values that a job emits, as they come. Closing the generator makes the job's next `emit` raise
+        JobStopped."""
         loop = asyncio.get_running_loop()
         came: asyncio.Queue[T | None] = asyncio.Queue()
         left = threading.Event()
@@ -111,7 +112,7 @@ class MlxThread:
             left.set()
 
     def close(self, wait: float = 5.0) -> None:
-        """Let the running job end at its next word; after those that wait already, the thread rests for good."""
+        """Ends the running job at its next `emit`; after the jobs in the queue the thread stays parked."""
         with self._lock:
             begun = self._thread is not None and not self._closed.is_set()
             self._closed.set()
@@ -142,7 +143,7 @@ _shared: list[MlxThread] = []
 
 
 def mlx_thread() -> MlxThread:
-    """The process's own."""
+    """The process's one thread."""
     if not _shared:
         _shared.append(MlxThread())
     return _shared[0]

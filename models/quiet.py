@@ -1,6 +1,6 @@
-"""Keeping what a library prints on one thread off the screen and out of standard output.
+"""Keeps a library's output on one thread off the screen and out of standard output.
 
-Python's own streams are stood in for while a job runs; other threads write through as ever.
+Python's own streams are replaced while a job runs; other threads write through.
 """
 
 import sys
@@ -12,7 +12,7 @@ from typing import Any, cast
 
 
 class _DivertedStream:
-    """Stands in for a stream: what the chosen thread writes goes aside, all else to the stream itself."""
+    """Replaces a stream: collects the writes of one thread, and passes on all others."""
 
     def __init__(self, stream: Any, thread: int, heard: deque[str]) -> None:
         self.stream = stream
@@ -39,7 +39,7 @@ class _DivertedStream:
 
 @contextmanager
 def quiet(heard: deque[str]) -> Generator[None]:
-    """What this thread prints within is kept in `heard`."""
+    """Collects what this thread prints in `heard`."""
     me = threading.get_ident()
     out, err = _DivertedStream(sys.stdout, me, heard), _DivertedStream(sys.stderr, me, heard)
     sys.stdout, sys.stderr = cast("Any", out), cast("Any", err)

@@ -49,7 +49,7 @@ class RecalledSpan(Struct, frozen=True, tag="recalled"):
 
 
 def recalled_block(parts: Sequence[RecalledSpan]) -> str:
-    """The block that a model reads."""
+    """The block of recalled passages that a model reads."""
     if not parts:
         return ""
     trusts = {part.trust for part in parts}
@@ -60,7 +60,7 @@ def recalled_block(parts: Sequence[RecalledSpan]) -> str:
 
 
 def passage_lines(part: RecalledSpan, before: RecalledSpan | None, *, mixed: bool = False) -> str:
-    """The lines that a part adds to a block after `before`. `mixed`: not all there are to be trusted alike."""
+    """The lines that a part adds to a block after `before`. `mixed`: the parts of the block differ in trust."""
     text = _LINE_END.sub(r"\g<0> ", neutralise(part.text))
     line = f"{_said_by(part)}{text}"
     if before is None or shared_label(before) != shared_label(part):
@@ -69,7 +69,7 @@ def passage_lines(part: RecalledSpan, before: RecalledSpan | None, *, mixed: boo
 
 
 def shared_label(part: RecalledSpan) -> tuple[str, str, str, str]:
-    """What is the same for passages that share a label: where they were said, on which day, and their trust."""
+    """The conversation, day and trust that passages under one label share."""
     cited = part.citation
     where = cited.conversation if cited.kind == "entry" and cited.conversation else cited.ref
     if part.cited:

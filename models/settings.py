@@ -1,4 +1,4 @@
-"""The settings of the models room; agent.config.config composes them with the other rooms'."""
+"""The settings of models; agent.config.config composes them with the other packages'."""
 
 from typing import Annotated, Literal
 

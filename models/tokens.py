@@ -1,8 +1,8 @@
-"""Counting tokens: text by a tokenizer where there is one, else by an estimate that learns; images by formula.
+"""Token counts: text by a tokenizer where there is one, else by an estimate that learns; images by formula.
 
-The counts of the estimate are tokens of today's 100k–200k vocabularies. Its rates were set on what such
-tokenizers give: English 4.6 characters a token, code 3.6, Chinese 1.6, hex 1.8; it errs on the high side, for a
-request that is too long is refused and one that is too short is not.
+The estimate is in tokens of today's 100k–200k vocabularies. Its rates were set by what such tokenizers give: English
+4.6 characters a token, code 3.6, Chinese 1.6, hex 1.8; it errs on the high side, since a request that is too long is
+refused and one that is too short is not.
 """
 
 import math
@@ -78,11 +78,11 @@ def _other_tokens(text: str) -> float:
 
 
 class Estimate:
-    """A TokenCounter for a model whose tokenizer is not at hand: `estimate`, times a factor that learns.
+    """A TokenCounter for a model whose tokenizer is not available: `estimate`, times a factor that learns.
 
-    The factor moves in steps of about 4 %, and `name` moves with it, so that cached counts of another factor are
-    not mistaken for its own. It rises at once where the count was too low, falls slowly where it was too high,
-    and stays within a quarter and eight times.
+    The factor moves in steps of about 4 %, and `name` moves with it, so that cached counts of another factor are not
+    mistaken for its own. It rises at once where the count was too low, falls slowly where it was too high, and stays
+    within a quarter and eight times.
     """
 
     STEP = 1 / 16  # of an octave
@@ -103,7 +103,7 @@ class Estimate:
         return math.ceil(estimate(text) * self.factor)
 
     def learn(self, counted: int, actual: int) -> None:
-        """What this counter gave for a request, and what the server counted for the same."""
+        """Corrects the factor by this counter's count of a request and the server's count of the same."""
         if counted < 16 or actual < 16:
             return  # too little to learn from
         wrong = math.log2(actual / counted) / self.STEP
@@ -128,7 +128,7 @@ class Tokenizer:
         return sum(1 for _ in self._encode(text)) if text else 0
 
     def learn(self, counted: int, actual: int) -> None:
-        """Nothing: a tokenizer's counts are exact."""
+        """Does nothing: a tokenizer's counts are exact."""
 
 
 def message_tokens(message: Message, counter: TokenCounter, images: ImageRule) -> int:
@@ -160,7 +160,7 @@ def request_tokens(request: Request, counter: TokenCounter, images: ImageRule = 
 
 
 def image_tokens(rule: ImageRule, width: int, height: int) -> int:  # noqa: PLR0911 (a line a rule)
-    """What a picture costs a model of this kind; 0 where it sees none (the sentence in its place is text)."""
+    """Tokens of a picture by the rule; 0 for a model without vision (the sentence in its place is text)."""
     width, height = max(1, width), max(1, height)
     match rule:
         case ImageRule.NONE:

@@ -18,13 +18,13 @@ class TextChunk(Struct, frozen=True):
 
 
 class ReasoningChunk(Struct, frozen=True):
-    """Thinking that the model shows apart from its answer."""
+    """A piece of the model's reasoning, which is separate from its answer."""
 
     text: str
 
 
 class PrefillProgress(Struct, frozen=True):
-    """The prompt being read, in tokens."""
+    """Progress of prompt processing, in tokens."""
 
     done: int
     total: int
@@ -42,10 +42,10 @@ class AnswerEnd(Struct, frozen=True):
 
 
 class AnswerError(Struct, frozen=True):
-    """The answer broke off. Same three sentences as every error; `code` is stable.
+    """An interrupted answer, with the three sentences of every error; `code` is stable.
 
-    Codes: refused, timed_out, unauthorised, no_model, too_large, rate_limited, server_error, not_json,
-    cut_off, bad_request, too_much (a limit of models.limits), missing (a library is not installed).
+    Codes: refused, timed_out, unauthorised, no_model, too_large, rate_limited, server_error, not_json, cut_off,
+    bad_request, too_much (a limit of models.limits), missing (a library is not installed).
     """
 
     code: str
@@ -58,7 +58,7 @@ Event = TextChunk | ReasoningChunk | ToolCall | Usage | PrefillProgress | Answer
 
 
 class ImageRule(StrEnum):
-    """How a model's image tokens are reckoned (models.tokens has the formulas)."""
+    """Rule for a model's image tokens (models.tokens has the formulas)."""
 
     NONE = "none"
     QWEN2 = "qwen2"
@@ -70,7 +70,7 @@ class ImageRule(StrEnum):
 
 
 class Profile(Struct, frozen=True, kw_only=True):
-    """What is known of a model before it is asked."""
+    """Properties of a model that are known before its first request."""
 
     spec: str  # provider:name[@address], what `--model` takes
     name: str
@@ -96,12 +96,12 @@ class TokenCounter(Protocol):
     def count(self, text: str) -> int: ...
 
     def learn(self, counted: int, actual: int) -> None:
-        """Corrects an estimate: what this counter gave for a request, and what the server counted for the same."""
+        """Corrects an estimate by this counter's count of a request and the server's count of the same."""
         ...
 
 
 class ChatModel(Protocol):
-    """What answers."""
+    """A model that answers requests."""
 
     @property
     def profile(self) -> Profile: ...
@@ -110,9 +110,9 @@ class ChatModel(Protocol):
     def counter(self) -> TokenCounter: ...
 
     async def prepare(self) -> Profile:
-        """Ask the server, or the checkpoint, for the true window, vision and tools; `profile` says them from then on.
+        """Queries the server, or the checkpoint, for the real window, vision and tools; `profile` has them afterwards.
 
-        Never raises: what cannot be asked stays as it was, and the stream will say why.
+        Never raises: what cannot be queried stays as it was, and the stream reports why.
         """
         ...
 

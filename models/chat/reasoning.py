@@ -1,4 +1,4 @@
-"""Telling thoughts from words where a server sends both in one stream, and characters that were cut in half."""
+"""Separates reasoning from text where a server sends both in one stream, and joins split surrogates."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ class ThinkSplitter:
     """
 
     def __init__(self, *, thinking: bool = False, opening: str = OPEN, closing: str = CLOSE) -> None:
-        """`thinking`: the prompt itself has opened the thought, as DeepSeek-R1's template does."""
+        """`thinking`: the prompt itself opens the reasoning, as DeepSeek-R1's template does."""
         self._opening, self._closing = opening, closing
         self._held = ""
         self._state = "thinking" if thinking else "start"
@@ -63,7 +63,7 @@ class ThinkSplitter:
             yield ReasoningChunk(ready)
 
     def _after(self) -> Iterator[TextChunk]:
-        """The blank lines between a thought and the answer belong to neither."""
+        """Drops the blank lines between the reasoning and the answer."""
         text = self._held.lstrip("\n")
         self._held = ""
         if text:
@@ -82,7 +82,7 @@ def overlap(text: str, mark: str) -> int:
 
 
 class SurrogateJoiner:
-    """Joins surrogates that JSON escapes cut apart between two deltas; one that stays alone becomes U+FFFD."""
+    """Joins surrogates that JSON escapes split between two deltas; a lone one becomes U+FFFD."""
 
     def __init__(self) -> None:
         self._held = ""

@@ -1,4 +1,4 @@
-"""Asking a busy server again, before the first word only."""
+"""Retries of a request to a busy server, only before the first event of its answer."""
 
 import asyncio
 import random
@@ -15,9 +15,9 @@ LOADING_WAIT = 1.0  # seconds between looks at a server that still loads its mod
 async def with_retries(
     attempt: Callable[[], AsyncGenerator[Event, None]], settings: ModelSettings
 ) -> AsyncGenerator[Event, None]:
-    """The events of the first attempt that succeeds; a last Failed where none does.
+    """The events of the first attempt that succeeds; a last AnswerError where none does.
 
-    Once a word (or thought, or tool call) came through, nothing is asked again: it would be said twice.
+    After the first text, reasoning or tool call nothing is retried: it would be repeated.
     """
     tries, loading = 0, 0.0
     while True:

@@ -1,4 +1,4 @@
-"""`provider:name[@address]`: how a person names a model."""
+"""`provider:name[@address]`: how a user names a model."""
 
 import ipaddress
 import re
@@ -32,7 +32,7 @@ _HOST = re.compile(r"[\w-]+(\.[\w-]+)*\.?")
 
 
 class ModelSpec(Struct, frozen=True):
-    """A model's name, taken apart. `address` is "" where the provider's own is meant."""
+    """A parsed model name. `address` is "" for the provider's own."""
 
     provider: str
     name: str
@@ -45,7 +45,7 @@ class ModelSpec(Struct, frozen=True):
 
 
 def parse_spec(text: str) -> ModelSpec:
-    """Take `provider:name[@address]` apart. Raises Misuse with a sentence where it is no such thing."""
+    """Parses `provider:name[@address]`. Raises Misuse with a sentence for anything else."""
     text = text.strip()
     if text == "offline":
         return ModelSpec("offline", "offline")
@@ -89,7 +89,7 @@ def _named(text: str, name: str) -> str:
 
 
 def _checked(address: str) -> str:
-    """The address, its scheme in lower case. Raises Misuse where nothing can be reached by it."""
+    """The address, its scheme in lower case. Raises Misuse for an address that cannot be reached."""
     scheme, separator, rest = address.partition("://")
     if separator:
         address = f"{scheme.lower()}://{rest}"
@@ -129,7 +129,7 @@ def _is_ip(host: str) -> bool:
 
 
 def with_scheme(address: str) -> str:
-    """`http://` before a machine of one's own, `https://` before any other that came without."""
+    """`http://` before an address in the local network, `https://` before any other without a scheme."""
     if "://" in address:
         return address
     host = urlsplit(f"//{address}").hostname or ""
@@ -144,7 +144,7 @@ def _is_near(host: str) -> bool:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether what is sent there stays on this machine."""
+    """Whether data sent there stays on this machine."""
     host = urlsplit(with_scheme(address)).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -153,7 +153,7 @@ def is_loopback(address: str) -> bool:
 
 
 def address_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
-    """Where the model's API is: the spec's address, else the environment's, else the provider's own.
+    """The address of the model's API: the spec's, else the environment's, else the provider's own.
 
     Without a trailing slash; OpenAI-compatible ones with their `/v1`.
     """

@@ -1,6 +1,6 @@
-"""Server-sent events from bytes, however they are cut (WHATWG HTML, 9.2.6).
+"""Server-sent events from bytes, however they are split (WHATWG HTML, 9.2.6).
 
-Comments, `: keepalive 23/24` among them, make no event; whoever waits for life looks at the bytes. They are counted.
+Comments, `: keepalive 23/24` among them, make no event, but they are counted; a check for life looks at the bytes.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class ServerEvent(Struct, frozen=True):
 
 
 class EventParser:
-    """Feed it bytes; it gives the events that are complete. Any cut gives the same events."""
+    """Parses bytes into complete events. Any split gives the same events."""
 
     def __init__(self, limits: StreamLimits | None = None) -> None:
         self._limits = limits or StreamLimits()

@@ -1,1 +1,1 @@
-"""What turns a text into a vector: servers, onnx, mlx, behind one port. Nothing is loaded before the first text."""
+"""Embedders of text: servers, onnx, mlx, behind one port. Nothing is loaded before the first text."""

@@ -1,12 +1,12 @@
-"""What can go wrong where a text is to become a vector."""
+"""Errors of embedding."""
 
 from models.errors import ModelError
 
 
 class EmbedError(ModelError):
-    """No vector. `passing`: asked again later, the same text may well get one (the server is down, or busy).
+    """No vector. `passing`: a later try with the same text may succeed (the server is down, or busy).
 
-    `of_text`: it lies at the text, and another would get its vector.
+    `of_text`: the text is the cause, and another would get its vector.
     """
 
     code = "embedding"
@@ -20,7 +20,7 @@ class EmbedError(ModelError):
 
 
 def bad_vectors(who: str, what: str) -> EmbedError:
-    """`who` gave something that cannot be searched with."""
+    """The error for vectors of `who` that cannot be searched."""
     return EmbedError(
         "No usable vectors",
         f"{who} {what}.",
@@ -29,5 +29,5 @@ def bad_vectors(who: str, what: str) -> EmbedError:
 
 
 def bad_vector_of_text(who: str, what: str) -> EmbedError:
-    """The same, where another text may fare better."""
+    """The same, where another text may succeed."""
     return EmbedError("No usable vector", f"{who} {what}.", "The entry is found by its words.", of_text=True)

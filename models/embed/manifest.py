@@ -1,8 +1,8 @@
-"""What the folder of an embedding model says of itself, in the files that sentence-transformers writes.
+"""Settings of an embedding model, from the files that sentence-transformers writes into its folder.
 
 `1_Pooling/config.json` says which hidden states make the vector, `sentence_bert_config.json` how much text the model
-was made for, `config_sentence_transformers.json` what it wants before a question. What is not said is as most models
-have it: the mean of all tokens, 512 of them, nothing before.
+was made for, `config_sentence_transformers.json` the prefix of a question. The defaults are those of most models: the
+mean of all tokens, 512 of them, no prefix.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ _SAMPLE = 65_536  # bytes of each end of a file that tell it from another
 
 
 class EmbeddingRecipe(Struct, frozen=True, kw_only=True):
-    """How a text becomes a vector here."""
+    """How this model turns a text into a vector."""
 
     pooling: Pooling = "mean"
     most_tokens: int = MOST_TOKENS
@@ -31,7 +31,7 @@ class EmbeddingRecipe(Struct, frozen=True, kw_only=True):
 
 
 def recipe_of(folder: Path, settings: EmbedSettings) -> EmbeddingRecipe:
-    """By the folder's own word; a prefix that a person set goes before it."""
+    """The folder's recipe; a prefix that the user set takes precedence."""
     config = read_json(folder / "config.json")
     prompts = _object(read_json(folder / "config_sentence_transformers.json").get("prompts"))
     query = next((str(prompts[key]) for key in ("query", "search_query") if prompts.get(key)), "")
@@ -46,7 +46,7 @@ def recipe_of(folder: Path, settings: EmbedSettings) -> EmbeddingRecipe:
 
 
 def fingerprint(paths: list[Path], recipe: EmbeddingRecipe, settings: EmbedSettings) -> str:
-    """12 hex digits: of the files' sizes and ends (a whole checkpoint takes seconds), and of how they are used."""
+    """12 hex digits: of the sizes and ends of the files (a whole checkpoint takes seconds), and of their recipe."""
     digest = hashlib.sha256(f"{recipe} {settings.dimensions}".encode())
     for path in paths:
         with path.open("rb") as file:

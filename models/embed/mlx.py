@@ -1,7 +1,7 @@
-"""Vectors from a model on this machine through mlx, on the mlx thread, behind chat and OCR.
+"""Embedder through mlx, on the mlx thread, with lower priority than chat and OCR.
 
-A folder, or a hub name that is in the local cache; nothing is fetched. BERT and XLM-RoBERTa are our own few lines,
-anything else is mlx-lm's (Qwen3-Embedding).
+Takes a folder, or a hub name in the local cache; downloads nothing. BERT and XLM-RoBERTa are implemented in
+mlx_encoder, anything else is mlx-lm's (Qwen3-Embedding).
 """
 
 import importlib
@@ -79,7 +79,7 @@ class MlxEmbedder:
             self._thread.run(JobPriority.EMBEDDING, self._let_go).result()
 
     def _awaited(self, job: "Future[Any]", seconds: float | None) -> Any:
-        """A question waits no longer than its asker does: a chat may have the thread."""
+        """The result, within the time that the asker of a question waits: a chat may have the thread."""
         try:
             return job.result(seconds)
         except TimeoutError:

@@ -1,4 +1,4 @@
-"""BERT and XLM-RoBERTa in mlx, which mlx-lm does not have: what most small embedding models are.
+"""BERT and XLM-RoBERTa in mlx, which mlx-lm lacks: the architecture of most small embedding models.
 
 Devlin et al. 2019; weights by the names of Hugging Face's checkpoints. Everything here runs on the mlx thread.
 """

@@ -1,4 +1,4 @@
-"""Vectors from an ONNX model in a folder, by onnxruntime on this machine's CPU. Nothing is fetched.
+"""Embedder of an ONNX model in a folder, by onnxruntime on this machine's CPU. Downloads nothing.
 
 The folder holds model.onnx (there or under onnx/) and tokenizer.json, as the hub's exports do.
 """

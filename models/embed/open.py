@@ -1,4 +1,4 @@
-"""From a name to an embedder. Light: nothing is imported or asked before the first text."""
+"""Opens an embedder by name. Light: imports and sends nothing before the first text."""
 
 from collections.abc import Mapping
 
@@ -12,8 +12,8 @@ from models.settings import ModelSettings
 def open_embedder(
     name: str, *, settings: EmbedSettings, models: ModelSettings, env: Mapping[str, str]
 ) -> Embedder | None:
-    """The embedder of this name; None for `none`. Raises Misuse for a name that is none, EmbedError where a folder
-    is not there."""
+    """The embedder of this name; None for `none`. Raises Misuse for an invalid name, EmbedError for a missing
+    folder."""
     spec = parse_embedder(name)
     if spec is None:
         return None

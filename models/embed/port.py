@@ -1,4 +1,4 @@
-"""The port of what turns texts into vectors."""
+"""The port of every embedder."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """Blocks; may be called from several threads at once. Loads or asks nothing before the first text."""
+    """Turns texts into vectors. Blocks; may be called from several threads. Loads or sends nothing before the first
+    text."""
 
     @property
     def name(self) -> str:
-        """What its vectors are known by: whatever would make another vector of the same text is in it."""
+        """Identifies its vectors: contains everything that would change the vector of a text."""
         ...
 
     @property
@@ -27,14 +28,14 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[Cleared], *, query: bool = False) -> "Vectors":
-        """float32 (texts, dimensions), rows of unit length. Texts are cleared, for they may leave this machine.
+        """float32 (texts, dimensions), rows of unit length. Texts are cleared, since they may leave this machine.
 
         A `query` is a question, whose asker waits.
 
-        Raises EmbedError; what it raises for one text of several it raises for that text alone, too.
+        Raises EmbedError; an error for one text of several is raised for that text alone, too.
         """
         ...
 
     def close(self) -> None:
-        """Lets go of the model or the connection. The embedder cannot be used after."""
+        """Releases the model or the connection. The embedder cannot be used afterwards."""
         ...

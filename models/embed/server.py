@@ -1,7 +1,7 @@
-"""Vectors from any server that speaks OpenAI's `/v1/embeddings`: Ollama, LM Studio, llama.cpp, OpenAI.
+"""Embedder of any server with OpenAI's `/v1/embeddings`: Ollama, LM Studio, llama.cpp, OpenAI.
 
-Text goes to the address that the configuration names, and nowhere else. A question's asker waits for
-`embed.query_timeout` and asks once; a batch waits for `embed.timeout`, and a busy server is asked again.
+Text goes to the configured address, and nowhere else. A question waits for `embed.query_timeout` and is sent once; a
+batch waits for `embed.timeout`, and is sent again to a busy server.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ _HINTS = {
 
 
 class ServerEmbedder:
-    """An Embedder over HTTP; it has a thread of its own, which begins with the first text."""
+    """An Embedder over HTTP, with a thread of its own that begins with the first text."""
 
     def __init__(
         self, spec: ModelSpec, *, address: str, key: str, settings: EmbedSettings, models: ModelSettings
@@ -58,7 +58,7 @@ class ServerEmbedder:
 
     @property
     def name(self) -> str:
-        """The model, wherever it is served: it moves to another port with its vectors."""
+        """The model, wherever it is served: its vectors stay valid on another port."""
         settings = self._settings
         cut = f" cut to {settings.dimensions}" if settings.dimensions else ""
         return f"server:{self._spec.name}{cut} {settings.query_prefix or ''}|{settings.text_prefix or ''}"
@@ -92,7 +92,7 @@ class ServerEmbedder:
         self._loop.close(self._transport.close)
 
     async def _at_once(self, texts: Sequence[str]) -> Any:
-        """One try, within the time that a person waits."""
+        """One attempt, within the time that a person waits."""
         seconds = self._settings.query_timeout
         try:
             async with asyncio.timeout(seconds):
@@ -133,7 +133,7 @@ class ServerEmbedder:
 
 
 def _told(failed: AnswerError) -> EmbedError:
-    """The same sentences, with what to do about vectors."""
+    """The error in the same sentences, with a hint about vectors."""
     too_large = failed.code == "too_large" or (
         failed.code in {"server_error", "bad_request"} and _TOO_LARGE.search(failed.message) is not None
     )
@@ -160,7 +160,7 @@ class _Loop:
         self._closed = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the work gives or raises; it is cancelled where the caller is interrupted."""
+        """The coroutine's result or error; cancelled where the caller is interrupted."""
         future = self._begun(work)
         try:
             return future.result()
@@ -195,7 +195,7 @@ class _Loop:
 
 
 async def _ended(last: Any) -> None:
-    """What still runs on this loop is stopped first."""
+    """Cancels the tasks that still run on this loop."""
     here = asyncio.current_task()
     running = [task for task in asyncio.all_tasks() if task is not here]
     for task in running:

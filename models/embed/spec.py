@@ -1,4 +1,4 @@
-"""How a person names an embedder: `none`, or `provider:name[@address]` as for a chat model, or a folder."""
+"""How a user names an embedder: `none`, or `provider:name[@address]` as for a chat model, or a folder."""
 
 from foundation.errors import Misuse
 from models.chat.spec import ModelSpec, parse_spec
@@ -12,7 +12,7 @@ FORMS = (
 
 
 def parse_embedder(text: str) -> ModelSpec | None:
-    """The name taken apart; None for `none` or nothing. Raises Misuse where it names no embedder."""
+    """The parsed name; None for `none` or nothing. Raises Misuse where it names no embedder."""
     text = text.strip()
     if text in {"", NONE}:
         return None

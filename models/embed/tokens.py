@@ -1,4 +1,4 @@
-"""Texts as a model's tokens, in batches of like length: nothing is spent on padding."""
+"""Tokenises texts in batches of similar length, so that little is spent on padding."""
 
 import importlib
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ class TextTokens:
         self._pad = recipe.pad
 
     def batches(self, texts: Sequence[str], most: int) -> Iterator[TokenBatch]:
-        """Of at most `most` texts each, shortest first."""
+        """Batches of at most `most` texts, shortest first."""
         said = [text.encode("utf-8", "replace").decode() for text in texts]
         found: list[list[int]] = [list(one.ids) or [self._pad] for one in self._tokenizer.encode_batch(said)]
         order = sorted(range(len(found)), key=lambda row: len(found[row]))

@@ -1,4 +1,4 @@
-"""Where a DeepSeek-OCR lies on this machine, which one it is, and what Python came with it. Reads small files alone."""
+"""Finds DeepSeek-OCR on this machine, with its version and the Python files in it. Reads small files only."""
 
 import json
 import os
@@ -17,7 +17,7 @@ WINDOW = 8_192  # tokens: what both versions were made for
 
 
 class Checkpoint(Struct, frozen=True):
-    """A folder of weights. `code` are the files of Python in it that loading would run or be asked to."""
+    """A folder of weights. `code` are the Python files in it that loading would run, or may ask to run."""
 
     folder: Path
     version: int  # 1 or 2
@@ -27,9 +27,9 @@ class Checkpoint(Struct, frozen=True):
 
 
 def find_checkpoint(name: str, env: Mapping[str, str]) -> Checkpoint | None:
-    """The checkpoint of that folder or hub name; for "", the first that lies where LM Studio or the hub put them.
+    """The checkpoint of that folder or hub name; for "", the first in the folders of LM Studio or the hub.
 
-    Version 2 goes before 1, and full precision before a quantised one. Nothing is downloaded.
+    Version 2 precedes 1, and full precision a quantised one. Downloads nothing.
     """
     if name:
         folder = find_folder(name)

@@ -1,4 +1,4 @@
-"""Asked before Python that came with a checkpoint is run."""
+"""The callback that is asked before Python from a checkpoint is run."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

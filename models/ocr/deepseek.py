@@ -1,8 +1,8 @@
 """DeepSeek-OCR and DeepSeek-OCR-2 through mlx-vlm, on the mlx thread: whole pages as text or Markdown.
 
-Part of the program on Apple silicon, behind the extra `deepseek` on Linux. The checkpoint is the person's own: found
-in LM Studio's folders or the hub's cache, never downloaded. One picture a call. What it writes is bounded; a cut-off
-and an endless repetition are told.
+Part of the program on Apple silicon, behind the extra `deepseek` on Linux. The checkpoint is the user's own: found in
+LM Studio's folders or the hub's cache, never downloaded. One picture a call. Its output is bounded; truncation and
+endless repetition are reported.
 """
 
 import os
@@ -84,7 +84,7 @@ class DeepSeek:
             raise
 
     def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
-        """Not its work: it reads pages."""
+        """Not supported: it reads pages."""
         raise NotImplementedError("DeepSeek-OCR reads whole pictures")
 
     def _checkpoint(self) -> Checkpoint:
@@ -174,7 +174,7 @@ def resolution(version: int, size: str, side: int) -> dict[str, Any]:
 
 
 def strip_markers(text: str) -> str:
-    """The words alone: where they stood (`<|det|>`), and what else is not the picture's, is left out."""
+    """The text alone, without positions (`<|det|>`) and other markers."""
     return _SPECIAL.sub("", _GROUNDING.sub("", text)).strip()
 
 

@@ -1,4 +1,4 @@
-"""mlx-vlm itself, which has no types. Everything here runs on the mlx thread."""
+"""Wrapper of mlx-vlm, which has no types. Everything here runs on the mlx thread."""
 
 import importlib
 import os
@@ -11,7 +11,7 @@ from models.ocr.checkpoints import Checkpoint
 
 
 class OcrChunk(Struct, frozen=True):
-    """A stretch of what is read. `reason` is "", "stop" or "length"."""
+    """A piece of the text. `reason` is "", "stop" or "length"."""
 
     text: str
     prompt_tokens: int
@@ -23,7 +23,7 @@ class DeepSeekEngine:
     """A loaded checkpoint."""
 
     def __init__(self, checkpoint: Checkpoint, *, run_code: bool) -> None:
-        """Load; slow. Raises what mlx-vlm raises, ImportError where it is not installed."""
+        """Loads the model; slow. Raises what mlx-vlm raises, ImportError where it is not installed."""
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
@@ -33,7 +33,7 @@ class DeepSeekEngine:
         self._model, self._processor = loaded
 
     def read(self, picture: Any, prompt: str, *, most: int, size: dict[str, Any]) -> Iterator[OcrChunk]:
-        """The words, as they come, greedily. `picture` is Pillow's; `size` the resolution's keywords."""
+        """The text as it is generated, greedily. `picture` is Pillow's; `size` the resolution's keywords."""
         generate: Callable[..., Any] = self._library.stream_generate
         pieces = generate(
             self._model, self._processor, prompt, image=[picture], max_tokens=most, temperature=0.0, **size

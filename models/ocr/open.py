@@ -1,4 +1,4 @@
-"""Which engine reads pictures here. Looks for what is installed, and loads nothing."""
+"""Selects the OCR engine. Checks what is installed, and loads nothing."""
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -18,10 +18,10 @@ def engine_named(
     env: Mapping[str, str] | None = None,
     consent: Consent | None = None,
 ) -> OcrEngine:
-    """The engine of that name, nothing loaded yet.
+    """The engine of that name, not yet loaded.
 
-    `consent` is asked before Python that came with a checkpoint runs; without it, `models.run_checkpoint_code` decides.
-    Raises Misuse for a name that is none; what an engine lacks it says when it is first used.
+    `consent` is asked before Python from a checkpoint runs; without it, `models.run_checkpoint_code` decides. Raises
+    Misuse for an unknown name; a missing library is reported at the first use.
     """
     settings = settings or ModelSettings()
     match name:
@@ -48,9 +48,9 @@ def engine_named(
 def installed_engine(
     settings: ModelSettings | None = None, env: Mapping[str, str] | None = None, consent: Consent | None = None
 ) -> OcrEngine | None:
-    """The engine that `models.ocr_engine` names, else the first at hand of rapidocr and tesseract; None without either.
+    """The engine that `models.ocr_engine` names, else the first installed of rapidocr and tesseract, else None.
 
-    Only an engine that is asked for by name takes minutes (deepseek) or sends the picture anywhere (server).
+    Engines that take minutes (deepseek) or send the picture away (server) are used only by name.
     """
     chosen = settings.ocr_engine if settings else "auto"
     if chosen != "auto":
@@ -62,12 +62,12 @@ def installed_engine(
 def image_text_reader(
     settings: ModelSettings | None = None, env: Mapping[str, str] | None = None
 ) -> Callable[[bytes], str] | None:
-    """What gives a picture's words as plain text, by the engine that `installed_engine` takes; None without one."""
+    """Reads a picture's text by the engine of `installed_engine`; None without one."""
     engine = installed_engine(settings, env)
     return None if engine is None else lambda image: engine.read(image).text
 
 
 def is_installed(name: str) -> bool:
-    """Whether the engine's library is here. A server needs none."""
+    """Whether the engine's library is installed. A server needs none."""
     needs = {"rapidocr": ("rapidocr", "onnxruntime"), "tesseract": ("tesserocr",), "deepseek": ("mlx_vlm",)}
     return all(find_spec(module) is not None for module in needs.get(name, ()))

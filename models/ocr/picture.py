@@ -1,4 +1,4 @@
-"""A picture opened for an engine: upright, in colour, on white, and never larger than can be held."""
+"""Opens a picture for an engine: upright, in colour, on white, bounded in size."""
 
 import io
 import warnings
@@ -16,9 +16,9 @@ FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
 
 
 def open_image(image: bytes) -> "Image.Image":
-    """The picture as RGB, turned as its camera says. Raises UnreadableImage for what is none, or more than 40 MP.
+    """The picture as RGB, turned by its EXIF orientation. Raises UnreadableImage for no picture, or more than 40 MP.
 
-    A photograph of more (JPEG) is opened at a half, a quarter or an eighth of its size.
+    A larger photograph (JPEG) is opened at a half, a quarter or an eighth of its size.
     """
     from PIL import Image, ImageOps
 

@@ -1,4 +1,4 @@
-"""The port of what reads words in a picture."""
+"""The port of every OCR engine."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class OcrLine(Struct, frozen=True):
-    """Words on one line. `box` is left, top, right, bottom in pixels; `score` from 0 to 1, the engine's own."""
+    """One line of text. `box` is left, top, right, bottom in pixels; `score` from 0 to 1, the engine's own."""
 
     text: str
     box: tuple[float, float, float, float]
@@ -15,10 +15,10 @@ class OcrLine(Struct, frozen=True):
 
 
 class OcrReading(Struct, frozen=True):
-    """What an engine read, in reading order. Its word is approximate, whatever the scores are.
+    """An engine's text in reading order. It counts as approximate, whatever the scores are.
 
-    An engine that says where words stand gives `lines`; one that writes them down as it sees fit gives `written`.
-    `told` are sentences for the person: the text was cut off, it repeats itself.
+    An engine that locates lines gives `lines`; one that writes free text gives `written`. `told` are sentences for the
+    user: the text was truncated, it repeats itself.
     """
 
     engine: str
@@ -28,7 +28,7 @@ class OcrReading(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """As it was written; else the rows of the picture, what stands side by side parted by two blanks."""
+        """`written`; else the rows of the picture, with two blanks between lines side by side."""
         return self.written or "\n".join("  ".join(line.text for line in row) for row in line_rows(self.lines))
 
 
@@ -40,23 +40,23 @@ class OcrEngine(Protocol):
 
     @property
     def lines(self) -> bool:
-        """Whether it reads crops of single lines: `read_lines` may be called."""
+        """Whether it reads crops of single lines, by `read_lines`."""
         ...
 
     def read(self, image: bytes) -> OcrReading:
-        """The words in an encoded picture (PNG, JPEG, …).
+        """The text in an encoded picture (PNG, JPEG, …).
 
         Raises UnreadableImage where it is none, MissingLibrary where the engine is not installed, ModelError.
         """
         ...
 
     def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
-        """The words of each crop, in the order given; "" where there are none. Boxes are the crops' own."""
+        """The text of each crop, in the order given; "" where there is none. Boxes are the crops' own."""
         ...
 
 
 def line_rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
-    """Lines whose middles lie within each other's height are one row; top to bottom, left to right."""
+    """Rows of lines: those whose middles lie within each other's height; top to bottom, left to right."""
     found: list[list[OcrLine]] = []
     for line in sorted(lines, key=_middle):
         row = found[-1] if found else None

@@ -1,4 +1,4 @@
-"""A text that has begun to repeat itself without end, as DeepSeek-OCR does in some 4 % of pictures (mlx-vlm #578)."""
+"""Detects endless repetition of a text, as DeepSeek-OCR produces in some 4 % of pictures (mlx-vlm #578)."""
 
 LOOKED_AT = 4_000  # characters of the end
 LEAST = 800  # repeated characters: a ruled line or a table's row of blanks is shorter
@@ -6,7 +6,7 @@ TIMES = 8
 
 
 def loop_at(text: str) -> int | None:
-    """Where an endless repetition begins to be one: after its first round. None where there is none.
+    """The offset after the first round of an endless repetition; None where there is none.
 
     The end of the text is one unit, `TIMES` times or more, `LEAST` characters in all or more.
     """

@@ -1,4 +1,4 @@
-"""Any vision model behind an OpenAI-compatible address: it is shown the picture and asked for the words on it.
+"""OCR by any vision model behind an OpenAI-compatible address.
 
 The picture goes to that address and nowhere else, and only where `models.ocr_server` or the command line names it.
 """
@@ -57,7 +57,7 @@ class VisionServer:
             return apart.submit(asyncio.run, self._read(part)).result()
 
     def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
-        """Not its work: it reads pages."""
+        """Not supported: it reads pages."""
         raise NotImplementedError("a vision server reads whole pictures")
 
     async def _read(self, picture: Image) -> OcrReading:

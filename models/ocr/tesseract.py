@@ -86,14 +86,14 @@ class Tesseract:
 
 
 def find_data(env: Mapping[str, str]) -> Path | None:
-    """The first folder that holds data of one of our languages: TESSDATA_PREFIX, then where packages put it."""
+    """The first folder with data of a known language: TESSDATA_PREFIX, then where packages put it."""
     given = env.get("TESSDATA_PREFIX", "")
     chosen = [Path(given), Path(given) / "tessdata"] if given else []
     return next((folder for folder in [*chosen, *_usual_places(env)] if languages_in(folder)), None)
 
 
 def languages_in(folder: Path) -> tuple[str, ...]:
-    """Which of our languages have their data there."""
+    """The known languages whose data is in the folder."""
     return tuple(name for name in LANGUAGES if (folder / f"{name}.traineddata").is_file())
 
 
@@ -118,7 +118,7 @@ def _library() -> Any:
 
 
 def data_command() -> str:
-    """The command that brings the languages' data to this system."""
+    """The command that installs the languages' data on this system."""
     match sys.platform:
         case "darwin":
             return "brew install tesseract-lang"

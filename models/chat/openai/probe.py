@@ -1,6 +1,6 @@
-"""What a server says of itself: which one it is, what models it has, and the true window of one of them.
+"""Probes a server: its kind, its models, and the real window of one of them.
 
-Everything here is asked through an `JsonFetcher`, which never raises; what a server does not say stays None.
+Every query goes through a `JsonFetcher`, which never raises; what a server does not report stays None.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ LARGEST_WINDOW = 1_000_000_000  # tokens
 
 
 class JsonFetcher(Protocol):
-    """GET, or POST where there is a body: a JSON object, {} for a 200 that holds none, or None."""
+    """Fetches a URL by GET, or by POST with a body: a JSON object, {} for a 200 without one, or None."""
 
     def __call__(self, url: str, body: Json | None = None) -> Awaitable[Json | None]: ...
 
 
 class ProbeResult(Struct, frozen=True, kw_only=True):
-    """What a server told. None: it did not say."""
+    """The report of a server. None: not reported."""
 
     server: str = ""  # llamacpp | ollama | lmstudio | mlx_lm | mlx_vlm | ""
     known_as: str = ""  # what the server calls the model itself
@@ -35,7 +35,8 @@ class ProbeResult(Struct, frozen=True, kw_only=True):
 
 
 async def probe_server(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
-    """Ask whatever server is at `address` (with its /v1) about `model`: the first of the kinds that answers."""
+    """Probes the server at `address` (with its /v1) for `model`, as each known kind in turn; the first that answers
+    counts."""
     root = address.removesuffix("/v1")
     asked: tuple[Callable[[str, str, JsonFetcher], Awaitable[ProbeResult | None]], ...] = (
         _llamacpp,
@@ -84,9 +85,10 @@ async def _lmstudio(root: str, model: str, ask: JsonFetcher) -> ProbeResult | No
 
 
 async def _ollama(root: str, model: str, ask: JsonFetcher) -> ProbeResult | None:
-    """Ollama: /api/ps has the context a loaded model really has; /api/show what its Modelfile sets.
+    """Ollama: /api/ps has a loaded model's real context, /api/show the one that its Modelfile sets.
 
-    The length that a checkpoint was trained for is not the window: Ollama cuts at num_ctx, silently. It bounds it.
+    The length that a checkpoint was trained for is not the window: Ollama cuts at num_ctx, silently. It is an upper
+    bound.
     """
     show, loaded = await asyncio.gather(ask(f"{root}/api/show", {"model": model}), ask(f"{root}/api/ps"))
     if show is None or ("model_info" not in show and "details" not in show):
@@ -121,9 +123,10 @@ def _num_ctx(parameters: str) -> int | None:
 
 
 async def _any_other(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
-    """A /v1/models row may carry a length under one of the names in use (vLLM, llama.cpp's router, OpenRouter).
+    """Other servers: a /v1/models row may carry a length under one of the names in use (vLLM, llama.cpp's router,
+    OpenRouter).
 
-    Whether the model sees, OpenRouter says in its row, and of the others only the name of the model does.
+    OpenRouter's row reports vision; for the others only the model's name tells.
     """
     found = await ask(f"{address}/models")
     rows = [_object(row) for row in _list((found or {}).get("data"))]
@@ -144,7 +147,7 @@ async def _any_other(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
 
 
 async def _mlx_vlm(root: str, model: str, ask: JsonFetcher) -> ProbeResult:
-    """mlx_vlm.server: GET /health has the window of the model that is loaded. It serves models without eyes too."""
+    """mlx_vlm.server: GET /health has the window of the loaded model. It serves text models too."""
     health = await ask(f"{root}/health") or {}
     loaded = health.get("loaded_model") == model
     window = _count(health.get("effective_context_limit")) if loaded else None
@@ -152,7 +155,7 @@ async def _mlx_vlm(root: str, model: str, ask: JsonFetcher) -> ProbeResult:
 
 
 def refine_profile(profile: Profile, told: ProbeResult, settings: ModelSettings) -> Profile:
-    """The profile with what the server told; a setting that a person made goes before it."""
+    """The profile with the server's report; a user's setting takes precedence."""
     window, known = profile.window, profile.window_known
     if not settings.window and told.window:
         window, known = told.window, True
@@ -183,12 +186,12 @@ _SEES = re.compile(
 
 
 def has_vision_by_name(name: str) -> bool | None:
-    """True where a model of this name is known to see; None where the name does not say."""
+    """True where models of this name are known to have vision; None where the name does not tell."""
     return True if _SEES.search(name) else None
 
 
 def image_rule(name: str) -> ImageRule:
-    """How a model of this name, which sees, most likely counts its images; Qwen2-VL's where nothing is known."""
+    """The most likely image token count for a vision model of this name; Qwen2-VL's by default."""
     return next((rule for pattern, rule in _RULES if re.search(pattern, name, re.IGNORECASE)), ImageRule.QWEN2)
 
 
@@ -205,7 +208,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _count(value: object) -> int | None:
-    """A number of tokens that a window may have; None for anything else."""
+    """A plausible window in tokens; None for any other value."""
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if 0 < value <= LARGEST_WINDOW else None

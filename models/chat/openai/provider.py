@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's chat completions: llama.cpp, LM Studio, Ollama, mlx_lm.server, OpenAI."""
+"""Client of any server with OpenAI's chat completions: llama.cpp, LM Studio, Ollama, mlx_lm.server, OpenAI."""
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
@@ -22,7 +22,7 @@ from models.tokens import SAMPLES, Estimate, request_tokens
 
 
 class OpenAICompatible:
-    """A ChatModel over HTTP. Nothing is loaded or asked before `prepare` or the first request."""
+    """A ChatModel over HTTP. Loads and sends nothing before `prepare` or the first request."""
 
     def __init__(
         self, spec: ModelSpec, *, address: str, profile: Profile, settings: ModelSettings, key: str, key_variable: str
@@ -46,7 +46,7 @@ class OpenAICompatible:
         return self._counter
 
     async def prepare(self) -> Profile:
-        """Ask the server for its true window, whether the model sees and calls tools, and how it counts."""
+        """Queries the server for its real window, vision, tools and token counts."""
         if self._profile.remote and "api.openai.com" in self.place.address:
             return self._profile  # it tells none of these
         found = await probe.probe_server(self.place.address, self.place.model, self._transport.ask)
@@ -58,7 +58,8 @@ class OpenAICompatible:
         return self._profile
 
     async def calibrate(self, texts: Iterable[str]) -> None:
-        """Set the estimate right by llama.cpp's own `/tokenize`, where it is one. Not while assembling."""
+        """Corrects the token estimate by llama.cpp's own `/tokenize`, if the server has it. Not while a request is
+        assembled."""
         counted = actual = 0
         for text in texts:
             answer = await self._transport.ask(self.place.address.removesuffix("/v1") + "/tokenize", {"content": text})
@@ -77,7 +78,7 @@ class OpenAICompatible:
         await self._transport.close()
 
     def body(self, request: Request) -> bytes:
-        """The very bytes that are sent: the same for the same request."""
+        """The exact bytes that are sent: equal for equal requests."""
         given, default = request.temperature, self._settings.temperature
         openai_itself = "api.openai.com" in self.place.address
         return openai_request.openai_body(
@@ -145,7 +146,7 @@ class OpenAICompatible:
         raise AttemptFailed(failed, retry=failed.code in {"server_error", "rate_limited"})
 
     async def _at_once(self, reply: HttpResponse, reader: OpenAIReplyReader) -> AsyncGenerator[Event, None]:
-        """A server that does not stream answers in one JSON object."""
+        """Events of a single JSON object, from a server that does not stream."""
         whole = await reply.whole()
         try:
             found: object = load_json(whole)
@@ -163,7 +164,7 @@ class OpenAICompatible:
             yield event
 
     def _reckoned(self, request: Request, words: int) -> Usage:
-        """An estimate, for a server that counts nothing."""
+        """An estimate, for a server that reports no usage."""
         prompt = request_tokens(request, self._counter, self._profile.images)
         return Usage(prompt, words // 4, estimated=True)
 

@@ -1,4 +1,4 @@
-"""The chunks of an OpenAI-compatible stream, put together into events. Pure: JSON objects in, events out."""
+"""Parses the chunks of an OpenAI-compatible stream into events. Pure: JSON objects in, events out."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ LONGEST_NAME, MOST_TIMINGS = 40, 32
 
 
 class _Call:
-    """A tool call in the making."""
+    """A tool call under construction."""
 
     def __init__(self) -> None:
         self.id = ""
@@ -26,10 +26,10 @@ class _Call:
 
 
 class OpenAIReplyReader:
-    """Feed it the stream's objects; `finish` gives what is held back until the end.
+    """Reads the stream's objects; `finish` returns what is held back until the end.
 
-    `reason` is None until the server said why it stopped. Values of a wrong type are passed over; what passes
-    `limits` raises StreamLimitExceeded.
+    `reason` is None until the server reported why it stopped. Values of a wrong type are ignored; raises
+    StreamLimitExceeded past `limits`.
     """
 
     def __init__(self, limits: StreamLimits | None = None) -> None:
@@ -45,7 +45,7 @@ class OpenAIReplyReader:
 
     @property
     def taken(self) -> int:
-        """Bytes of text, reasoning and tool calls that came so far."""
+        """Bytes of text, reasoning and tool calls so far."""
         return self._meter.taken
 
     def feed(self, chunk: Json) -> Iterator[Event]:
@@ -83,7 +83,7 @@ class OpenAIReplyReader:
         yield event
 
     def _take_call(self, delta: Json, position: int) -> None:
-        """Put a piece where it belongs: by its index; a new id under an old index begins another call."""
+        """Adds a piece to its call, by its index; a new id under an old index begins another call."""
         index = delta.get("index")
         index = index if isinstance(index, int) else position
         call_id = _string(delta.get("id"))
@@ -115,7 +115,7 @@ class OpenAIReplyReader:
         return any(not _is_json("".join(call.arguments) or "{}") for call in self._calls)
 
     def finish(self) -> Iterator[Event]:
-        """What was held back: the last characters, and the tool calls in their order."""
+        """The events held back: the last characters, and the tool calls in their order."""
         if rest := self._reasoning.close():
             yield from self._count(ReasoningChunk(rest))
         for event in [*self._think.feed(self._text.close()), *self._think.close()]:
@@ -129,7 +129,7 @@ class OpenAIReplyReader:
             self.reason = StopReason.TOOL_CALLS
 
     def counted(self) -> Usage | None:
-        """The server's own count, with what llama.cpp says of its cache and its speed."""
+        """The server's own usage, with llama.cpp's figures of its cache and speed."""
         timings = self._timings
         usage = self.usage
         if usage is None and "prompt_n" in timings:
@@ -166,7 +166,7 @@ def _progress(given: Json) -> PrefillProgress:
 
 
 def _numbers(timings: Json) -> Json:
-    """What llama.cpp measures: finite numbers under short names, and no more of them than it has."""
+    """The measurements of llama.cpp: finite numbers under short names, at most as many as it has."""
     found = {
         name: value
         for name, value in timings.items()

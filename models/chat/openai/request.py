@@ -1,8 +1,7 @@
-"""A Request as the bytes of an OpenAI-compatible server. Pure, and the same bytes for the same Request.
+"""Serialises a Request for an OpenAI-compatible server. Pure: equal bytes for equal requests.
 
-`messages` stands last in the body, so that request n+1 begins with request n on the wire as well.
-Messages of the system that come after the first words, and neighbours of one role, are written so that strict chat
-templates (Gemma, Mistral) take them.
+`messages` is last in the body, so that request n+1 begins with request n on the wire as well. Later system messages,
+and neighbours of one role, are written so that strict chat templates (Gemma, Mistral) accept them.
 """
 
 import base64
@@ -34,7 +33,7 @@ def openai_body(
     temperature: float | None = None,
     limit_name: str = "max_tokens",
 ) -> bytes:
-    """The body of POST /chat/completions. `extra` holds what only some servers understand."""
+    """The body of POST /chat/completions. `extra` holds fields that only some servers know."""
     given: Json = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
     given[limit_name] = request.max_tokens
     if temperature is not None:
@@ -47,7 +46,7 @@ def openai_body(
 
 
 def tools(given: Iterable[Tool]) -> list[Json]:
-    """The tools on the wire, by name: the head of a prompt must not depend on their order."""
+    """The tools by name, so that the head of a prompt does not depend on their order."""
     return [_tool(tool) for tool in sorted(given, key=lambda tool: tool.name)]
 
 
@@ -57,7 +56,7 @@ def _tool(tool: Tool) -> Json:
 
 
 def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:
-    """The messages on the wire: one system message at the head, tool results apart, neighbours joined."""
+    """The messages on the wire: one system message at the head, tool results apart, neighbours merged."""
     wire: list[Json] = []
     for message in given:
         for one in _wire(message, vision=vision, at_head=all(m["role"] == "system" for m in wire)):
@@ -96,7 +95,7 @@ def _assistant(message: Message) -> Json:
 
 
 def _content(message: Message, *, vision: bool) -> str | list[Json]:
-    """A string where there is no picture to send; else a list of parts in their order."""
+    """A string without pictures; else a list of parts in their order."""
     if not vision or not any(isinstance(part, Image) for part in message.parts):
         words = (image_placeholder(part) if isinstance(part, Image) else render(part) for part in wire_parts(message))
         return "\n\n".join(word for word in words if word)
