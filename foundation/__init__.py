@@ -1,1 +1,1 @@
-"""What every room stands on: errors, paths, files, privacy, the terminal's sanitiser, trust, the clock."""
+"""What every package uses: errors, paths, files, privacy, terminal text, trust, the clock."""

@@ -1,4 +1,4 @@
-"""JSON from elsewhere, with limits on depth and on the number of values.
+"""JSON from outside, with limits on depth and on the number of values.
 
 Three bytes of JSON (`{},`) become 72 bytes of memory: the size of the text alone bounds nothing.
 """

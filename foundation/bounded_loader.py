@@ -15,7 +15,7 @@ MOST_BITS = 64  # of a number: more digits than these are no setting, and Python
 
 
 def compose_yaml(text: str) -> yaml.Node | None:
-    """The tree of nodes, or None where the text is empty. Raises BadYaml."""
+    """The node tree, or None where the text is empty. Raises BadYaml."""
     if len(text) > MOST_CHARACTERS:
         raise BadYaml(1, f"the file has {len(text):,} characters; {MOST_CHARACTERS:,} are the most")
     loader: Any = None
@@ -23,7 +23,7 @@ def compose_yaml(text: str) -> yaml.Node | None:
         loader = BoundedLoader(text)
         return cast("yaml.Node | None", loader.get_single_node())
     except yaml.YAMLError as error:
-        raise BadYaml(*yaml_trouble(error, text)) from error
+        raise BadYaml(*yaml_problem(error, text)) from error
     except (ValueError, OverflowError) as error:  # an escape such as "\U7fffffff"
         line = loader.line + 1 if loader is not None else 1
         raise BadYaml(line, "this is no YAML") from error
@@ -32,7 +32,7 @@ def compose_yaml(text: str) -> yaml.Node | None:
             loader.dispose()
 
 
-def built_yaml(node: yaml.Node) -> Any:
+def construct_yaml(node: yaml.Node) -> Any:
     """The plain value that a node of `compose_yaml` stands for. Raises BadYaml."""
     line = node.start_mark.line + 1
     try:
@@ -44,8 +44,8 @@ def built_yaml(node: yaml.Node) -> Any:
         raise BadYaml(line, "this is no value of the kind that it says it is") from error
 
 
-def yaml_trouble(error: yaml.YAMLError, text: str) -> tuple[int, str]:
-    """The line (from 1) and the sentence. What was opened and not closed is told where it opens."""
+def yaml_problem(error: yaml.YAMLError, text: str) -> tuple[int, str]:
+    """The line (from 1) and the sentence. An unclosed bracket is reported where it opens."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return 1, " ".join(str(error).split())
     context = error.context or ""

@@ -1,4 +1,4 @@
-"""Citations in a text: `[House · Ann · 2026-03-14 · e_4kx7…]` names what `/recall e_4kx7…` brings back."""
+"""Citations in a text: `[House · Ann · 2026-03-14 · e_4kx7…]` cites the entry that `/recall e_4kx7…` shows."""
 
 import re
 from collections.abc import Collection
@@ -16,8 +16,7 @@ _CITATION = re.compile(
 
 
 def cited_refs(text: str) -> tuple[str, ...]:
-    """The references of the citations in a text, each once, in order. Whether there is such a thing only the store
-    knows."""
+    """The references of the citations in a text, each once, in order. Only the store knows whether they exist."""
     return tuple(dict.fromkeys(found["last"] or found["alone"] for found in _CITATION.finditer(text)))
 
 

@@ -1,4 +1,4 @@
-"""Time, passed in: nothing below the edges asks the machine what time it is."""
+"""Clock, passed in: no module below the edges reads the system time itself."""
 
 import time
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What tells the time."""
+    """A source of time."""
 
     def now(self) -> datetime:
         """The moment, aware, in UTC."""
@@ -28,7 +28,7 @@ class SystemClock:
 
 
 def to_ms(moment: datetime) -> int:
-    """Milliseconds since 1970 in UTC; a naive moment is taken as local time."""
+    """Milliseconds since 1970 in UTC; a naive datetime is taken as local time."""
     return round(moment.timestamp() * 1000)
 
 

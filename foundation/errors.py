@@ -12,7 +12,7 @@ from typing import ClassVar
 
 
 class PalimpsestError(Exception):
-    """An error with a sentence for a person. `code` is stable, for programs."""
+    """An error with a sentence for the user. `code` is stable, for programs."""
 
     code: ClassVar[str] = "failed"
     exit_status: ClassVar[int] = 1
@@ -29,14 +29,14 @@ class PalimpsestError(Exception):
 
 
 class Misuse(PalimpsestError):
-    """What was asked does not fit the command: exit status 2."""
+    """The arguments do not fit the command: exit status 2."""
 
     code = "misuse"
     exit_status = 2
 
 
 class TemporaryFailure(PalimpsestError):
-    """It could not be finished now and may be later: exit status 75."""
+    """It could not be finished now, but a later try may succeed: exit status 75."""
 
     code = "not_yet"
     exit_status = 75

@@ -1,4 +1,4 @@
-"""Why a file is no picture that can be read, in a sentence; what a library says of it names its own objects."""
+"""Sentences for pictures that cannot be read; a library's own message names its own objects."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The one command that installs something beside the running program, whichever way that was set up."""
+"""Install commands for hints, as the running program was set up."""
 
 import importlib.util
 import sys

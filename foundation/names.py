@@ -1,7 +1,7 @@
-"""The grammar of every name that is read from a database, manifest, listing or setting and becomes part of a path.
+"""Grammars of names from a database, manifest, listing or setting that become part of a path.
 
-A name that does not fit its grammar was written by no version of this program. What is read is held against it with
-`Grammar.fits`; whoever reads decides how to refuse (memory.names raises `ForgedName`).
+A name that does not fit its grammar was written by no version of this program. Readers check it with `Grammar.fits`,
+and decide how to refuse it (memory.names raises `ForgedName`).
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Where things lie. The only file that knows a path of ours."""
+"""Paths of a workspace and of the user configuration. No other module builds one."""
 
 import os
 from collections.abc import Mapping

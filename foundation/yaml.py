@@ -30,7 +30,7 @@ def construct_yaml(node: "yaml.Node") -> Any:
     """The plain value that a node of `compose_yaml` stands for. Raises BadYaml."""
     from foundation import bounded_loader
 
-    return bounded_loader.built_yaml(node)
+    return bounded_loader.construct_yaml(node)
 
 
 def load_yaml(text: str) -> Any:

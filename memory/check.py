@@ -24,7 +24,7 @@ from memory.settings import ArchiveSettings
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):
-    """The problems; after a repair also what was mended, what is lost, and where the originals are kept."""
+    """The problems; after a repair also the repairs, the losses, and the folder of the originals."""
 
     problems: tuple[IntegrityProblem, ...]
     pages: int
@@ -46,7 +46,7 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 
 
 def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> CheckReport:
-    """The database whole, every pack, page and manifest. Nothing is changed."""
+    """Checks the whole database, every pack, page and manifest. Changes nothing."""
     try:
         memory = Memory.open(workspace, settings=settings)
     except Damaged as error:
@@ -68,7 +68,7 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
 
 
 def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSettings | None = None) -> CheckReport:
-    """The same, and what is damaged is mended, a copy of it kept in `.palimpsest/damaged/`."""
+    """Checks and repairs; a copy of each damaged file is kept in `.palimpsest/damaged/`."""
     settings = settings or ArchiveSettings()
     before = check(workspace, settings)
     mended, lost = list[str](), list[str]()
@@ -115,7 +115,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
 
 
 def _without_forged_names(memory: Memory, damages: Quarantine) -> list[str]:
-    """Takes out rows whose names no program of ours wrote; a copy of the database is kept first."""
+    """Deletes rows with forged names; a copy of the database is kept first."""
     found = memory.cold.read(lambda db: list(forged(db)))
     if not found:
         return []
@@ -134,7 +134,7 @@ def _tell_brought_back(one: MissingTurns, mended: list[str], lost: list[str]) ->
 
 
 def _each_once(problems: Iterable[IntegrityProblem]) -> tuple[IntegrityProblem, ...]:
-    """Each place once, however many checks found it damaged."""
+    """Each location once, however many checks found it damaged."""
     named: dict[tuple[str, str], IntegrityProblem] = {}
     for one in problems:
         named.setdefault((one.what, one.where), one)

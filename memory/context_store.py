@@ -50,7 +50,7 @@ class ContextStore:
         return self._cold.secret
 
     def epoch(self, conversation: int) -> Epoch | None:
-        """None also where its row is damaged: then another begins."""
+        """The stored epoch; None also where its row is damaged, so that another begins."""
         return self._cold.read(lambda db: context_state.epoch(db, conversation))
 
     def set_epoch(self, conversation: int, epoch: NewEpoch) -> None:
@@ -58,11 +58,11 @@ class ContextStore:
         self._cold.write(lambda db: _put_epoch(db, conversation, epoch, now_ms))
 
     def last_request(self, conversation: int) -> LastRequest | None:
-        """None also where its row is damaged."""
+        """The stored last request; None also where its row is damaged."""
         return self._cold.read(lambda db: context_state.last_request(db, conversation))
 
     def record(self, conversation: int, request: SentRequest) -> None:
-        """Stores all of it in one transaction. Raises NotFound where the entry is gone."""
+        """Stores the request and its state in one transaction. Raises NotFound where the entry was deleted."""
         now_ms = to_ms(self._cold.clock.now())
 
         def transaction(db: apsw.Connection) -> None:

@@ -48,19 +48,19 @@ class Conversations:
         return self._cold.new_conversation(title)
 
     def find(self, ref: str) -> Conversation:
-        """By its id, its exact title, or a prefix of its id that no other has. Raises NotFound."""
+        """The conversation by its id, its exact title, or a unique prefix of its id. Raises NotFound."""
         return self._cold.conversation(ref)
 
     def at(self, seq: int) -> Conversation:
-        """Raises NotFound."""
+        """The conversation of that seq. Raises NotFound."""
         return self._cold.conversation_at(seq)
 
     def recent(self, *, limit: int = 50, offset: int = 0, label: str | None = None) -> list[Conversation]:
-        """Chats, the one last written to first."""
+        """Chats, the most recently written first."""
         return self._cold.conversations(limit=limit, offset=offset, label=label)
 
     def latest(self) -> Conversation | None:
-        """The chat last written to."""
+        """The most recently written chat."""
         return next(iter(self.recent(limit=1)), None)
 
     def rename(self, seq: int, title: Cleared) -> Conversation:
@@ -92,7 +92,7 @@ class Conversations:
         return self._cold.begin_answer(draft)
 
     def entry(self, seq: int) -> Entry:
-        """Raises NotFound."""
+        """The entry of that seq. Raises NotFound."""
         return self._cold.entry(seq)
 
     def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
@@ -100,7 +100,7 @@ class Conversations:
         return self._cold.entries(seqs)
 
     def find_entry(self, id: str, conversation: int | None = None) -> Entry:  # noqa: A002 — as above
-        """By its id, or a prefix of it that no other has. Raises NotFound."""
+        """The entry by its id, or a unique prefix of it. Raises NotFound."""
         return self._cold.find(id, conversation)
 
     def entries_named(self, id: str, conversation: int | None = None) -> list[Entry]:  # noqa: A002 — as above

@@ -21,7 +21,7 @@ from foundation.errors import PalimpsestError
 
 
 class MemoryFailure(PalimpsestError):
-    """Something that memory could not do."""
+    """A failed operation of memory."""
 
     code = "memory"
 
@@ -33,7 +33,7 @@ class NotFound(MemoryFailure):
 
 
 class Damaged(MemoryFailure):
-    """What is on disk is not what was written there."""
+    """Data on disk differs from what was written."""
 
     code = "damaged"
 
@@ -63,13 +63,13 @@ class NotAPage(MemoryFailure):
 
 
 class OutOfDate(MemoryFailure):
-    """What was to be archived changed while its pages were made; nothing was let go."""
+    """The entries changed while their pages were made; nothing was deleted."""
 
     code = "out_of_date"
 
 
 class StoreError(MemoryFailure):
-    """The cold store could not do it."""
+    """A failed operation of the cold store."""
 
     code = "store"
 
@@ -87,7 +87,7 @@ class ReadOnly(StoreError):
 
 
 class StoreFull(StoreError):
-    """No space is left; nothing of this write was kept."""
+    """No space is left; nothing of this write was stored."""
 
     code = "store_full"
 

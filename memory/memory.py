@@ -1,4 +1,4 @@
-"""All that a workspace remembers, opened together: hot Markdown, the cold store, the archive, and the search."""
+"""The memory of a workspace: hot Markdown, the cold store, the archive, and the search, opened together."""
 
 import os
 from collections.abc import Sequence
@@ -126,7 +126,7 @@ class Memory:
 
     @cached_property
     def renewing(self) -> "Reindexer":
-        """Brings terms that an older analyser found up to date."""
+        """Updates terms of an older analyser version."""
         from memory.search.reindex import Reindexer
 
         return Reindexer(self.cold, self.passage)
@@ -155,7 +155,7 @@ class Memory:
 
     @cached_property
     def passages(self) -> PassageCache:
-        """The passages read lately, for search, recall and the screen together."""
+        """The cache of passages, shared by search, recall and the screen."""
         return PassageCache(self.cold, lambda entry: self.vault.entry_text(entry))  # noqa: PLW0108 -- opened late
 
     def passage(self, entry: Entry) -> EntryText:
@@ -167,7 +167,7 @@ class Memory:
 
     @cached_property
     def references(self) -> References:
-        """What ids, places, labels and citations name here."""
+        """The resolver of ids, places, labels and citations."""
         return References(self.cold, self.hot, lambda: self.vault, self.passages)
 
     def recall(self, ref: str) -> tuple[RecalledPassage, ...]:
@@ -206,7 +206,7 @@ class Memory:
         return appended[-1], archived
 
     def recover(self) -> None:
-        """What a crash cut off is brought to its end: answers become entries, and deletions go on.
+        """Completes what a crash interrupted: answers become entries, and deletions continue.
 
         Raises ForgedName where a row names a file that no program of ours named; nothing was done for it.
         """

@@ -1,4 +1,4 @@
-"""Names from a store, a manifest or a listing, held against their grammar before they become part of a path."""
+"""Validates names from a store, a manifest or a listing before they become part of a path."""
 
 from foundation.names import Grammar
 from foundation.program import PROGRAM
@@ -9,9 +9,9 @@ _SHOWN = 60  # characters of a name that is refused
 
 
 def vetted(grammar: Grammar, value: object, place: str) -> str:
-    """The value, which fits the grammar. `place` says where it was read: `table leaving`, `deleted.ids`.
+    """The value, if it fits the grammar. `place` says where it was read: `table leaving`, `deleted.ids`.
 
-    Raises ForgedName. Nothing was done with the value by then.
+    Raises ForgedName before the value is used.
     """
     if isinstance(value, str) and grammar.fits(value):
         return value

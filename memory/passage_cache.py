@@ -45,7 +45,7 @@ class PassageCache:
             return list(self._values)
 
     def passage(self, entry: Entry) -> EntryText:
-        """The entry's text as the store has it now. Raises NotFound where the entry was deleted, and Damaged."""
+        """The current text of the entry. Raises NotFound where it was deleted, and Damaged."""
         if entry.text is not None:
             return self._read(entry)
         self.refresh()
@@ -64,7 +64,7 @@ class PassageCache:
         return found
 
     def get(self, key: Hashable, owner: Hashable, size: int, make: Callable[[], T]) -> T:
-        """The cached value, else what `make` returns, of about `size` bytes. Raises what `make` raises."""
+        """The cached value, else the result of `make`, of about `size` bytes. Raises the errors of `make`."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

@@ -1,4 +1,4 @@
-"""A whole passage with its address and how far to trust it, made of an entry, a note, a page or an archive."""
+"""A whole passage with its citation and trust, from an entry, a note, a page or an archive."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -35,9 +35,9 @@ class AttributedText(Struct, frozen=True, kw_only=True):
 
 
 def attributed_texts(page: PageText) -> tuple[AttributedText, ...]:
-    """What each speaker says on the page, in order; nothing on a file's page.
+    """The text of each speaker on the page, in order; nothing on a file's page.
 
-    The newline that ends an entry on the page is no part of it; a head line that cannot be understood names nobody.
+    The newline that ends an entry on the page is no part of it; an unreadable head line names nobody.
     """
     ends = [*(head.begin for head in page.heads), len(page.text)]
     return tuple(
@@ -157,7 +157,7 @@ def passage_of_page(page: PageText, citation: Citation) -> RecalledPassage:
 
 
 def passage_of_archive(archive: ArchiveRow, pages: Sequence[PageText]) -> RecalledPassage:
-    """All that was archived under a label: its pages' texts, joined, and trusted as far as the least of them."""
+    """The pages' texts of an archive, joined, with the lowest trust among them."""
     text = "".join(page.text for page in pages)
     count = f"{len(pages):,} page{'s' if len(pages) > 1 else ''}"
     lines_before = accumulate((page.text.count("\n") for page in pages), initial=0)
@@ -180,7 +180,7 @@ def passage_of_archive(archive: ArchiveRow, pages: Sequence[PageText]) -> Recall
 
 
 def engine_of(pages: Sequence[str]) -> str:
-    """What read an entry's text: the cell reader where it stands on pages."""
+    """The reader of an entry's text: the cell reader where it is on pages."""
     return "cells" if pages else STORED
 
 

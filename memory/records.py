@@ -98,7 +98,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     @property
     def said_by(self) -> str:
-        """Who said it: the speaker, or the role; "" for a file's page, which nobody said."""
+        """The speaker, or the role; "" for a file's page."""
         return "" if self.kind is EntryKind.PAGE else self.speaker or self.role.value
 
 

@@ -83,7 +83,7 @@ class References:
         return tuple(self.read(target) for target in self.find(text, conversation))
 
     def read(self, target: Target) -> RecalledPassage:
-        """The whole passage. Raises NotFound where it is gone by now, and Damaged."""
+        """The whole passage. Raises NotFound where it was deleted meanwhile, and Damaged."""
         match target:
             case Entry():
                 return self._entry_passage(target)
@@ -154,7 +154,7 @@ class References:
 
 
 def nothing_named(text: str) -> NotFound:
-    """The error of those who take references only, for plain words."""
+    """The error for plain words, for callers that take references only."""
     return NotFound(
         "Nothing by that name",
         f"“{text}” is no id, no lines of a note's file, and no archive's label.",

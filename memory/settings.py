@@ -1,4 +1,4 @@
-"""The settings of the memory room; agent.config.config composes them with the other rooms'."""
+"""The settings of memory; agent.config.config composes them with the other packages'."""
 
 from typing import Annotated, Literal
 
@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 
 class ArchiveSettings(Struct, frozen=True, kw_only=True):
-    """How text becomes pages, and where they stand."""
+    """How text becomes pages, and where packs are stored."""
 
     mode: Annotated[Literal["tiny", "small", "base", "large"], Meta(description="How large a page is.")] = "base"
     dense: Annotated[bool, Meta(description="Whether pages are drawn in cells of 6×12 pixels instead of 8×16.")] = False

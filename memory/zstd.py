@@ -1,4 +1,4 @@
-"""zstd with a bound: no frame of ours, or of anyone else's, may grow past what was asked for."""
+"""zstd with a bound on the size of every decompressed frame."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, cast

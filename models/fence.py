@@ -135,7 +135,7 @@ def _marker() -> re.Pattern[str]:
 
 
 def new_nonce() -> str:
-    """Eight letters at random: 34 bits."""
+    """Eight random letters: 34 bits."""
     return "".join(secrets.choice(_LETTERS) for _ in range(8))
 
 

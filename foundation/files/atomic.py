@@ -1,4 +1,4 @@
-"""Files as a person would want them written: whole or not at all, and never over what somebody else just wrote."""
+"""Atomic file writes: whole or not at all, and never over a concurrent edit."""
 
 import errno
 import fcntl

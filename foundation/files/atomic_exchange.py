@@ -1,7 +1,7 @@
-"""Two files change places in one step, so that what stood at a path is never overwritten unseen.
+"""Exchanges two files in one step, so that the content of a path is never overwritten unseen.
 
-Check-then-replace loses an edit that lands between the check and the replacing. Exchanging cannot: whatever stood
-there, however new, comes out on the other side and can be read.
+Check-then-replace loses an edit that lands between the check and the replacement. An exchange cannot: the previous
+content, however new, comes out on the other side and can be read.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""Names in a folder: looked at, made, renamed, linked and removed, with no link followed."""
+"""Directory operations (list, create, rename, link, remove) that follow no link."""
 
 import os
 import stat

@@ -1,7 +1,7 @@
 """Folders opened by descriptor, with no link in any component of the path.
 
-What is done to a file is done to its name below an open folder. A link that appears in the path, even in the middle
-of an operation, is refused instead of followed. Windows has no such descriptors: there each component is looked at.
+Each file operation acts on a name below an open folder. A link that appears in the path, even in the middle of an
+operation, is refused instead of followed. Windows has no such descriptors: there each component is checked.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""A lock between processes: a file that one of them holds. It is freed by the system when its holder ends.
+"""Locks between processes: a file that one process locks. The system frees it when the holder ends.
 
-The file is never emptied or deleted: taking the lock changes nothing in it.
+The file is never emptied or deleted: locking changes nothing in it.
 """
 
 import errno

@@ -1,7 +1,7 @@
-"""The files of an SQLite store, looked at before SQLite opens them by name.
+"""Checks the files of an SQLite store before SQLite opens them by name.
 
-SQLite is given SQLITE_OPEN_NOFOLLOW, which refuses links in the whole path of the store. What stands beside it (the
-journal and its index) SQLite opens and writes to without a word, so each must be a regular file of the user's.
+SQLite gets SQLITE_OPEN_NOFOLLOW, which refuses links in the whole path of the store. It opens and writes the files
+beside the store (the journal and its index) unchecked, so each must be a regular file of the user's.
 """
 
 import stat

@@ -1,7 +1,7 @@
-"""Reading the files of a workspace that somebody else may have made: the one way in for what reaches a model.
+"""Reads workspace files that a stranger may have made; the only source of files for a model.
 
-A link that leads out of the workspace is not followed, what is no regular file (a pipe, a device) is not opened for
-longer than it takes to see that, and no more is read than a person would write by hand.
+A link that leads out of the workspace is not followed, a special file (a pipe, a device) is opened only to see its
+kind, and the size is bounded.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ MOST_BYTES = 2_000_000
 
 
 class UnreadableFile(ValueError):
-    """The file is left alone. The message says why, about `it`, and without a full stop."""
+    """The file is not read. The message says why, about `it`, and without a full stop."""
 
 
 def read_own_bytes(path: Path, *, within: Path | None = None, most: int = MOST_BYTES) -> bytes:

@@ -1,4 +1,4 @@
-"""What is taken out of text before it is written: private words, our own injections, secrets."""
+"""Removal of private text, injected blocks and secrets before a text is written."""
 
 from foundation.privacy.echoes import EchoFilter, EchoFilterStream, hidden_texts
 from foundation.privacy.privacy import (

@@ -1,4 +1,4 @@
-"""Text without the codes of colours, and where each of its characters lay with them."""
+"""Strips colour codes from a text, and maps its offsets back."""
 
 import re
 from array import array

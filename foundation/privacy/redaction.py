@@ -1,4 +1,4 @@
-"""What was taken out of a text, and the text without it."""
+"""Spans that are removed from a text, and the text without them."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def redact(text: str, taken: Sequence[Redaction], start: int = 0, end: int | Non
 
 
 def offset_after(taken: Sequence[Redaction], place: int) -> int:
-    """Where a place in the text lies once the spans are taken out; behind its mark where it lay within a span."""
+    """The offset after the spans are removed; behind its mark for an offset within a span."""
     moved = 0
     for span in taken:
         if span.start >= place:
@@ -41,7 +41,7 @@ def offset_after(taken: Sequence[Redaction], place: int) -> int:
 
 
 def offset_before(taken: Sequence[Redaction], place: int) -> int:
-    """Where a place in the text without the spans lay in the text with them (never within a span)."""
+    """The offset in the original text of an offset in the redacted one (never within a span)."""
     for span in taken:
         if span.start + len(span.mark) > place:
             break

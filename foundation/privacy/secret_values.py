@@ -1,4 +1,4 @@
-"""Which values look like chance rather than like words."""
+"""Randomness of a value: secrets look random, words do not."""
 
 import math
 import re

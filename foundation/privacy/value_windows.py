@@ -1,4 +1,4 @@
-"""Where in a text a named secret can be: only around words that hold a digit and a letter. Most prose has none."""
+"""Windows of a text that can hold a named secret: around words with a digit and a letter. Most prose has none."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the archive gives out: passages, pages' texts, and the rows of what it holds."""
+"""Types of the archive: texts of entries and pages, rows, estimates and results."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -17,9 +17,9 @@ archived or deleted then."""
 
 
 class EntryText(Struct, frozen=True):
-    """An entry's whole text. `pages` are the ids of the pages that it was read from; none where text was stored.
+    """An entry's whole text. `pages` are the ids of the pages that it was read from; none for stored text.
 
-    `told` says why it is not exact, in sentences.
+    `told` gives the reasons, in sentences, why it is not exact.
     """
 
     text: str
@@ -29,9 +29,9 @@ class EntryText(Struct, frozen=True):
 
 
 class PageText(Struct, frozen=True, kw_only=True):
-    """What one page says. `doubt` are the lines of the text, from 1, that may be wrong.
+    """The text of one page. `doubt` are its lines, from 1, that may be wrong.
 
-    `engine` is who read it: `cells`, `nearest`, an OCR engine's name, or two joined by `+`, the second of whom agrees.
+    `engine` is the reader: `cells`, `nearest`, an OCR engine's name, or two joined by `+`, the second of which agrees.
     """
 
     text: str
@@ -49,9 +49,8 @@ class PageText(Struct, frozen=True, kw_only=True):
 class PageRow(Struct, frozen=True, kw_only=True):
     """A page in the archive.
 
-    `text_tokens` are of the words that stand on it, lines of our own making aside, by the tokenizer that
-    `ArchiveResult`
-    names; `vision_tokens` are what its picture costs the reader of the archive's profile.
+    `text_tokens` are of its text without generated lines, by the tokenizer that `ArchiveResult` names; `vision_tokens`
+    are the cost of its picture by the archive's profile.
     """
 
     id: str
@@ -77,7 +76,7 @@ class PageRow(Struct, frozen=True, kw_only=True):
 
 
 class ArchiveRow(Struct, frozen=True, kw_only=True):
-    """What was archived in one go."""
+    """One archiving run."""
 
     seq: int
     label: str
@@ -92,7 +91,7 @@ class ArchiveRow(Struct, frozen=True, kw_only=True):
 
 
 class ArchiveEstimate(Struct, frozen=True, kw_only=True):
-    """What archiving would give, from the same layout and the same counts as the archiving itself."""
+    """The expected result of archiving, from the same layout and the same counts as the archiving itself."""
 
     pages: int
     text_tokens: int
@@ -101,7 +100,7 @@ class ArchiveEstimate(Struct, frozen=True, kw_only=True):
 
 
 class ArchiveResult(Struct, frozen=True, kw_only=True):
-    """What archiving gave. Tokens are of the context that pages save, never of disk space."""
+    """The result of archiving. Tokens are of the context that pages save, never of disk space."""
 
     seq: int  # ArchiveRow.seq
     label: str

@@ -129,7 +129,7 @@ def _is_ip(host: str) -> bool:
 
 
 def with_scheme(address: str) -> str:
-    """`http://` before an address in the local network, `https://` before any other without a scheme."""
+    """`http://` before a local or private host, `https://` before any other without a scheme."""
     if "://" in address:
         return address
     host = urlsplit(f"//{address}").hostname or ""

@@ -1,6 +1,6 @@
-"""The body of `/v1/embeddings`, both ways. Pure: bytes in, bytes out, or a sentence.
+"""Encodes and decodes `/v1/embeddings`, and normalises vectors. Pure: bytes in, bytes out, or a sentence.
 
-Raw vectors into rows of unit length; what cannot be one is refused.
+Raw vectors become rows of unit length; invalid ones are refused.
 """
 
 from collections.abc import Sequence

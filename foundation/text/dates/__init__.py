@@ -1,1 +1,1 @@
-"""Dates and spans in words, English and Chinese."""
+"""Dates and date ranges in English and Chinese text."""

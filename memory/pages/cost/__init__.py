@@ -1,1 +1,1 @@
-"""What a page costs a model, and whether it is worth drawing."""
+"""The token cost of a page, and whether a picture saves tokens."""

@@ -61,7 +61,7 @@ def _is_common(word: str) -> bool:
 
 
 def _goes_on(before: str) -> bool:
-    """Whether a sentence is under way."""
+    """Whether the text is within a sentence."""
     return len(before) == 2 and before[1] == " " and (before[0].isalnum() or before[0] in ",;)")
 
 
@@ -154,7 +154,7 @@ _PLAIN: Final = (
 
 
 class ExactToken(NamedTuple):
-    """A token, of which kind, and how long it stays where there are too many."""
+    """A token, its kind, and its rank where there are too many."""
 
     token: str
     kind: str
@@ -174,7 +174,7 @@ def _scanner(without: frozenset[str]) -> tuple[re.Pattern[str], list[tuple[str, 
 
 
 def exact_tokens(text: str) -> list[ExactToken]:
-    """Those of the text, each once, in the order in which they first appear."""
+    """The exact tokens of the text, each once, in order of first appearance."""
     scanner, groups = _scanner(frozenset(kind for kind, sign in _NEEDS.items() if sign not in text))
     found: dict[str, tuple[str, int]] = {}
     for match in scanner.finditer(text):
@@ -211,13 +211,13 @@ def factsheet(text: str, most: int = MOST) -> tuple[str, ...]:
 
 
 def clear_cache() -> None:
-    """Drops what is remembered of texts, where words must leave this process."""
+    """Clears the cache of texts, where private text must leave this process."""
     _ranked.cache_clear()
 
 
 @lru_cache(maxsize=32)
 def _ranked(text: str) -> tuple[tuple[int, str], ...]:
-    """Each token with its place, those first that stay longest."""
+    """Each token with its offset, the most important first."""
     found = enumerate(exact_tokens(MARKS.sub(" ", clear(text, TextSource.OTHER))))
     fitting = [(-exact.weight, place, exact.token) for place, exact in found if 2 <= len(exact.token) <= LONGEST]
     return tuple((place, token) for _, place, token in sorted(fitting))

@@ -48,7 +48,7 @@ def saves_tokens(text_tokens: int, image_tokens: int, sheet_tokens: int) -> bool
 
 
 def should_stay_text(text: str) -> bool:
-    """Whether most of it is of a kind that a chat model cannot be trusted to read from pixels."""
+    """Whether most of the text is of a kind that a chat model misreads from pixels."""
     solid = _BLANK.sub("", text[:_LOOKED_AT])
     if not solid:
         return True
@@ -61,7 +61,7 @@ def should_stay_text(text: str) -> bool:
 
 
 def is_key(run: str) -> bool:
-    """Whether this looks like hex, base64 or a key rather than a word of any language or a program's name."""
+    """Whether this looks like hex, base64 or a key rather than a word or a program's name."""
     digits = len(_DIGIT.findall(run))
     if digits >= 4 and digits * 8 >= len(run) and digits < len(run):
         return True

@@ -1,7 +1,7 @@
-"""Render profiles: what a page costs each kind of reader, and which pages such a reader sees as they were drawn.
+"""Render profiles: the cost of a page for each kind of model, and the page modes that it sees unscaled.
 
-The figures are each maker's published arithmetic (see docs/pages.md), not measurements: what a server counts goes
-before them. A page larger than `most_side` would be scaled down on its way in, and its cells blurred.
+The figures are each maker's published arithmetic (see docs/pages.md), not measurements: a server's own counts take
+precedence. A page larger than `most_side` would be scaled down on its way in, and its cells blurred.
 """
 
 import re
@@ -16,10 +16,10 @@ SIDES = {"tiny": 512, "small": 640, "base": 1024, "large": 1280}  # pixels, by p
 
 
 class RenderProfile(Struct, frozen=True, kw_only=True):
-    """One kind of reader.
+    """One kind of model.
 
-    `modes` are the page modes worth drawing for it, the largest first: those it sees unscaled, each cheaper than
-    the one before.
+    `modes` are the page modes worth drawing for it, the largest first: those it sees unscaled, each cheaper than the
+    one before.
     """
 
     name: str
@@ -30,7 +30,7 @@ class RenderProfile(Struct, frozen=True, kw_only=True):
     cell: str = "6x12"  # the smallest that such a reader is taken to read: 11 to 57 narrow characters a token
 
     def tokens(self, mode: str) -> int:
-        """What one page of this mode costs the reader, in tokens."""
+        """Tokens of one page of this mode."""
         if self.by_mode:
             return self.by_mode[mode]
         return image_tokens(self.rule, SIDES[mode], SIDES[mode])
@@ -91,7 +91,7 @@ def profile_named(name: str) -> RenderProfile:
 
 
 def profile_for(rule: ImageRule, model: str) -> RenderProfile | None:
-    """The profile of a chat model; None for one that sees nothing, or whose arithmetic nobody told us."""
+    """The profile of a chat model; None for one without vision, or with unknown arithmetic."""
     for pattern, counted, name in _NAMED:
         if counted is rule and re.search(pattern, model, re.IGNORECASE):
             return PROFILES[name]

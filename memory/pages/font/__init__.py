@@ -1,1 +1,1 @@
-"""The glyphs of both cell sizes: built from their sources, loaded, told apart."""
+"""The glyphs of both cell sizes: built from their sources, loaded, made distinct."""

@@ -33,11 +33,11 @@ _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd: any 
 
 
 class Glyphs:
-    """The table, ready to draw with and to read by.
+    """The glyph table, for drawing and for reading.
 
     `cells` (n, height) uint8 are the bitmaps, a row a byte from its highest bit on, a set bit is ink: narrow glyphs,
-    then left and right halves. `first_cell` (CODES,) int32 is where a code's cells begin, -1 where it has none; from
-    `narrow` on a code is wide.
+    then left and right halves. `first_cell` (CODES,) int32 is a code's first cell, -1 where it has none; from `narrow`
+    on a code is wide.
     """
 
     def __init__(self, packed: bytes, cell: Cell = REGULAR) -> None:
@@ -68,10 +68,10 @@ class Glyphs:
 
 
 class GlyphIndex:
-    """From a bitmap's hash to its code point.
+    """Maps a bitmap's hash to its code point.
 
-    No two of the table's bitmaps share a hash. A bitmap of somebody's making may share one with a glyph and be taken
-    for it; the page's SHA-256 is what vouches for a text, not this.
+    No two of the table's bitmaps share a hash. A foreign bitmap may share one with a glyph and be taken for it; a text
+    is proven by the page's SHA-256, not by this index.
     """
 
     def __init__(self, hashes: NDArray[np.uint64], codes: NDArray[np.uint32]) -> None:
@@ -118,5 +118,5 @@ def _stir(product: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @cache
 def load_glyphs(cell: Cell = REGULAR) -> Glyphs:
-    """The vendored table, loaded once a process."""
+    """The vendored table, loaded once per process."""
     return Glyphs(unpack(TABLES[cell].read_bytes(), limit=_LONGEST_TABLE), cell)

@@ -1,14 +1,14 @@
-"""The time that reading one picture may take: CPU seconds of the thread that reads."""
+"""Time limit of reading one picture, in CPU seconds of the reading thread."""
 
 import time
 
 
 class DeadlineExceeded(Exception):
-    """The reading took as long as it may."""
+    """The reading exceeded its time limit."""
 
 
 class Deadline:
-    """So many CPU seconds from now on. A busy machine shortens nothing."""
+    """A limit of so many CPU seconds from now on; the load of the machine has no effect."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -25,5 +25,5 @@ class Deadline:
 
 
 def unlimited() -> Deadline:
-    """For a caller with a bound of its own, and for tests of a single stage."""
+    """No limit: for a caller with a limit of its own, and for tests of a single stage."""
     return Deadline(float("inf"))

@@ -1,4 +1,4 @@
-"""The cell reader: from a page's pixels back to its text, exact or said not to be.
+"""The cell reader: decodes a page's pixels to its text, exact or marked as approximate.
 
 It needs the picture alone: no database, no metadata, no file name.
 """
@@ -33,11 +33,11 @@ _ESCAPE = re.compile("\u241b([0-9A-F]{1,6});")
 
 
 class PageReading(Struct, frozen=True):
-    """What the cells say. `doubt` are the lines of the text, from 1, that may be wrong; none where trust is exact.
+    """The decoded text. `doubt` are its lines, from 1, that may be wrong; none where trust is exact.
 
-    `grid` is where the second reader found them; `noise` is how far the picture is from the page that it read: squared,
-    of ink, a pixel. `altered` are the lines where the picture clearly shows another glyph than the page that its hash
-    proves it to be.
+    `grid` is the grid of the nearest-glyph reader; `noise` is the distance of the picture from the page that was read:
+    squared ink a pixel. `altered` are the lines where the picture clearly shows another glyph than the page that its
+    hash proves it to be.
     """
 
     text: str
@@ -78,7 +78,7 @@ class _CellPage(Struct, frozen=True):
 
 
 def _header(ink: NDArray[np.uint8], cell: Cell) -> PageHeader | None:
-    """The header in the first rows of such cells, without a look at the rest."""
+    """The header in the first rows of these cells."""
     cells = cells_of(ink[: _header_rows(ink, cell) * cell.height], cell)
     return read_header(_string(read_cells(cells, load_glyphs(cell))[:HEADER_CELLS]))
 
@@ -126,7 +126,7 @@ def _at_scale(ink: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
 
 
 def read_cells(cells: NDArray[np.uint8], table: Glyphs) -> NDArray[np.int32]:
-    """The code in each cell; -1 where no glyph is like it, FILLER in the second cell of a wide glyph."""
+    """The code in each cell; -1 where no glyph matches, FILLER in the second cell of a wide glyph."""
     hashes = hash_cells(cells)
     codes = table.narrow_index.find(hashes)
     starts = _wide_starts(codes < 0)
@@ -153,7 +153,7 @@ def _wide_starts(unknown: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _string(codes: NDArray[np.int32]) -> str:
-    """The codes as characters: what our own cells are read as, U+FFFD for what could not be; fillers are left out."""
+    """The codes as characters, U+FFFD for unknown ones; fillers are left out."""
     kept = codes[codes != FILLER]
     kept = np.where(kept < 0, ord(UNKNOWN), kept)
     kept[kept == ESCAPE] = 0x241B
@@ -184,7 +184,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def _trimmed(codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Without the blank cells at the end: where the header is lost, nothing says how long the text is."""
+    """The text without the blank cells at its end: without a header its length is unknown."""
     inked = np.flatnonzero(codes != 0x20)
     return codes[: inked[-1] + 1] if len(inked) else codes[:0]
 

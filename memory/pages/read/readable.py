@@ -1,6 +1,6 @@
-"""Pages for people, told by their look: four columns parted by rules, under a title and a line.
+"""Recognises pages for people by their layout: four columns between rules, under a title and a line.
 
-They carry no header and are not read back: whoever has one is told where its text stands.
+They carry no header and are not read back: the error says where their text is stored.
 """
 
 import re
@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"(.*?) ?\d+/\d+\s*")
 
 
 class HeaderlessPage(NotAPage):
-    """It is a page of ours for people, without a header."""
+    """The picture is one of our pages for people, without a header."""
 
 
 def refuse_for_people(picture: bytes) -> None:

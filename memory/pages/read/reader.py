@@ -1,8 +1,8 @@
-"""One picture read, timed, by the best reader that can.
+"""Reads one picture, timed, by the best reader for it.
 
 In this order: the cell reader; the nearest glyph; an OCR engine, line by line on the known grid; the engine on the
-whole picture, for those that are not ours. Only a page whose text has the hash in its header is exact. What the nearest
-glyph reads without that hash goes to an OCR engine too: where the two agree on every line, it is verified.
+whole picture, for pictures that are not ours. Only a page whose text has the hash in its header is exact. A text of the
+nearest-glyph reader without that hash goes to an OCR engine too: where the two agree on every line, it is verified.
 """
 
 import time
@@ -49,9 +49,9 @@ def read_picture(
 ) -> PageText:
     """The picture's text. Where the index knows its hash and id, the page must agree with both to be exact.
 
-    `ocr` reads what is beyond our own two readers, or opens what does; without it, `auto` keeps to these. `engine`
-    names one reader alone. `on_line` is told how many lines OCR has read, and of how many, `on_stage` what is done;
-    raising from them stops the reading. Raises NotAPage, NotFound, and what the engine raises.
+    `ocr` is an engine, or opens one, for pictures beyond our own two readers, without which `auto` uses these alone.
+    `engine` names a single reader. `on_line` gets the count of lines that OCR has read and their total, `on_stage` the
+    current stage; raising from them stops the reading. Raises NotAPage, NotFound, and the engine's errors.
     """
     began = time.perf_counter()
     data = picture if isinstance(picture, bytes) else _bytes(picture)
@@ -107,7 +107,8 @@ def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | No
 
 
 def _by_ours(data: bytes, on_stage: OnStage) -> OcrPageText:
-    """By the cells, where these are exact; else by the nearest glyph, which knows all that the cells do, and more."""
+    """The text by the cells, where that is exact; else by the nearest glyph, which reads all that the cells do, and
+    more."""
     found: OcrPageText | None = None
     with suppress(NotAPage):
         found = _by_cells(data)
@@ -150,7 +151,7 @@ def _opened(ocr: OcrEngine | OpenOcr | None) -> OcrEngine | None:
 
 
 def _unheard(_: str) -> None:
-    """Nobody asked what is being done."""
+    """The default `on_stage`."""
 
 
 def _by_cells(data: bytes) -> OcrPageText:

@@ -1,4 +1,4 @@
-"""What goes onto pages: stretches of text, an entry's under a head of its own, a file's without one."""
+"""Blocks of text for pages: an entry under a head line, a file without one."""
 
 from msgspec import Struct
 

@@ -1,8 +1,7 @@
-"""A galley: text set in one long run, head lines in their places, before it is known where the page ends.
+"""Layout: text and head lines in one sequence, before the page break is chosen.
 
-Where a page that cannot hold all ends: at an entry, a paragraph, a line or a word, in that order, else anywhere.
-
-A place further from the page's end than its window is not taken: the page would lose more than its reader gains.
+A page that cannot hold everything ends at an entry, a paragraph, a line or a word, in that order, else anywhere. A
+break further from the end of the page than its window is not used: the page would lose more than its reader gains.
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ class LayoutSpan(Struct, frozen=True):
 
 
 class LayoutPosition(Struct, frozen=True):
-    """Where the text goes on: the stretch, the character in it, and that character's line, from 1."""
+    """Where the text continues: the block, the character in it, and the line of that character, from 1."""
 
     stretch: int
     start: int = 0
@@ -45,7 +44,7 @@ class PageLayout(Struct, frozen=True):
 
 
 def lay_out(stretches: Sequence[LayoutText], begin: LayoutPosition, most: int) -> PageLayout:
-    """What follows from `begin`, `most` characters at least where there are as many."""
+    """The text from `begin` on, `most` characters at least where there are as many."""
     parts, heads, laid = list[str](), list[ParsedHead](), list[LayoutSpan]()
     at, start, line = 0, begin.start, begin.line
     for stretch in stretches[begin.stretch :]:
@@ -75,7 +74,7 @@ def cut_layout(galley: PageLayout, end: int) -> PageLayout:
 
 
 def next_position(galley: PageLayout, stretches: Sequence[LayoutText]) -> LayoutPosition | None:
-    """Where the text goes on after the galley's end; None where it has all."""
+    """Where the text continues after this layout; None at its end."""
     last, index = galley.laid[-1], galley.begin.stretch + len(galley.laid) - 1
     text, end = stretches[index].text, last.start + last.length
     if end < len(text):
@@ -89,9 +88,9 @@ WORD = 24  # characters
 
 
 def page_break(galley: PageLayout, most: int) -> int:
-    """How many of the galley's first `most` characters, which fit the page, it should have; one at least.
+    """How many of the layout's first `most` characters, which fit the page, it should have; one at least.
 
-    A head line is never cut through, nor parted from the first of its text.
+    A head line is never split, nor separated from the first of its text.
     """
     text = galley.text
     seam = max((seam for seam in galley.seams if seam <= most), default=0)
@@ -108,7 +107,7 @@ def page_break(galley: PageLayout, most: int) -> int:
 
 
 def _after(text: str, sign: str, least: int, most: int) -> int:
-    """The last place between the two that follows the sign; 0 where there is none."""
+    """The last offset between the two that follows the sign; 0 where there is none."""
     return text.rfind(sign, least - 1, most) + 1
 
 

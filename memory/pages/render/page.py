@@ -1,4 +1,4 @@
-"""From text to pages: flow layout on a grid of cells, a newline is a ↵ cell and nothing is lost between pages."""
+"""Renders text to pages: flow layout on a grid of cells; a newline is a ↵ cell, and nothing is lost between pages."""
 
 from collections.abc import Iterator, Sequence
 

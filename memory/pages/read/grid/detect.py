@@ -1,8 +1,8 @@
-"""Where a page's grid of cells lies in a picture: at any scale from 0.7 to 4, in any surroundings, either way inverted.
+"""Finds a page's grid of cells in a picture: at any scale from 0.7 to 4, in any surroundings, inverted or not.
 
-A picture that is a page and nothing else has its grid by its size alone. In any other one the lines of text betray
-their pitch, and the first words of the header, which are known, tell where they begin. Where the header was cut off,
-the cells begin where they look like glyphs.
+A picture that is a page and nothing else has its grid by its size alone. In any other one the lines of text give the
+pitch, and the first words of the header, which are known, give the origin. Where the header was cut off, the cells
+begin where they look like glyphs.
 """
 
 from collections.abc import Iterator
@@ -61,9 +61,9 @@ class Grid(Struct, frozen=True):
 
 
 def find_grid(grey: NDArray[np.uint8], deadline: Deadline | None = None) -> Iterator[Grid]:
-    """Where grids may lie in the picture (height, width), the likeliest first; few, in bounded memory.
+    """Candidate grids in the picture (height, width), the likeliest first; few, in bounded memory.
 
-    Raises DeadlineExceeded where `deadline` passes.
+    Raises DeadlineExceeded past `deadline`.
     """
     until = deadline or unlimited()
     whole = sorted(_whole_pages(grey), key=lambda grid: -grid.likeness)
@@ -89,7 +89,7 @@ def find_grid(grey: NDArray[np.uint8], deadline: Deadline | None = None) -> Iter
 
 
 def _beyond(grey: NDArray[np.uint8], grid: Grid) -> float:
-    """How far the grid's width is from the picture's."""
+    """The difference between the grid's width and the picture's."""
     return abs(grid.x0 + grid.columns * grid.cell_width - grey.shape[1])
 
 

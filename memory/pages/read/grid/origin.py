@@ -1,6 +1,6 @@
-"""Where in a picture the header begins, once the pitch of the lines is known.
+"""Finds where a header begins in a picture, once the pitch of the lines is known.
 
-The first words of every header, as a picture to look for: `PALIMPSEST-`.
+It correlates the picture with the first word of every header, `PALIMPSEST-`.
 """
 
 from collections.abc import Iterator

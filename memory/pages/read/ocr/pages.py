@@ -1,6 +1,6 @@
-"""What an OCR engine makes of a picture, alone or as a second reader of a page of ours.
+"""OCR of a picture, alone or as a second reader of one of our pages.
 
-What two independent readers agree on, line by line; and what a single one is not to be trusted with.
+Where two independent readers agree on a line, it is verified; a single reader is never more than approximate.
 """
 
 import re
@@ -115,7 +115,7 @@ class OcrPageText(Struct, frozen=True, kw_only=True):
 
     @property
     def is_cut(self) -> bool:
-        """Whether the header tells of more than the picture holds."""
+        """Whether the header states more than the picture holds."""
         if self.header is None or self.grid is None:
             return False
         columns = self.grid.columns
@@ -128,7 +128,7 @@ class OcrPageText(Struct, frozen=True, kw_only=True):
 
 
 def read_by_ocr(picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> OcrPageText:
-    """The engine's word: line by line on a page's grid, else the picture as a whole. Never more than approximate."""
+    """The engine's text: line by line on a page's grid, else the picture as a whole. Never more than approximate."""
     if engine.lines and (page := _on_grid(picture, None, engine, on_line)):
         return _approximate(page.text, engine.name, page.scores)
     reading = engine.read(picture)

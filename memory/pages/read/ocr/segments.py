@@ -1,8 +1,8 @@
-"""A page's rows cut into what OCR reads well and what the grid tells by itself.
+"""Splits a page's rows into segments for OCR, and segments that the grid determines.
 
-On a known grid nothing need be guessed about blanks, line ends and ruled lines: a cell is blank or not, a ↵ is drawn
-in one way only, and a run of equal cells has its length. OCR loses all three (its CTC decoder makes `-----` a `-`).
-What is left are stretches of words, one row high, with no wide gap in them.
+On a known grid blanks, line ends and ruled lines need no OCR: a cell is blank or not, a ↵ is drawn in one way only, and
+a run of equal cells has its length. OCR loses all three (its CTC decoder makes `-----` a `-`). The rest are segments
+one row high, with no wide gap in them.
 """
 
 from collections.abc import Iterator
@@ -28,14 +28,14 @@ _LAST_SIGN = 0x2600
 
 
 class TextSegment(Struct, frozen=True):
-    """A stretch to be read: for each of its cells whether it is `blank`. `box` in the picture's pixels."""
+    """A segment for OCR: for each of its cells whether it is `blank`. `box` in the picture's pixels."""
 
     blank: tuple[bool, ...]
     box: tuple[float, float, float, float]
 
 
 class KnownSegment(Struct, frozen=True):
-    """What the grid tells by itself: blanks, a line end, a ruled line."""
+    """A segment that the grid determines: blanks, a line end, a ruled line."""
 
     text: str
 
@@ -44,7 +44,8 @@ OcrSegment = TextSegment | KnownSegment
 
 
 def split_segments(grey: NDArray[np.uint8], grid: Grid) -> list[OcrSegment] | None:
-    """The page's text in order, header rows left out; None where the picture shows no sign of being a page of ours."""
+    """The page's segments in order, header rows left out; None where the picture does not look like one of our
+    pages."""
     cells = _cells(grey, grid)
     blank = ~(cells > _INK).any(axis=(2, 3))
     if blank.all():
