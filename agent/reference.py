@@ -72,7 +72,7 @@ def _slash_commands() -> Iterator[str]:
     yield "|---|---|---|"
     for command in registry.all():
         also = ", ".join(f"`/{alias}`" for alias in command.aliases)
-        shown = command.shown.replace("|", "\\|")
+        shown = command.signature.replace("|", "\\|")
         yield f"| `{shown}` | {command.summary} | {also} |"
     yield ""
 

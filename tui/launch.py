@@ -21,7 +21,7 @@ def run_chat(opening: LaunchOptions) -> int:
     app.run()
     if app.chat.resumable:
         workspace = ("--workspace", opening.workspace_flag) if opening.workspace_flag else ()
-        output.say(f"Take it up again: {own_command(*workspace, '-r', app.chat.resumable)}")
+        output.narrate(f"Take it up again: {own_command(*workspace, '-r', app.chat.resumable)}")
     if app.error is not None:
         raise app.error
     return app.return_code or 0

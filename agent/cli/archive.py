@@ -74,14 +74,14 @@ def command(
     invocation = current()
     if layout and folder is None:
         raise Misuse("Nothing to lay out", "--layout goes with --png DIR.", f"--png pages --layout {layout}")
-    if chosen := _chosen(actions, file, dry_run):
-        _act(invocation, chosen, actions[chosen], dry_run)
+    if action := _chosen_action(actions, file, dry_run):
+        _run_action(invocation, action, actions[action], dry_run)
         return
     if file is None:
         raise Misuse("Nothing to archive", "Name a file, or - for standard input.", f"{PROGRAM} archive notes.txt")
-    text, name = _text(file, invocation.reading.config.archive.max_file_mb)
+    text, name = _text(file, invocation.loaded_config.config.archive.max_file_mb)
     with invocation.memory(for_writing=True) as memory, output.Progress("pages") as progress:
-        kept = archive_text(
+        result = archive_text(
             memory,
             text,
             label if label is not None else name,
@@ -91,48 +91,50 @@ def command(
             redact=redact,
             on_page=progress,
         )
-    copies = (draw_natural if layout == "natural" else copy_pictures)(kept, folder) if folder else ()
-    _print(invocation, kept, copies)
+    copies = (draw_natural if layout == "natural" else copy_pictures)(result, folder) if folder else ()
+    _print(invocation, result, copies)
 
 
-def _chosen(actions: dict[str, Any], file: str | None, dry_run: bool) -> str:
+def _chosen_action(actions: dict[str, Any], file: str | None, dry_run: bool) -> str:
     """The one thing to do other than archiving FILE; "" for none. Raises Misuse where there are several."""
-    given = [name for name, value in actions.items() if value]
-    words = ["--" + ("list" if name == "listing" else name.replace("_", "-")) for name in given]
-    if len(given) > 1 or (given and file is not None):
-        taken = " and ".join(words) if len(given) > 1 else f"{words[0]} takes no file."
-        raise Misuse("Two things at once", taken if len(given) == 1 else f"{taken} are two things.", "One at a time.")
-    if dry_run and given != ["older_than"]:
+    chosen = [name for name, value in actions.items() if value]
+    flags = ["--" + ("list" if name == "listing" else name.replace("_", "-")) for name in chosen]
+    if len(chosen) > 1 or (chosen and file is not None):
+        problem = " and ".join(flags) if len(chosen) > 1 else f"{flags[0]} takes no file."
+        raise Misuse(
+            "Two things at once", problem if len(chosen) == 1 else f"{problem} are two things.", "One at a time."
+        )
+    if dry_run and chosen != ["older_than"]:
         raise Misuse("Nothing to try", "--dry-run goes with --older-than.")
-    return given[0] if given else ""
+    return chosen[0] if chosen else ""
 
 
-def _act(invocation: Invocation, name: str, value: Any, dry_run: bool) -> None:
-    from agent.cli import archive_maintenance as upkeep
+def _run_action(invocation: Invocation, name: str, value: Any, dry_run: bool) -> None:
+    from agent.cli import archive_maintenance as maintenance
 
     match name:
         case "demo":
             _demo(invocation)
         case "listing":
-            upkeep.list_all(invocation)
+            maintenance.list_all(invocation)
         case "older_than":
-            upkeep.older_than(invocation, value, dry_run)
+            maintenance.older_than(invocation, value, dry_run)
         case "repack":
-            upkeep.repack(invocation)
+            maintenance.repack(invocation)
         case _:
-            upkeep.change(invocation, name, (value,) if isinstance(value, str) else value)
+            maintenance.change(invocation, name, (value,) if isinstance(value, str) else value)
 
 
 def _demo(invocation: Invocation) -> None:
     from agent.cli.demo_output import show
     from agent.services.demo import as_object, demonstrate
 
-    shown = demonstrate()
+    report = demonstrate()
     if invocation.json:
-        output.json_object(as_object(shown))
+        output.json_object(as_object(report))
     else:
-        show(shown, invocation.environment)
-    invocation.status = 0 if shown.equal else 1
+        show(report, invocation.environment)
+    invocation.status = 0 if report.equal else 1
 
 
 def _text(file: str, max_file_mb: int) -> tuple[str, str]:
@@ -151,7 +153,7 @@ def _print(invocation: Invocation, kept: FileArchiveResult, copies: tuple[Path, 
     from agent.services.archive import archive_object, archive_sentence, secrets_sentence
 
     if found := secrets_sentence(kept):
-        output.say(found)
+        output.narrate(found)
     if invocation.json:
         output.json_object({**archive_object(kept), "copies": [str(path) for path in copies]})
         return
@@ -160,8 +162,8 @@ def _print(invocation: Invocation, kept: FileArchiveResult, copies: tuple[Path, 
         for page, picture in zip(kept.archived.pages, kept.pictures, strict=True)
     ]
     output.table(rows, ("PAGE", "MODE", "CHARS", "TEXT TOKENS", "VISION TOKENS", "PNG"))
-    output.say(archive_sentence(kept))
+    output.narrate(archive_sentence(kept))
     if kept.text_path:
-        output.say(f"The text stands in {kept.text_path}.")
+        output.narrate(f"The text stands in {kept.text_path}.")
     for path in copies:
-        output.say(str(path))
+        output.narrate(str(path))

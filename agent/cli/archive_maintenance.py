@@ -21,53 +21,53 @@ def list_all(invocation: Invocation) -> None:
     with invocation.memory() as memory:
         archives = memory.vault.archives()
     if invocation.json:
-        output.json_object({"archives": [_described(one) for one in archives]})
+        output.json_object({"archives": [_archive_object(archive) for archive in archives]})
         return
     rows = [
         (
-            f"#{one.seq}",
-            iso(one.created)[:16].replace("T", " "),
-            one.origin,
-            f"{one.pages:,}",
-            f"{one.text_tokens:,}",
-            f"{one.vision_tokens:,}",
-            "pinned" if one.pinned else "",
-            " ".join(one.tags),
-            one.label,
+            f"#{archive.seq}",
+            iso(archive.created)[:16].replace("T", " "),
+            archive.origin,
+            f"{archive.pages:,}",
+            f"{archive.text_tokens:,}",
+            f"{archive.vision_tokens:,}",
+            "pinned" if archive.pinned else "",
+            " ".join(archive.tags),
+            archive.label,
         )
-        for one in archives
+        for archive in archives
     ]
     output.table(rows, ("NO", "WHEN", "FROM", "PAGES", "TEXT TOKENS", "VISION TOKENS", "PINNED", "TAGS", "LABEL"))
 
 
-def change(invocation: Invocation, what: str, words: Sequence[str]) -> None:
+def change(invocation: Invocation, action: str, values: Sequence[str]) -> None:
     """`--tag`, `--untag`, `--pin`, `--unpin`, `--rename`: one archive, by its label or number."""
-    ref, new = words[0], words[1].strip() if len(words) > 1 else ""
-    if not ref.strip() or (len(words) > 1 and not new):
-        raise Misuse("An empty word", f"--{what} needs words.", f"{PROGRAM} archive --tag LABEL TAG")
+    ref, value = values[0], values[1].strip() if len(values) > 1 else ""
+    if not ref.strip() or (len(values) > 1 and not value):
+        raise Misuse("An empty word", f"--{action} needs words.", f"{PROGRAM} archive --tag LABEL TAG")
     with invocation.memory(for_writing=True) as memory:
         vault = memory.vault
-        if what in {"pin", "unpin"} and _pin_conversation(invocation, memory, ref, pinned=what == "pin"):
+        if action in {"pin", "unpin"} and _pin_conversation(invocation, memory, ref, pinned=action == "pin"):
             return
         archive = vault.find_archive(ref)
-        match what:
+        match action:
             case "tag":
-                archive = vault.tag(archive.seq, new)
+                archive = vault.tag(archive.seq, value)
             case "untag":
-                if new not in archive.tags:
-                    raise Misuse("No such tag", f"“{archive.label}” (#{archive.seq}) has no tag “{new}”.")
-                archive = vault.untag(archive.seq, new)
+                if value not in archive.tags:
+                    raise Misuse("No such tag", f"“{archive.label}” (#{archive.seq}) has no tag “{value}”.")
+                archive = vault.untag(archive.seq, value)
             case "pin":
                 archive = vault.pin(archive.seq)
             case "unpin":
                 archive = vault.unpin(archive.seq)
             case _:
-                archive = vault.relabel(archive.seq, new)
+                archive = vault.relabel(archive.seq, value)
     if invocation.json:
-        output.json_object({"archive": _described(archive)})
+        output.json_object({"archive": _archive_object(archive)})
         return
     tags = f", tags: {', '.join(archive.tags)}" if archive.tags else ""
-    output.say(f"#{archive.seq} “{archive.label}”{', pinned' if archive.pinned else ''}{tags}.")
+    output.narrate(f"#{archive.seq} “{archive.label}”{', pinned' if archive.pinned else ''}{tags}.")
 
 
 def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinned: bool) -> bool:
@@ -85,7 +85,7 @@ def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinne
     if invocation.json:
         output.json_object({"conversation": conversation.id, "pinned": pinned})
     else:
-        output.say(f"“{conversation.title or conversation.id}” {'is pinned' if pinned else 'ages again'}.")
+        output.narrate(f"“{conversation.title or conversation.id}” {'is pinned' if pinned else 'ages again'}.")
     return True
 
 
@@ -98,54 +98,54 @@ def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
     with invocation.memory(for_writing=not dry_run) as memory, output.Progress("pages") as progress:
         aging = archive_older(memory, before, dry_run=dry_run, on_page=progress)
     for sentence in damage_sentences(aging):
-        output.say(sentence)
+        output.narrate(sentence)
     invocation.status = 1 if aging.met_damage else 0
     if invocation.json:
         output.json_object(aging)
         return
     rows = [
         (
-            iso(one.touched)[:10],
-            f"{one.entries:,}",
-            f"{one.pages:,}",
-            f"{one.text_tokens:,}",
-            f"{one.vision_tokens:,}",
-            one.spared and f"stays: {one.spared}",
-            one.title or one.conversation,
+            iso(aged.touched)[:10],
+            f"{aged.entries:,}",
+            f"{aged.pages:,}",
+            f"{aged.text_tokens:,}",
+            f"{aged.vision_tokens:,}",
+            aged.spared and f"stays: {aged.spared}",
+            aged.title or aged.conversation,
         )
-        for one in aging.conversations
+        for aged in aging.conversations
     ]
     if rows:
         output.table(rows, ("TOUCHED", "ENTRIES", "PAGES", "TEXT TOKENS", "VISION TOKENS", "", "CONVERSATION"))
-    output.say(aging_sentence(aging))
+    output.narrate(aging_sentence(aging))
 
 
 def repack(invocation: Invocation) -> None:
     """All pages, packed tighter now."""
     with invocation.memory(for_writing=True) as memory, output.Progress("pages packed") as progress:
-        did = memory.vault.repacking.run(rest=timedelta(0), least=1, on_page=progress)
+        result = memory.vault.repacking.run(rest=timedelta(0), least=1, on_page=progress)
     if invocation.json:
-        output.json_object(did)
+        output.json_object(result)
         return
-    if not did.pages:
-        output.say("All pages are packed tightly already.")
+    if not result.pages:
+        output.narrate("All pages are packed tightly already.")
         return
-    saved = did.bytes_before - did.bytes_after
-    output.say(
-        f"{did.pages:,} pages in {did.packs:,} pack{'s' if did.packs != 1 else ''}: "
-        f"{format_size(did.bytes_before)} → {format_size(did.bytes_after)} ({format_size(saved)} less)."
+    saved = result.bytes_before - result.bytes_after
+    output.narrate(
+        f"{result.pages:,} pages in {result.packs:,} pack{'s' if result.packs != 1 else ''}: "
+        f"{size_in_words(result.bytes_before)} → {size_in_words(result.bytes_after)} ({size_in_words(saved)} less)."
     )
 
 
-def _described(one: ArchiveRow) -> dict[str, object]:
+def _archive_object(archive: ArchiveRow) -> dict[str, object]:
     return {
-        "number": one.seq,
-        "label": one.label,
-        "created": one.created,
-        "origin": one.origin,
-        "pages": one.pages,
-        "text_tokens": one.text_tokens,
-        "vision_tokens": one.vision_tokens,
-        "tags": one.tags,
-        "pinned": one.pinned,
+        "number": archive.seq,
+        "label": archive.label,
+        "created": archive.created,
+        "origin": archive.origin,
+        "pages": archive.pages,
+        "text_tokens": archive.text_tokens,
+        "vision_tokens": archive.vision_tokens,
+        "tags": archive.tags,
+        "pinned": archive.pinned,
     }

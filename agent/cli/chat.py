@@ -23,7 +23,7 @@ class ChatUnavailable(PalimpsestError):
 
 
 @click.command(cls=CliCommand)
-@click.argument("words", nargs=-1, metavar="[TEXT]")
+@click.argument("texts", nargs=-1, metavar="[TEXT]")
 @click.option("-p", "--print", "prompt", metavar="TEXT", help="Answer TEXT on standard output, without a screen.")
 @click.option(
     "--output-format",
@@ -32,18 +32,18 @@ class ChatUnavailable(PalimpsestError):
 )
 @click.option("--knowledge", is_flag=True, help="Answer -p from the files that were added to knowledge.")
 @conversation_options
-def command(words: tuple[str, ...], prompt: str | None, output_format: str | None, knowledge: bool) -> None:
+def command(texts: tuple[str, ...], prompt: str | None, output_format: str | None, knowledge: bool) -> None:
     """Open the chat; TEXT is its first message.
 
     With -p there is no screen: standard input is appended to TEXT, and the answer goes to standard output.
     """
     invocation = current()
-    if len(words) > 1:
-        raise Misuse("More than one argument", "The message is one argument.", f'Put it in quotes: "{" ".join(words)}"')
+    if len(texts) > 1:
+        raise Misuse("More than one argument", "The message is one argument.", f'Put it in quotes: "{" ".join(texts)}"')
     invocation.prompt = prompt if prompt is not None else invocation.prompt
     invocation.output_format = output_format or invocation.output_format
     invocation.knowledge = knowledge or invocation.knowledge
-    run_chat(invocation, words[0] if words else "")
+    run_chat(invocation, texts[0] if texts else "")
 
 
 def run_chat(invocation: Invocation, message: str) -> None:
@@ -61,16 +61,16 @@ def run_chat(invocation: Invocation, message: str) -> None:
         raise Misuse("Two messages", "-p has its own text.", "Give the message once.")
     from agent.headless.run import answer
 
-    asked = _with_input(invocation.prompt, piped_input())
+    text = _with_input(invocation.prompt, piped_input())
     form = invocation.output_format or ("json" if invocation.json else "text")
     invocation.json = invocation.json or form != "text"
     invocation.status = asyncio.run(
         answer(
             invocation.session,
-            asked,
+            text,
             form,
             here=invocation.here,
-            naming=invocation.prompt,
+            mentions=invocation.prompt,
             knowledge=invocation.knowledge,
         )
     )
@@ -82,24 +82,24 @@ def _open_screen(invocation: Invocation, message: str) -> None:
             "No screen", "This way of starting has no screen.", 'Use `palimpsest`, or -p "TEXT" without a screen.'
         )
     if not at_a_terminal():
-        lone = bool(message) and not any(letter.isspace() for letter in message)
-        taken = f"“{message}” is no command, so it was taken as the chat's first message. " if lone else ""
+        single_word = bool(message) and not any(letter.isspace() for letter in message)
+        explanation = f"“{message}” is no command, so it was taken as the chat's first message. " if single_word else ""
         raise Misuse(
             "No terminal",
-            f"{taken}The chat needs a terminal for its input, its output and its errors.",
+            f"{explanation}The chat needs a terminal for its input, its output and its errors.",
             f'Without a screen: {PROGRAM} -p "TEXT"',
         )
     from agent.services.trust import trust_changes
     from memory.access import WorkspaceAccess
 
-    new = not invocation.workspace.is_workspace
+    is_new = not invocation.workspace.is_workspace
     workspace = invocation.prepare(for_writing=True)
-    reading = invocation.reading
+    reading = invocation.loaded_config
     access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
-    lost = _index_lost(workspace)
-    notice = access.notice_naming(invocation.ignored)
+    lost_index = _index_lost(workspace)
+    notice = access.notice_naming(invocation.ignored_settings)
     changes = trust_changes(access.standing, reading.ignored)
-    told = [notice] if notice and access.standing.trusted and not changes else []
+    trust_notices = [notice] if notice and access.standing.trusted and not changes else []
     opening = LaunchOptions(
         workspace=access.workspace,
         workspace_flag=str(invocation.workspace_flag or ""),
@@ -107,23 +107,23 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         message=message,
         resume=invocation.resume or "",
         latest=invocation.latest,
-        new_workspace=new,
-        notices=(*reading.notices, *([lost] if lost else []), *told),
+        new_workspace=is_new,
+        notices=(*reading.notices, *([lost_index] if lost_index else []), *trust_notices),
     )
     if access.workspace.is_read_only:
-        output.say(notice)
-        opening = _asking(invocation, opening, notice)
+        output.narrate(notice)
+        opening = _with_trust_dialog(invocation, opening, notice)
     elif changes:
-        opening = _asking(invocation, opening, notice, changes)
+        opening = _with_trust_dialog(invocation, opening, notice, changes)
     else:
-        opening = _asking_of_links(invocation, opening)
+        opening = _with_link_dialogs(invocation, opening)
     try:
         invocation.status = invocation.open_screen(opening) or 0
     finally:
         access.close()
 
 
-def _asking(
+def _with_trust_dialog(
     invocation: Invocation, opening: LaunchOptions, notice: str, changes: tuple[str, ...] = ()
 ) -> LaunchOptions:
     """The opening of a workspace of which not all is in force, unless the person trusts it on screen.
@@ -134,37 +134,38 @@ def _asking(
     from agent.services.trust import contents_of, trust_workspace
 
     workspace = Workspace(opening.workspace.root)
-    shown = trust_store(invocation.environment).content(workspace)
+    content = trust_store(invocation.environment).content(workspace)
 
     def trusted() -> LaunchOptions:
-        standing = trust_workspace(workspace, invocation.environment, shown)
+        standing = trust_workspace(workspace, invocation.environment, content)
         flags = {"model": invocation.model} if invocation.model is not None else {}
         config = load_config(workspace, invocation.environment, flags).config
-        space = structs.replace(workspace, links=standing.links)
-        return _asking_of_links(
-            invocation, structs.replace(opening, workspace=space, config=config, brings=(), changes=(), trust=None)
+        trusted_workspace = structs.replace(workspace, links=standing.links)
+        return _with_link_dialogs(
+            invocation,
+            structs.replace(opening, workspace=trusted_workspace, config=config, brings=(), changes=(), trust=None),
         )
 
     brings = () if changes else contents_of(workspace).short_lines
     if changes:
-        opening = _asking_of_links(invocation, opening)
+        opening = _with_link_dialogs(invocation, opening)
     return structs.replace(opening, brings=brings, changes=changes, trust=trusted, untrusted_notice=notice)
 
 
-def _asking_of_links(invocation: Invocation, opening: LaunchOptions) -> LaunchOptions:
+def _with_link_dialogs(invocation: Invocation, opening: LaunchOptions) -> LaunchOptions:
     """The opening of a trusted workspace, with the links out of it that the person is to be asked about."""
     from agent.services.trust import links_out
 
     workspace, store = opening.workspace, trust_store(invocation.environment)
     links = store.unanswered(workspace, links_out(workspace))
 
-    def follow(link: str, wanted: bool) -> LaunchOptions:
-        if wanted:
+    def follow(link: str, allow: bool) -> LaunchOptions:
+        if allow:
             store.allow(workspace, link)
         else:
             store.decline(workspace, link)
         allowed = store.standing(workspace).links
-        return _asking_of_links(
+        return _with_link_dialogs(
             invocation, structs.replace(opening, workspace=structs.replace(workspace, links=allowed))
         )
 
@@ -175,9 +176,9 @@ def _index_lost(workspace: Workspace) -> str:
     """What to say where there are packs and no database: it is about to be made anew."""
     from memory.archive.packs.unknown_packs import index_lost, strangers
 
-    if workspace.database.exists() or not (lost := strangers(workspace.packs, ())):
+    if workspace.database.exists() or not (packs := strangers(workspace.packs, ())):
         return ""
-    return index_lost(workspace.database, len(lost))
+    return index_lost(workspace.database, len(packs))
 
 
 def at_a_terminal() -> bool:
@@ -187,7 +188,7 @@ def at_a_terminal() -> bool:
 
 def _with_input(text: str, piped: str | None) -> str:
     """The prompt, and below it what came through the pipe."""
-    asked = "\n\n".join(part for part in (text, piped or "") if part.strip())
-    if not asked:
+    message = "\n\n".join(part for part in (text, piped or "") if part.strip())
+    if not message:
         raise Misuse("Nothing to answer", "-p was given no text, and standard input is empty.", f'{PROGRAM} -p "TEXT"')
-    return asked
+    return message

@@ -13,8 +13,8 @@ from foundation.program import PROGRAM
 
 
 @click.command(cls=CliCommand)
-@click.option("--repair", "mending", is_flag=True, help="Mend what can be mended; a copy of it is kept first.")
-def command(*, mending: bool) -> None:
+@click.option("--repair", is_flag=True, help="Mend what can be mended; a copy of it is kept first.")
+def command(*, repair: bool) -> None:
     """Check what is stored: the database whole, every page read back and compared with its hash.
 
     Packs, their manifests and the rows of the index are compared to the last bit. With --repair, what is damaged is
@@ -28,25 +28,25 @@ def command(*, mending: bool) -> None:
     from memory.check import check, check_and_repair
 
     invocation = current()
-    workspace, settings = invocation.prepare(writable=mending), invocation.reading.config.archive
-    if not mending:
-        invocation.say_trust(workspace)
-    found = check_and_repair(workspace, datetime.now(UTC), settings) if mending else check(workspace, settings)
+    workspace, settings = invocation.prepare(writable=repair), invocation.loaded_config.config.archive
+    if not repair:
+        invocation.report_trust(workspace)
+    report = check_and_repair(workspace, datetime.now(UTC), settings) if repair else check(workspace, settings)
     if invocation.json:
-        output.json_object(found.as_json())
+        output.json_object(report.as_json())
     else:
-        for sentence in found.mended:
+        for sentence in report.mended:
             output.line(f"mended: {sentence}")
-        for sentence in found.lost:
+        for sentence in report.lost:
             output.line(f"lost: {sentence}")
-        for one in found.problems:
-            if any(one.where in sentence for sentence in found.lost):
+        for problem in report.problems:
+            if any(problem.where in sentence for sentence in report.lost):
                 continue  # it was said above
-            output.line(f"{one.what} {one.where}: {one.message}")
-        if found.kept_at:
-            output.say(f"What was damaged is kept in {found.kept_at}.")
-        if not found.problems and not found.lost:
-            output.say(f"All is well; {found.pages:,} pages were read and compared.")
-        elif not mending:
-            output.say(f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of what it changes.")
-    invocation.status = 1 if found.problems or found.lost else 0
+            output.line(f"{problem.what} {problem.where}: {problem.message}")
+        if report.kept_at:
+            output.narrate(f"What was damaged is kept in {report.kept_at}.")
+        if not report.problems and not report.lost:
+            output.narrate(f"All is well; {report.pages:,} pages were read and compared.")
+        elif not repair:
+            output.narrate(f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of what it changes.")
+    invocation.status = 1 if report.problems or report.lost else 0

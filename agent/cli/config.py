@@ -8,9 +8,9 @@ import click
 from agent.cli import output
 from agent.cli.group import CliGroup, nearest
 from agent.cli.invocation import Invocation, current
-from agent.cli.shared_options import save_settings, target
+from agent.cli.shared_options import save_settings, settings_file
 from agent.config.config import ConfigProblem, LoadedConfig, check_file, read_config, user_config
-from agent.config.edit import value_from
+from agent.config.edit import parse_value
 from agent.config.secrets import refuse_secrets, without_secrets
 from agent.config.settings import Setting, all_settings, json_schema, value_of
 from foundation.errors import Misuse
@@ -42,12 +42,12 @@ def show(name: str | None) -> None:
                 "workspace": str(invocation.workspace.root),
                 "trusted": reading.trusted,
                 "files": [str(user_config(invocation.environment)), str(invocation.workspace.config)],
-                "settings": [_described(reading, setting) for setting in all_settings().values()],
-                "problems": [{"where": one.where, "message": one.sentence} for one in reading.problems],
+                "settings": [_setting_object(reading, setting) for setting in all_settings().values()],
+                "problems": [{"where": problem.location, "message": problem.sentence} for problem in reading.problems],
             }
         )
         return
-    rows = [(s.name, _plain(_shown(reading, s)), reading.origins[s.name]) for s in all_settings().values()]
+    rows = [(s.name, _value_text(_value_shown(reading, s)), reading.origins[s.name]) for s in all_settings().values()]
     output.table(rows, ("SETTING", "VALUE", "SET BY"))
     _say_problems(reading)
 
@@ -63,14 +63,14 @@ def set_(name: str, value: str, user: bool) -> None:
     """
     invocation = current()
     setting = _setting(name)
-    taken = value_from(setting, value)
-    refuse_secrets(setting, taken)
-    path, versions = target(invocation, setting, user=user)
-    save_settings(invocation, (path, versions), [(setting, taken)])
+    parsed = parse_value(setting, value)
+    refuse_secrets(setting, parsed)
+    path, versions = settings_file(invocation, setting, user=user)
+    save_settings(invocation, (path, versions), [(setting, parsed)])
     if invocation.json:
-        output.json_object({"name": setting.name, "value": taken, "path": str(path)})
+        output.json_object({"name": setting.name, "value": parsed, "path": str(path)})
         return
-    output.say(f"{setting.name}: {_plain(taken)} ({path})")
+    output.narrate(f"{setting.name}: {_value_text(parsed)} ({path})")
 
 
 @command.command()
@@ -78,17 +78,17 @@ def set_(name: str, value: str, user: bool) -> None:
 def validate(file: Path | None) -> None:
     """Check the configuration, or FILE; exit 1 where something is wrong."""
     invocation = current()
-    problems, notices = _checked(file) if file else _both(_reading(invocation))
+    problems, notices = _check_file(file) if file else _problems_and_notices(_reading(invocation))
     if invocation.json:
-        told = [{"where": one.where, "message": one.sentence} for one in problems]
-        output.json_object({"valid": not problems, "problems": told, "notices": list(notices)})
+        listed = [{"where": problem.location, "message": problem.sentence} for problem in problems]
+        output.json_object({"valid": not problems, "problems": listed, "notices": list(notices)})
     else:
-        for one in problems:
-            output.line(f"{one.where}: {one.sentence}")
+        for problem in problems:
+            output.line(f"{problem.location}: {problem.sentence}")
         for notice in notices:
-            output.say(notice)
+            output.narrate(notice)
         if not problems:
-            output.say("The configuration is valid.")
+            output.narrate("The configuration is valid.")
     invocation.status = 1 if problems else 0
 
 
@@ -104,10 +104,10 @@ def trust() -> None:
     from agent.services.trust import trust_workspace
 
     invocation = current()
-    if said := trust_workspace(invocation.workspace, invocation.environment).set_aside:
-        output.say(said)
-    back = trust_command(invocation.workspace, "--remove")
-    _say_trust(invocation, f"is trusted now. `{back}` takes that back.", trusted=True)
+    if notice := trust_workspace(invocation.workspace, invocation.environment).set_aside:
+        output.narrate(notice)
+    undo = trust_command(invocation.workspace, "--remove")
+    _say_trust(invocation, f"is trusted now. `{undo}` takes that back.", trusted=True)
 
 
 @command.command()
@@ -118,47 +118,47 @@ def distrust() -> None:
     _say_trust(invocation, "is not trusted any more.", trusted=False)
 
 
-def _say_trust(invocation: Invocation, words: str, *, trusted: bool) -> None:
+def _say_trust(invocation: Invocation, sentence: str, *, trusted: bool) -> None:
     root = str(invocation.workspace.root)
     if invocation.json:
         output.json_object({"workspace": root, "trusted": trusted})
         return
-    output.say(f"{root} {words}")
+    output.narrate(f"{root} {sentence}")
 
 
 def _reading(invocation: Invocation) -> LoadedConfig:
     flags: dict[str, Any] = {"model": invocation.model} if invocation.model is not None else {}
     reading = read_config(invocation.workspace, invocation.environment, flags)
     if invocation.workspace.brings_state and not reading.trusted:
-        invocation.say_trust(invocation.workspace)
+        invocation.report_trust(invocation.workspace)
     return reading
 
 
 def _setting(name: str) -> Setting:
-    found = all_settings().get(name)
-    if found is None:
-        near = nearest(name, list(all_settings()))
-        hint = f"Did you mean “{near}”?" if near else f"`{PROGRAM} config show` lists them."
+    setting = all_settings().get(name)
+    if setting is None:
+        similar = nearest(name, list(all_settings()))
+        hint = f"Did you mean “{similar}”?" if similar else f"`{PROGRAM} config show` lists them."
         raise Misuse("Unknown setting", f"There is no setting “{name}”.", hint)
-    return found
+    return setting
 
 
 def _print_one(invocation: Invocation, reading: LoadedConfig, setting: Setting) -> None:
     if invocation.json:
-        output.json_object(_described(reading, setting))
+        output.json_object(_setting_object(reading, setting))
         return
-    output.line(_plain(_shown(reading, setting)))
-    output.say(f"{setting.sentence} ({setting.type_name}; set by {reading.origins[setting.name]})")
+    output.line(_value_text(_value_shown(reading, setting)))
+    output.narrate(f"{setting.sentence} ({setting.type_name}; set by {reading.origins[setting.name]})")
 
 
-def _shown(reading: LoadedConfig, setting: Setting) -> Any:
+def _value_shown(reading: LoadedConfig, setting: Setting) -> Any:
     return without_secrets(value_of(reading.config, setting.name), setting.name)
 
 
-def _described(reading: LoadedConfig, setting: Setting) -> dict[str, Any]:
+def _setting_object(reading: LoadedConfig, setting: Setting) -> dict[str, Any]:
     return {
         "name": setting.name,
-        "value": _shown(reading, setting),
+        "value": _value_shown(reading, setting),
         "default": setting.default,
         "origin": reading.origins[setting.name],
         "type": setting.type_name,
@@ -168,24 +168,24 @@ def _described(reading: LoadedConfig, setting: Setting) -> dict[str, Any]:
     }
 
 
-def _checked(file: Path) -> tuple[tuple[ConfigProblem, ...], tuple[str, ...]]:
+def _check_file(file: Path) -> tuple[tuple[ConfigProblem, ...], tuple[str, ...]]:
     if not file.exists():
         raise Misuse("No such file", f"There is no file {file}.")
     return check_file(file)
 
 
-def _both(reading: LoadedConfig) -> tuple[tuple[ConfigProblem, ...], tuple[str, ...]]:
+def _problems_and_notices(reading: LoadedConfig) -> tuple[tuple[ConfigProblem, ...], tuple[str, ...]]:
     return reading.problems, reading.notices
 
 
 def _say_problems(reading: LoadedConfig) -> None:
-    for one in reading.problems:
-        output.say(f"{one.where}: {one.sentence}")
+    for problem in reading.problems:
+        output.narrate(f"{problem.location}: {problem.sentence}")
     for notice in reading.notices:
-        output.say(notice)
+        output.narrate(notice)
 
 
-def _plain(value: Any) -> str:
+def _value_text(value: Any) -> str:
     match value:
         case None:
             return "(empty)"

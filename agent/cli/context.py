@@ -43,7 +43,7 @@ async def _report(invocation: Invocation, text: str) -> ContextReport:
 
 
 def _print(report: ContextReport) -> None:
-    from agent.commands.tables import savings
+    from agent.commands.tables import savings_sentences
 
     output.line(f"{report.model}: {report.total_tokens:,} of {report.budget:,} tokens ({report.filled:.1%})")
     output.line(f"window {report.window:,}, of which {report.reserve:,} are kept for the answer")
@@ -60,8 +60,8 @@ def _print(report: ContextReport) -> None:
     output.table(rows, ("LAYER", "TOKENS", "BUDGET", "SOURCES"))
     for layer in report.layers:
         for dropped in layer.dropped:
-            output.say(f"Left out of {layer.name}: {dropped.name}, {dropped.tokens:,} tokens ({dropped.why})")
-    for sentence in savings(report):
+            output.narrate(f"Left out of {layer.name}: {dropped.name}, {dropped.tokens:,} tokens ({dropped.why})")
+    for sentence in savings_sentences(report):
         output.line(sentence)
     output.line()
     for message in report.messages:

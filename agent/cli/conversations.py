@@ -34,11 +34,14 @@ def list_(limit: int, page: int, label: str | None) -> None:
     """List conversations, newest first."""
     invocation = current()
     with invocation.memory() as memory:
-        found = memory.conversations.recent(limit=limit, offset=(page - 1) * limit, label=label)
+        conversations = memory.conversations.recent(limit=limit, offset=(page - 1) * limit, label=label)
     if invocation.json:
-        output.json_object({"conversations": [described(one) for one in found]})
+        output.json_object({"conversations": [conversation_object(conversation) for conversation in conversations]})
         return
-    rows = [(one.id, iso(one.updated)[:16].replace("T", " "), one.source, one.title) for one in found]
+    rows = [
+        (conversation.id, iso(conversation.updated)[:16].replace("T", " "), conversation.source, conversation.title)
+        for conversation in conversations
+    ]
     output.table(rows, ("ID", "UPDATED", "SOURCE", "TITLE"))
 
 
@@ -56,7 +59,7 @@ def show(ref: str, raw: bool) -> None:
         troubles = ErrorWriter(invocation)
         if invocation.json:
             entries = list(lines(memory, conversation, troubles))
-            output.json_object({**described(conversation), "entries": entries})
+            output.json_object({**conversation_object(conversation), "entries": entries})
         else:
             for piece in markdown(memory, conversation, troubles):
                 output.data(piece, raw=raw)
@@ -75,7 +78,7 @@ def rename(ref: str, title: str) -> None:
         conversation = memory.conversations.rename(memory.conversations.find(ref).seq, clear(title))
         memory.mirrors.update(conversation.seq)
     if invocation.json:
-        output.json_object(described(conversation))
+        output.json_object(conversation_object(conversation))
         return
     output.line(f"{conversation.id}  {conversation.title}")
 
@@ -104,45 +107,49 @@ def delete(ref: str, yes: bool) -> None:
         try:
             conversation = memory.conversations.find(ref)
         except NotFound:
-            if (gone := deletion_time(memory, ref)) is None:
+            if (deleted := deletion_time(memory, ref)) is None:
                 raise
-            output.line(f"{ref} was deleted on {iso(gone)[:10]}.")
+            output.line(f"{ref} was deleted on {iso(deleted)[:10]}.")
             return
         name = f"“{conversation.title or 'untitled'}” ({conversation.id})"
         if not yes:
             if not sys.stdin.isatty():
                 raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Say it with --yes.")
             output.confirm(f"Delete {name} for good?")
-        told = remove_traces(memory.workspace, traces_of(memory, conversation))  # first: it can be done again
+        trace_sentences = remove_traces(
+            memory.workspace, traces_of(memory, conversation)
+        )  # first: it can be done again
         memory.mirrors.remove(conversation.seq)
-        done = memory.knowledge.delete_conversation(conversation.seq)
+        deletion = memory.knowledge.delete_conversation(conversation.seq)
         troubles = (
             purge_from_search(memory),
-            *told,
+            *trace_sentences,
             purge_from_mirrors(memory),
-            unreadable_results_notice(done.left),
-            *dict.fromkeys(older_copies_notice(memory.workspace, id_) for id_ in (conversation.id, *done.changed)),
+            unreadable_results_notice(deletion.left),
+            *dict.fromkeys(older_copies_notice(memory.workspace, id_) for id_ in (conversation.id, *deletion.changed)),
         )
-    if done.pages:
-        output.say(f"{len(done.pages):,} archived pages carried nothing else and went with it.")
-    if not done.finished:
-        output.say("Some of its pages could not be let go of just now: the next command that writes goes on with it.")
+    if deletion.pages:
+        output.narrate(f"{len(deletion.pages):,} archived pages carried nothing else and went with it.")
+    if not deletion.finished:
+        output.narrate(
+            "Some of its pages could not be let go of just now: the next command that writes goes on with it."
+        )
     for trouble in filter(None, troubles):
-        output.say(trouble)
+        output.narrate(trouble)
     if invocation.json:
-        output.json_object({"deleted": conversation.id, "pages": list(done.pages)})
+        output.json_object({"deleted": conversation.id, "pages": list(deletion.pages)})
         return
     output.line(f"Deleted {name}.")
 
 
-def described(one: Conversation) -> dict[str, Any]:
+def conversation_object(conversation: Conversation) -> dict[str, Any]:
     """A conversation, as JSON shows it."""
     return {
-        "id": one.id,
-        "title": one.title,
-        "source": one.source,
-        "created": one.created,
-        "updated": one.updated,
-        "kind": one.kind,
-        "labels": list(one.labels),
+        "id": conversation.id,
+        "title": conversation.title,
+        "source": conversation.source,
+        "created": conversation.created,
+        "updated": conversation.updated,
+        "kind": conversation.kind,
+        "labels": list(conversation.labels),
     }

@@ -14,54 +14,54 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-GAP: Final = 2
-FOOT: Final = 10  # lines below the columns: figures, and the prompt that comes back
-SHORTEST: Final = 12  # lines of the columns
-WIDEST: Final = 60  # columns of one of the three
+_GAP: Final = 2
+_FOOT_LINES: Final = 10  # lines below the columns: figures, and the prompt that comes back
+_MIN_LINES: Final = 12  # lines of the columns
+_MAX_COLUMNS: Final = 60  # columns of one of the three
 
 
-def show(shown: DemoReport, environment: Mapping[str, str]) -> None:
+def show(report: DemoReport, environment: Mapping[str, str]) -> None:
     """To stdout: a picture where it is a terminal that can show one, else text and the picture's path."""
     if _can_draw(environment):
-        _side_by_side(shown)
+        _side_by_side(report)
     else:
-        for title, text in (("TEXT", shown.text), ("READ BACK", shown.read_back)):
+        for title, text in (("TEXT", report.text), ("READ BACK", report.read_back)):
             output.line(title)
             output.line(text)
-    for name, words in figures(shown):
-        output.line(f"{name:<11}{words}")
+    for name, sentence in figures(report):
+        output.line(f"{name:<11}{sentence}")
 
 
 def _can_draw(environment: Mapping[str, str]) -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in environment and environment.get("TERM") != "dumb"
 
 
-def _side_by_side(shown: DemoReport) -> None:
+def _side_by_side(report: DemoReport) -> None:
     from rich.console import Console
     from rich.table import Table
 
     console = Console(highlight=False, markup=False, emoji=False)
-    wide = min((console.width - 2 * GAP) // 3, WIDEST)
-    high = max(min(wide // 2, console.height - FOOT), SHORTEST)
-    table = Table.grid(padding=(0, GAP, 0, 0))
+    width = min((console.width - 2 * _GAP) // 3, _MAX_COLUMNS)
+    height = max(min(width // 2, console.height - _FOOT_LINES), _MIN_LINES)
+    table = Table.grid(padding=(0, _GAP, 0, 0))
     for _ in range(3):
-        table.add_column(width=wide, overflow="fold")
+        table.add_column(width=width, overflow="fold")
     table.add_row("text", "page", "read back", style="bold")
     table.add_row(
-        _beginning(shown.text, wide, high, console),
-        half_blocks(shown.picture, wide, high),
-        _beginning(shown.read_back, wide, high, console),
+        _beginning(report.text, width, height, console),
+        half_blocks(report.picture, width, height),
+        _beginning(report.read_back, width, height, console),
     )
     console.print(table)
     console.print()
 
 
-def _beginning(text: str, wide: int, high: int, console: "Console") -> "Text":
+def _beginning(text: str, width: int, height: int, console: "Console") -> "Text":
     """As much of the text as its column holds, wrapped here so that the columns are as high."""
     from rich.text import Text
 
-    lines = Text(visible(text).expandtabs(4)).wrap(console, wide)
-    return Text("\n").join(lines[:high])
+    lines = Text(visible(text).expandtabs(4)).wrap(console, width)
+    return Text("\n").join(lines[:height])
 
 
 def half_blocks(picture: Path, columns: int, rows: int) -> "Text":

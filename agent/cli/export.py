@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the store is loaded when it is opened
     from memory.memory import Memory
     from memory.records import Conversation
 
-PAGE = 200
+_PAGE_SIZE = 200
 
 
 @click.command(cls=CliCommand)
@@ -51,7 +51,7 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
     invocation = current()
     with invocation.memory() as memory:
         troubles = ErrorWriter(invocation)
-        for conversation in _chosen(invocation, memory.conversations, refs):
+        for conversation in _selected(invocation, memory.conversations, refs):
             pieces = _pieces(memory, conversation, "jsonl" if invocation.json else form, troubles)
             if folder is None:
                 for piece in pieces:
@@ -84,7 +84,7 @@ def _pieces(memory: Memory, conversation: Conversation, form: str, troubles: Err
         yield output.as_json(line) + "\n"
 
 
-def _chosen(invocation: Invocation, conversations: Conversations, refs: tuple[str, ...]) -> Iterator[Conversation]:
+def _selected(invocation: Invocation, conversations: Conversations, refs: tuple[str, ...]) -> Iterator[Conversation]:
     if invocation.resume is not None:
         refs = (*refs, invocation.resume)
     if refs:
@@ -94,6 +94,6 @@ def _chosen(invocation: Invocation, conversations: Conversations, refs: tuple[st
         yield from [latest] if (latest := conversations.latest()) else []
         return
     offset = 0
-    while page := conversations.recent(limit=PAGE, offset=offset):
+    while page := conversations.recent(limit=_PAGE_SIZE, offset=offset):
         yield from page
         offset += len(page)

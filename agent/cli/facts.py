@@ -8,7 +8,7 @@ from agent.commands.command import Command
 from foundation.program import PROGRAM
 from models.messages import Fact
 
-_OURS = (
+_PROGRAM_FACTS = (
     Fact(
         "what this is",
         "Palimpsest is a terminal chat that remembers. Every message and answer is kept in this workspace; what no "
@@ -77,20 +77,22 @@ _OURS = (
 @cache
 def facts() -> tuple[Fact, ...]:
     """All facts: what the program is, its slash commands, and its command line; one fact a name."""
-    slash = {one.name: one for one in registry.all()}
-    ours = (_slash(one, on_the_line=one.name in COMMANDS) for one in slash.values())
-    line = (
+    slash = {command.name: command for command in registry.all()}
+    slash_facts = (_slash_fact(command, on_command_line=command.name in COMMANDS) for command in slash.values())
+    cli_facts = (
         Fact(f"palimpsest {name}", f"`{PROGRAM} {name}`: {summary} `{PROGRAM} {name} --help` says more.", (name,))
         for name, (_, summary) in COMMANDS.items()
         if name not in slash
     )
-    listing = ", ".join(f"/{name}" for name in slash)
+    names = ", ".join(f"/{name}" for name in slash)
     commands = Fact(
-        "the commands", f"The commands are {listing}. /help says what each does.", ("commands", "help", "命令")
+        "the commands", f"The commands are {names}. /help says what each does.", ("commands", "help", "命令")
     )
-    return (*_OURS, commands, *ours, *line)
+    return (*_PROGRAM_FACTS, commands, *slash_facts, *cli_facts)
 
 
-def _slash(command: Command, *, on_the_line: bool) -> Fact:
-    more = f" Outside the chat: `{PROGRAM} {command.name}`." if on_the_line else ""
-    return Fact(f"/{command.name}", f"`{command.shown}`: {command.summary}{more}", (command.name, *command.aliases))
+def _slash_fact(command: Command, *, on_command_line: bool) -> Fact:
+    outside = f" Outside the chat: `{PROGRAM} {command.name}`." if on_command_line else ""
+    return Fact(
+        f"/{command.name}", f"`{command.signature}`: {command.summary}{outside}", (command.name, *command.aliases)
+    )

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from agent.cli.invocation import Invocation, current
-from agent.cli.planned import LATER, refuse_later
+from agent.cli.planned import PLANNED, refuse_planned
 from foundation.errors import Misuse
 from foundation.program import PROGRAM, own_command
 
@@ -21,16 +21,18 @@ class CliCommand(click.Command):
 
     def __init__(self, *args: Any, prints_data: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        own = {
+        own_flags = {
             name for param in self.params for name in param.opts
         }  # `search --trust` is another: ahead of the command
-        self.params.extend(one for one in global_options(with_json=prints_data) if not own & set(one.opts))
+        self.params.extend(
+            option for option in global_options(with_json=prints_data) if not own_flags & set(option.opts)
+        )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            refuse_later(ctx.command_path, error.option_name)
+            refuse_planned(ctx.command_path, error.option_name)
             raise
 
 
@@ -47,11 +49,11 @@ class CliGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
-        refuse_later(ctx.command_path, word)
+        refuse_planned(ctx.command_path, word)
         if self.get_command(ctx, word) is None and not word.startswith("-"):
-            near = nearest(word, self.list_commands(ctx))
-            known = ", ".join(self.list_commands(ctx))
-            hint = f"Did you mean “{near}”?" if near else f"There are: {known}."
+            similar = nearest(word, self.list_commands(ctx))
+            available = ", ".join(self.list_commands(ctx))
+            hint = f"Did you mean “{similar}”?" if similar else f"There are: {available}."
             raise Misuse("Unknown command", f"“{ctx.command_path}” has no command “{word}”.", hint)
         return super().resolve_command(ctx, args)
 
@@ -81,12 +83,12 @@ class LazyGroup(CliGroup):
             self._help(ctx, args[1:])
         if word in self._table:
             return word, self.get_command(ctx, word), args[1:]
-        refuse_later(ctx.command_path, word)
-        if near := nearest(word, [*self._table, *LATER.get(ctx.command_path, ())]):
-            refuse_later(ctx.command_path, near)
+        refuse_planned(ctx.command_path, word)
+        if similar := nearest(word, [*self._table, *PLANNED.get(ctx.command_path, ())]):
+            refuse_planned(ctx.command_path, similar)
             raise Misuse(
                 "Unknown command",
-                f"There is no command “{word}”. Did you mean “{near}”?",
+                f"There is no command “{word}”. Did you mean “{similar}”?",
                 f"To send it as a message: {own_command('chat', word)}",
             )
         return self._default, self.get_command(ctx, self._default), args
@@ -94,8 +96,8 @@ class LazyGroup(CliGroup):
     def _help(self, ctx: click.Context, words: list[str]) -> NoReturn:
         """`palimpsest help [COMMAND]`: a word that nobody means as a message."""
         command = self.get_command(ctx, words[0]) if words else None
-        about = click.Context(command, parent=ctx, info_name=words[0]) if command else ctx
-        click.echo(about.get_help())
+        context = click.Context(command, parent=ctx, info_name=words[0]) if command else ctx
+        click.echo(context.get_help())
         ctx.exit()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -105,30 +107,30 @@ class LazyGroup(CliGroup):
 
 def nearest(word: str, names: list[str]) -> str | None:
     """The command that a single word was probably meant to be."""
-    typed = word.lower()
-    if not typed or any(letter.isspace() for letter in word):
+    lowered = word.lower()
+    if not lowered or any(letter.isspace() for letter in word):
         return None
-    if len(typed) >= 4 and (begun := [name for name in names if name.startswith(typed)]):
-        return begun[0]
-    near = difflib.get_close_matches(typed, names, n=1, cutoff=0.75)
-    return near[0] if near else None
+    if len(lowered) >= 4 and (completions := [name for name in names if name.startswith(lowered)]):
+        return completions[0]
+    similar = difflib.get_close_matches(lowered, names, n=1, cutoff=0.75)
+    return similar[0] if similar else None
 
 
 def global_options(*, with_json: bool) -> list[click.Option]:
     """`--workspace`, `--model` and `--json`, as they stand before and after every subcommand."""
     options = [
-        _shared("--workspace", _workspace, "The workspace's folder.", metavar="DIR"),
-        _shared(
+        _global_option("--workspace", _workspace, "The workspace's folder.", metavar="DIR"),
+        _global_option(
             "--trust",
             _trust,
             f"Trust the workspace as it is, then run (see `{PROGRAM} trust`).",
             is_flag=True,
             default=None,
         ),
-        _shared("--model", _model, "The model: provider:name[@address], or offline.", metavar="SPEC"),
+        _global_option("--model", _model, "The model: provider:name[@address], or offline.", metavar="SPEC"),
     ]
     if with_json:
-        options.append(_shared("--json", _json, "Print JSON, errors included.", is_flag=True, default=None))
+        options.append(_global_option("--json", _json, "Print JSON, errors included.", is_flag=True, default=None))
     return options
 
 
@@ -153,12 +155,14 @@ raw_option = click.option("--raw", is_flag=True, help="The stored bytes, control
 """Of commands that print stored text."""
 
 
-def _shared(name: str, callback: Callable[[Invocation, Any], None], words: str, **kwargs: Any) -> click.Option:
+def _global_option(
+    name: str, callback: Callable[[Invocation, Any], None], help_text: str, **kwargs: Any
+) -> click.Option:
     def keep(_ctx: click.Context, _param: click.Parameter, value: Any) -> None:
         if value is not None:
             callback(current(), value)
 
-    return click.Option([name], expose_value=False, callback=keep, help=words, **kwargs)
+    return click.Option([name], expose_value=False, callback=keep, help=help_text, **kwargs)
 
 
 def _workspace(invocation: Invocation, value: str) -> None:
@@ -170,7 +174,7 @@ def _workspace(invocation: Invocation, value: str) -> None:
 
 
 def _trust(invocation: Invocation, value: bool) -> None:
-    invocation.trusts = value
+    invocation.trust_first = value
 
 
 def _model(invocation: Invocation, value: str) -> None:

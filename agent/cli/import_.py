@@ -43,30 +43,30 @@ def command(file: Path, form: str | None, source: str | None) -> None:
     from foundation.privacy import clear
 
     invocation = current()
-    _refuse_what_is_no_file(file)
-    limits = invocation.reading.config.imports
+    _require_regular_file(file)
+    limits = invocation.loaded_config.config.imports
     form = form or detect(file, limits)
-    named = clear(source or (file.stem if form == "jsonl" else form))
+    source_name = clear(source or (file.stem if form == "jsonl" else form))
     with invocation.memory(for_writing=True) as memory, output.Progress("entries") as progress:
-        imported = store_all(
+        report = store_all(
             memory.conversations,
             read_file(file, form, limits),
-            source=named,
+            source=source_name,
             fixed_source=source is not None,
             on_progress=progress,
         )
-        _mirror(memory.mirrors.update, imported.conversations)
-    for bad in imported.bad:
-        output.say(f"{file}, {bad.place}: {bad.sentence}.")
-    if hidden := imported.bad_count - len(imported.bad):
-        output.say(f"… and {hidden:,} more.")
-    if imported.taken_out:
-        output.say(f"{imported.taken_out:,} private spans and secrets were taken out.")
-    _print(imported, as_json=invocation.json)
-    invocation.status = 1 if imported.refused else 0
+        _update_mirrors(memory.mirrors.update, report.conversations)
+    for bad in report.bad:
+        output.narrate(f"{file}, {bad.place}: {bad.sentence}.")
+    if hidden := report.bad_count - len(report.bad):
+        output.narrate(f"… and {hidden:,} more.")
+    if report.taken_out:
+        output.narrate(f"{report.taken_out:,} private spans and secrets were taken out.")
+    _print(report, as_json=invocation.json)
+    invocation.status = 1 if report.refused else 0
 
 
-def _refuse_what_is_no_file(path: Path) -> None:
+def _require_regular_file(path: Path) -> None:
     """An import looks at its file's beginning first, so it must be one that can be read twice. Raises Misuse."""
     if path.is_file():
         return
@@ -78,47 +78,47 @@ def _refuse_what_is_no_file(path: Path) -> None:
     raise Misuse("Not a file", f"{path} is {kind}, which can be read only once.", "Save it to a file, and import that.")
 
 
-def _print(imported: ImportReport, *, as_json: bool) -> None:
+def _print(report: ImportReport, *, as_json: bool) -> None:
     if as_json:
         output.json_object(
             {
-                "source": imported.source,
-                "conversations": len(imported.conversations),
-                "entries": imported.entries,
-                "already": imported.already,
-                "bad_count": imported.bad_count,
-                "bad": [{"place": one.place, "message": one.sentence, "kept": one.kept} for one in imported.bad],
-                "taken_out": imported.taken_out,
+                "source": report.source,
+                "conversations": len(report.conversations),
+                "entries": report.entries,
+                "already": report.already,
+                "bad_count": report.bad_count,
+                "bad": [{"place": bad.place, "message": bad.sentence, "kept": bad.kept} for bad in report.bad],
+                "taken_out": report.taken_out,
             }
         )
         return
-    output.line(summary(imported))
+    output.line(summary(report))
 
 
-def summary(imported: ImportReport) -> str:
+def summary(report: ImportReport) -> str:
     """What the import did, in a sentence that leaves out what did not happen."""
-    entries, where = imported.entries, len(imported.conversations)
-    parts = [f"Nothing new in “{imported.source}”"]
+    entries, conversations = report.entries, len(report.conversations)
+    parts = [f"Nothing new in “{report.source}”"]
     if entries:
-        held = _counted(where, "conversation", "conversations")
-        parts = [f"{_counted(entries, 'entry', 'entries')} in {held} imported from “{imported.source}”"]
-    if imported.already:
-        parts.append(f"{imported.already:,} {'was' if imported.already == 1 else 'were'} there already")
-    if imported.refused:
-        parts.append(_counted(imported.refused, "line was bad", "lines were bad"))
-    if imported.kept_count:
-        parts.append(_counted(imported.kept_count, "line was taken in part", "lines were taken in part"))
+        destination = _counted(conversations, "conversation", "conversations")
+        parts = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported from “{report.source}”"]
+    if report.already:
+        parts.append(f"{report.already:,} {'was' if report.already == 1 else 'were'} there already")
+    if report.refused:
+        parts.append(_counted(report.refused, "line was bad", "lines were bad"))
+    if report.kept_count:
+        parts.append(_counted(report.kept_count, "line was taken in part", "lines were taken in part"))
     return "; ".join(parts) + "."
 
 
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
+def _counted(count: int, singular: str, plural: str) -> str:
+    return f"{count:,} {singular if count == 1 else plural}"
 
 
-def _mirror(update: Callable[[int], object], conversations: tuple[int, ...]) -> None:
+def _update_mirrors(update: Callable[[int], object], conversations: tuple[int, ...]) -> None:
     """The readable mirrors; one that cannot be written is told, and the import stands."""
     for seq in conversations:
         try:
             update(seq)
         except PalimpsestError as error:
-            output.say(f"{error.title}: {error.message}")
+            output.narrate(f"{error.title}: {error.message}")

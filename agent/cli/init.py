@@ -7,7 +7,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
-from agent.config.workspaces import prepare
+from agent.config.workspaces import prepare_workspace
 from foundation.program import own_command
 
 
@@ -24,14 +24,14 @@ def command(folder: Path | None) -> None:
         invocation.workspace_flag = folder
     workspace = invocation.workspace
     was_one = workspace.is_workspace
-    copied = prepare(workspace, invocation.environment)
+    copied = prepare_workspace(workspace, invocation.environment)
     if invocation.json:
         output.json_object({"workspace": str(workspace.root), "new": not was_one, "copied": list(copied)})
         return
     output.line(str(workspace.root))
     for name in copied:
-        output.say(f"  {name}")
+        output.narrate(f"  {name}")
     if was_one:
-        output.say("It was a workspace already; what was there is as it was.")
+        output.narrate("It was a workspace already; what was there is as it was.")
     else:
-        output.say(f"A new workspace. Open it with: {own_command('--workspace', str(workspace.root))}")
+        output.narrate(f"A new workspace. Open it with: {own_command('--workspace', str(workspace.root))}")

@@ -50,32 +50,32 @@ class Invocation:
     prompt: str | None = None
     output_format: str | None = None
     knowledge: bool = False
-    trusts: bool = False
+    trust_first: bool = False
     status: int = 0
     _trust_said: bool = False
 
     @cached_property
     def workspace(self) -> Workspace:
         """The chosen workspace; it may not exist yet."""
-        from agent.config.workspaces import choose
+        from agent.config.workspaces import find_workspace
 
-        workspace = choose(self.workspace_flag, self.environment, self.here, self.home)
-        if self.trusts and workspace.brings_state:
+        workspace = find_workspace(self.workspace_flag, self.environment, self.here, self.home)
+        if self.trust_first and workspace.brings_state:
             from agent.services.trust import trust_workspace
 
-            if said := trust_workspace(workspace, self.environment).set_aside:
-                output.say(said)
+            if notice := trust_workspace(workspace, self.environment).set_aside:
+                output.narrate(notice)
         return workspace
 
     @cached_property
-    def reading(self) -> LoadedConfig:
+    def loaded_config(self) -> LoadedConfig:
         """The configuration in force; what is to be said about it is said here, once."""
         from agent.config.config import load_config
 
         flags: dict[str, Any] = {"model": self.model} if self.model is not None else {}
         reading = load_config(self.workspace, self.environment, flags)
         for notice in reading.notices:
-            output.say(notice)
+            output.narrate(notice)
         return reading
 
     def prepare(self, *, for_writing: bool = False, writable: bool = False) -> Workspace:
@@ -83,20 +83,20 @@ class Invocation:
 
         `writable` raises ReadOnly where it is not trusted.
         """
-        from agent.config.workspaces import prepare
+        from agent.config.workspaces import prepare_workspace
 
         workspace = self.workspace
         if workspace.is_workspace:
             if writable:
-                self.say_trust(workspace, writable=True)
+                self.report_trust(workspace, writable=True)
             return workspace
         if not for_writing:
             raise self._no_workspace()
-        prepare(workspace, self.environment)
-        output.say(f"A new workspace: {workspace.root}")
+        prepare_workspace(workspace, self.environment)
+        output.narrate(f"A new workspace: {workspace.root}")
         return workspace
 
-    def say_trust(self, workspace: Workspace, *, writable: bool = False) -> None:
+    def report_trust(self, workspace: Workspace, *, writable: bool = False) -> None:
         """What is not in force in the workspace, said. With `writable` raises ReadOnly where it is not trusted."""
         from foundation.workspace_trust import trust_store
         from memory.access import WorkspaceAccess, refuse_read_only
@@ -110,8 +110,8 @@ class Invocation:
     def _no_workspace(self) -> NoWorkspace:
         root = self.workspace.root
         if self.workspace_flag is not None or self.environment.get("PALIMPSEST_WORKSPACE"):
-            what = "is no workspace" if root.exists() else "is not there"
-            return NoWorkspace("No workspace", f"{root} {what}.", f"`{own_command('init', str(root))}` makes one.")
+            problem = "is no workspace" if root.exists() else "is not there"
+            return NoWorkspace("No workspace", f"{root} {problem}.", f"`{own_command('init', str(root))}` makes one.")
         return NoWorkspace(
             "No workspace",
             f"{self.here} is no workspace, nor is a folder above it, and there is no {root}.",
@@ -130,7 +130,7 @@ class Invocation:
         from memory.access import refuse_read_only
         from memory.memory import Memory
 
-        config = self.reading.config
+        config = self.loaded_config.config
         workspace = self.prepare(for_writing=for_writing)
         memory = Memory.open(
             workspace,
@@ -142,13 +142,13 @@ class Invocation:
             self._say_access(memory.access)
             if for_writing:
                 refuse_read_only(memory.workspace, memory.access.standing if memory.access else None)
-            if lost := memory.vault.index_lost():
-                output.say(lost)
+            if lost_index := memory.vault.index_lost():
+                output.narrate(lost_index)
             if for_writing or recovering:
                 memory.recover()
             yield memory
             for trouble in memory.vault.troubles():
-                output.say(trouble)
+                output.narrate(trouble)
         finally:
             memory.close()
 
@@ -158,11 +158,11 @@ class Invocation:
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
-        session = await asyncio.to_thread(Session.open, workspace, self.reading.config, facts=facts)
+        session = await asyncio.to_thread(Session.open, workspace, self.loaded_config.config, facts=facts)
         try:
             self._say_access(session.memory.access)
-            if lost := await asyncio.to_thread(session.memory.vault.index_lost):
-                output.say(lost)
+            if lost_index := await asyncio.to_thread(session.memory.vault.index_lost):
+                output.narrate(lost_index)
             await self._choose_conversation(session)
         except PalimpsestError:
             session.memory.close()
@@ -171,24 +171,24 @@ class Invocation:
 
     def _say_access(self, access: WorkspaceAccess | None) -> None:
         """What is not in force in this workspace, and how to change that; said once."""
-        if access is not None and (notice := access.notice_naming(self.ignored)) and not self._trust_said:
+        if access is not None and (notice := access.notice_naming(self.ignored_settings)) and not self._trust_said:
             self._trust_said = True
-            output.say(notice)
+            output.narrate(notice)
 
     @property
-    def ignored(self) -> list[str]:
+    def ignored_settings(self) -> list[str]:
         """Settings of the workspace's configuration that are not in force, because it changed."""
         from agent.config.config import read_config
 
         if "reading" not in self.__dict__:  # a command that takes no setting: a wrong one does not stop it
-            return [one.name for one in read_config(self.workspace, self.environment, {}).ignored]
-        return [one.name for one in self.reading.ignored]
+            return [setting.name for setting in read_config(self.workspace, self.environment, {}).ignored]
+        return [setting.name for setting in self.loaded_config.ignored]
 
     async def _choose_conversation(self, session: Session) -> None:
         if self.resume is not None:
             await session.resume(self.resume)
         elif self.latest and await session.resume_latest() is None:
-            output.say("There is no conversation to go on with; this is a new one.")
+            output.narrate("There is no conversation to go on with; this is a new one.")
 
     def check_one_conversation(self) -> None:
         if self.latest and self.resume is not None:
@@ -204,7 +204,7 @@ def piped_input() -> str | None:
     """All of standard input where it is a pipe or a file; None where it is a terminal or there is none."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- None under pythonw
         return None
-    return decoded(message_input(), "standard input")
+    return decode_input(message_input(), "standard input")
 
 
 MOST_INPUT = 16 * 2**20  # bytes of standard input that are a message or a list of questions
@@ -225,7 +225,7 @@ def message_input() -> bytes:
     return raw
 
 
-def decoded(raw: bytes, name: str) -> str:
+def decode_input(raw: bytes, name: str) -> str:
     """UTF-8 text, a byte order mark dropped. Raises Misuse where it is something else."""
     try:
         return raw.decode("utf-8-sig")

@@ -79,7 +79,7 @@ def add(
     from agent.services.knowledge import picture_reader
 
     invocation = current()
-    config = invocation.reading.config
+    config = invocation.loaded_config.config
     options = AddOptions(
         mode=mode or config.archive.mode,
         redact=redact,
@@ -89,26 +89,26 @@ def add(
         max_file_mb=config.knowledge.max_file_mb,
     )
     report = AddReport(redacted=redact)
-    places = [invocation.here / path.expanduser() for path in paths]
+    full_paths = [invocation.here / path.expanduser() for path in paths]
     with invocation.memory(for_writing=True) as memory:
         try:
-            with FileProgress() as counting:
+            with FileProgress() as progress:
                 memory.knowledge.add(
-                    places,
+                    full_paths,
                     options,
                     config.knowledge,
-                    ocr_reader=picture_reader(config),
+                    sight=picture_reader(config),
                     report=report,
-                    on_progress=counting,
+                    on_progress=progress,
                 )
         except KeyboardInterrupt:
-            output.say(
+            output.narrate(
                 f"Stopped: {len(report.added) + len(report.changed):,} files were added and stay. "
                 "The same command goes on."
             )
             raise
         if report.purged and (trouble := purge_from_search(memory)):
-            output.say(trouble)
+            output.narrate(trouble)
     _print(report, as_json=invocation.json)
     invocation.status = 1 if report.bad else 0
 
@@ -135,14 +135,14 @@ class FileProgress:
 
 def _print(report: AddReport, *, as_json: bool) -> None:
     for line in report_lines(report):
-        output.say(line)
+        output.narrate(line)
     if as_json:
         output.json_object(report_object(report))
         return
-    for what, told in (("added", report.added), ("changed", report.changed)):
-        for one in told:
-            output.line(f"{what}  {one.id}  {one_line(one.name)}")
-    output.say(report_summary(report))
+    for action, files in (("added", report.added), ("changed", report.changed)):
+        for file in files:
+            output.line(f"{action}  {file.id}  {one_line(file.name)}")
+    output.narrate(report_summary(report))
 
 
 @command.command("list")
@@ -151,24 +151,24 @@ def _print(report: AddReport, *, as_json: bool) -> None:
 def list_(category: str | None, state: str | None) -> None:
     """List what was added, by name: importance, score, uses, and where each stands in view."""
     invocation = current()
-    settings = invocation.reading.config.knowledge
+    settings = invocation.loaded_config.config.knowledge
     with invocation.memory() as memory:
-        gone = memory.knowledge.notice_removed()
-        found = memory.knowledge.memories(settings.max_vision_tokens)
-    for known in gone:
-        output.say(f"{one_line(known.name)} is gone from disk; what it said is kept.")
-    wanted = [
-        one
-        for one in found
-        if category in (None, one.known.category)
-        and (state is None or (one.known.missing is not None if state == "gone" else one.view_state.state == state))
+        removed = memory.knowledge.notice_removed()
+        memories = memory.knowledge.memories(settings.max_vision_tokens)
+    for record in removed:
+        output.narrate(f"{one_line(record.name)} is gone from disk; what it said is kept.")
+    selected = [
+        scored
+        for scored in memories
+        if category in (None, scored.known.category)
+        and (state is None or (scored.known.missing is not None if state == "gone" else scored.standing.state == state))
     ]
     if invocation.json:
-        output.json_object({"memories": [memory_object(one) for one in wanted]})
+        output.json_object({"memories": [memory_object(scored) for scored in selected]})
         return
-    if not found:
-        output.say(f"Nothing was added yet. `{PROGRAM} knowledge add PATH` adds files and folders.")
-    output.table([list_row(one) for one in wanted], COLUMNS)
+    if not memories:
+        output.narrate(f"Nothing was added yet. `{PROGRAM} knowledge add PATH` adds files and folders.")
+    output.table([list_row(scored) for scored in selected], COLUMNS)
 
 
 @command.command()
@@ -177,32 +177,36 @@ def list_(category: str | None, state: str | None) -> None:
 def show(ref: str, raw: bool) -> None:
     """Show a file's text: code in colours on a terminal, and with --raw to the byte as it was kept."""
     invocation = current()
-    settings = invocation.reading.config.knowledge
+    settings = invocation.loaded_config.config.knowledge
     with invocation.memory() as memory:
         knowledge = memory.knowledge
-        known = _one(knowledge.find(_settled((ref,), invocation.here)), ref)
-        passage = knowledge.text(known)
-        places, pictures = knowledge.places(known), knowledge.pictures(known)
-        remembered = next(one for one in knowledge.memories(settings.max_vision_tokens) if one.known.seq == known.seq)
-        knowledge.used([memory.conversations.at(known.conversation).id])
+        record = _only(knowledge.find(_resolve_patterns((ref,), invocation.here)), ref)
+        passage = knowledge.text(record)
+        places, pictures = knowledge.places(record), knowledge.pictures(record)
+        scored = next(
+            place for place in knowledge.memories(settings.max_vision_tokens) if place.known.seq == record.seq
+        )
+        knowledge.used([memory.conversations.at(record.conversation).id])
     if invocation.json:
-        parts = [{"start": one.start, "place": one.label, "read_by": one.read_by} for one in places if one.label]
-        beside = {"pictures": [str(path) for path in pictures], "pages": list(passage.pages), "places": parts}
-        output.json_object({**memory_object(remembered), **beside, "trust": passage.trust.value, "text": passage.text})
+        parts = [
+            {"start": place.start, "place": place.label, "read_by": place.read_by} for place in places if place.label
+        ]
+        extra = {"pictures": [str(path) for path in pictures], "pages": list(passage.pages), "places": parts}
+        output.json_object({**memory_object(scored), **extra, "trust": passage.trust.value, "text": passage.text})
         return
-    output.say(record_line(known))
+    output.narrate(record_line(record))
     for path in pictures:
-        output.say(f"Picture: {path}")
+        output.narrate(f"Picture: {path}")
     if raw:
         output.data(passage.text, raw=True)
         return
-    if known.kind == "code" and sys.stdout.isatty():
-        _in_colours(passage.text, known.name)
+    if record.kind == "code" and sys.stdout.isatty():
+        _print_highlighted(passage.text, record.name)
         return
     output.data(passage.text if passage.text.endswith("\n") else passage.text + "\n")
 
 
-def _in_colours(text: str, name: str) -> None:
+def _print_highlighted(text: str, name: str) -> None:
     from pygments.util import ClassNotFound
 
     pygments: Any = importlib.import_module("pygments")
@@ -216,17 +220,17 @@ def _in_colours(text: str, name: str) -> None:
 
 
 @command.command()
-@click.argument("words", metavar="FILE… NUMBER", nargs=-1)
-def importance(words: tuple[str, ...]) -> None:
+@click.argument("arguments", metavar="FILE… NUMBER", nargs=-1)
+def importance(arguments: tuple[str, ...]) -> None:
     """Say how much files matter: 0 to 10.
 
     A pattern holds for files that are added later, too; what is said last counts. Without words, lists what was said.
     """
     invocation = current()
-    if not words:
+    if not arguments:
         _list_patterns()
         return
-    *patterns, number = words
+    *patterns, number = arguments
     if not patterns:
         raise Misuse(
             "Which files?",
@@ -235,15 +239,15 @@ def importance(words: tuple[str, ...]) -> None:
         )
     value = _number(number)
     with invocation.memory(for_writing=True) as memory:
-        meant = memory.knowledge.set_importance([settled(one, invocation.here) for one in patterns], value)
+        records = memory.knowledge.set_importance([settled(pattern, invocation.here) for pattern in patterns], value)
     if invocation.json:
-        files = [{"id": one.id, "name": one.name, "source": one.source} for one in meant]
+        files = [{"id": pattern.id, "name": pattern.name, "source": pattern.source} for pattern in records]
         output.json_object({"patterns": list(patterns), "importance": value, "memories": files})
         return
-    for known in meant:
-        output.line(f"{known.id}  {one_line(known.name)}")
-    output.say(
-        f"Importance {value:g}: {len(meant):,} file{'s' if len(meant) != 1 else ''} now, and what is added later."
+    for record in records:
+        output.line(f"{record.id}  {one_line(record.name)}")
+    output.narrate(
+        f"Importance {value:g}: {len(records):,} file{'s' if len(records) != 1 else ''} now, and what is added later."
     )
 
 
@@ -257,11 +261,11 @@ def _number(word: str) -> float:
 def _list_patterns() -> None:
     invocation = current()
     with invocation.memory() as memory:
-        said = memory.knowledge.patterns()
+        patterns = memory.knowledge.patterns()
     if invocation.json:
-        output.json_object({"patterns": [{"pattern": pattern, "importance": value} for pattern, value in said]})
+        output.json_object({"patterns": [{"pattern": pattern, "importance": value} for pattern, value in patterns]})
         return
-    output.table([(f"{value:g}", pattern) for pattern, value in said], ("IMPORTANCE", "PATTERN"))
+    output.table([(f"{value:g}", pattern) for pattern, value in patterns], ("IMPORTANCE", "PATTERN"))
 
 
 @command.command()
@@ -271,12 +275,14 @@ def category(refs: tuple[str, ...], name: str) -> None:
     """File what was added under another category."""
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
-        meant = memory.knowledge.set_category(_settled(refs, invocation.here), name)
+        records = memory.knowledge.set_category(_resolve_patterns(refs, invocation.here), name)
     if invocation.json:
-        output.json_object({"category": name, "memories": [{"id": one.id, "name": one.name} for one in meant]})
+        output.json_object(
+            {"category": name, "memories": [{"id": record.id, "name": record.name} for record in records]}
+        )
         return
-    for known in meant:
-        output.line(f"{known.id}  {one_line(known.name)}")
+    for record in records:
+        output.line(f"{record.id}  {one_line(record.name)}")
 
 
 @command.command()
@@ -288,48 +294,50 @@ def remove(refs: tuple[str, ...], yes: bool) -> None:
 
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
-        meant = memory.knowledge.find(_settled(refs, invocation.here))
-        some = one_line(meant[0].name) if len(meant) == 1 else f"{len(meant):,} files"
+        records = memory.knowledge.find(_resolve_patterns(refs, invocation.here))
+        subject = one_line(records[0].name) if len(records) == 1 else f"{len(records):,} files"
         if not yes:
             if not sys.stdin.isatty():
                 raise Misuse(
-                    "Not confirmed", f"Deleting what is known of {some} must be confirmed.", "Say it with --yes."
+                    "Not confirmed", f"Deleting what is known of {subject} must be confirmed.", "Say it with --yes."
                 )
-            for known in meant[:20]:
-                output.say(f"{known.id}  {one_line(known.name)}")
-            output.confirm(f"Delete what is known of {some} for good?")
-        memory.knowledge.remove(meant)
+            for record in records[:20]:
+                output.narrate(f"{record.id}  {one_line(record.name)}")
+            output.confirm(f"Delete what is known of {subject} for good?")
+        memory.knowledge.remove(records)
         troubles = (purge_from_search(memory), purge_from_mirrors(memory))
     for trouble in filter(None, troubles):
-        output.say(trouble)
+        output.narrate(trouble)
     if invocation.json:
-        output.json_object({"removed": [{"id": one.id, "name": one.name, "source": one.source} for one in meant]})
+        output.json_object(
+            {"removed": [{"id": record.id, "name": record.name, "source": record.source} for record in records]}
+        )
         return
-    for known in meant:
-        output.line(f"{known.id}  {one_line(known.name)}")
+    for record in records:
+        output.line(f"{record.id}  {one_line(record.name)}")
 
 
 @command.command()
 def stats() -> None:
     """Say how much is known, how much of it stands in view, and how full the view is."""
     invocation = current()
-    settings = invocation.reading.config.knowledge
+    settings = invocation.loaded_config.config.knowledge
     with invocation.memory() as memory:
         memory.knowledge.notice_removed()
-        found = memory.knowledge.stats(settings.max_vision_tokens)
+        figures = memory.knowledge.stats(settings.max_vision_tokens)
     if invocation.json:
-        output.json_object(found)
+        output.json_object(figures)
         return
-    output.table(stats_rows(found), ("WHAT", "HOW MUCH"))
-    output.say(stats_meaning(found))
+    output.table(stats_rows(figures), ("WHAT", "HOW MUCH"))
+    output.narrate(stats_meaning(figures))
 
 
-def _settled(refs: tuple[str, ...], here: Path) -> list[str]:
+def _resolve_patterns(refs: tuple[str, ...], here: Path) -> list[str]:
     return [settled(ref, here) for ref in refs]
 
 
-def _one(found: list[KnowledgeRecord], ref: str) -> KnowledgeRecord:
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(f"{one.name} ({one.id})" for one in found[:6])
-    raise Misuse("Which file?", f"“{ref}” means {len(found):,} files: {names}.", "Use its id.")
+def _only(records: list[KnowledgeRecord], ref: str) -> KnowledgeRecord:
+    if len(records) == 1:
+        return records[0]
+    names = ", ".join(f"{record.name} ({record.id})" for record in records[:6])
+    raise Misuse("Which file?", f"“{ref}” means {len(records):,} files: {names}.", "Use its id.")

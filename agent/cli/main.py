@@ -51,11 +51,11 @@ def main(open_screen: OpenScreen | None = None, argv: Sequence[str] | None = Non
 
 def _flag_before_text(words: list[str]) -> list[str]:
     """`-p --knowledge --json TEXT` as it is meant: the flags are not the text."""
-    for at, (one, other) in enumerate(itertools.pairwise(words)):
-        if one == "--":
+    for index, (word, following) in enumerate(itertools.pairwise(words)):
+        if word == "--":
             break
-        if one in {"-p", "--print"} and other in {"--knowledge", "--json"}:
-            return [*words[:at], other, *_flag_before_text([one, *words[at + 2 :]])]
+        if word in {"-p", "--print"} and following in {"--knowledge", "--json"}:
+            return [*words[:index], following, *_flag_before_text([word, *words[index + 2 :]])]
     return words
 
 
@@ -64,10 +64,10 @@ def _run(words: list[str], invocation: Invocation) -> int:
         with palimpsest.make_context("palimpsest", words, obj=invocation) as context:
             palimpsest.invoke(context)
         return invocation.status
-    except click.exceptions.Exit as done:
-        return done.exit_code
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
     except (click.Abort, KeyboardInterrupt):
-        output.say("Interrupted.")
+        output.narrate("Interrupted.")
         return INTERRUPTED
     except click.ClickException as error:
         problem = _misuse(error)
@@ -76,11 +76,11 @@ def _run(words: list[str], invocation: Invocation) -> int:
     except OSError as error:
         if _pipe_closed(error):
             raise
-        problem = _refused(error)
+        problem = _disk_refused(error)
     except Exception as error:  # the edge: a defect ends as a sentence
         if invocation.environment.get("PALIMPSEST_DEBUG"):
             raise
-        problem = unforeseen(error)
+        problem = unexpected_error(error)
     output.error(problem, as_data=invocation.json or _asks_for_json(words))
     return problem.exit_status
 
@@ -92,12 +92,12 @@ def _misuse(error: click.ClickException) -> Misuse:
     return Misuse("Misused", sentence, f"`{PROGRAM}{path.removeprefix('palimpsest')} --help` says how it is used.")
 
 
-def _refused(error: OSError) -> PalimpsestError:
+def _disk_refused(error: OSError) -> PalimpsestError:
     where = f": {error.filename}" if error.filename else ""
     return DiskRefused("The system refused", f"{error.strerror or error}{where}.", "What was stored before is safe.")
 
 
-def unforeseen(error: Exception) -> PalimpsestError:
+def unexpected_error(error: Exception) -> PalimpsestError:
     if isinstance(error, OverflowError) and "_PyTime_t" in str(error):  # Python's clock ends there
         message = "The machine's clock is past the year 2262, and no time can be read from it."
         return PalimpsestError("The clock is off", message, "Set the machine's clock, then try again.")
@@ -111,10 +111,10 @@ def unforeseen(error: Exception) -> PalimpsestError:
 
 def _asks_for_json(words: list[str]) -> bool:
     """Whether errors go out as JSON although the line could not be parsed to its end."""
-    ours = words[: words.index("--")] if "--" in words else words
-    asked = {"--json", "--output-format=json", "--output-format=stream-json"}
-    pairs = itertools.pairwise(ours)
-    return any(word in asked for word in ours) or any(
+    options = words[: words.index("--")] if "--" in words else words
+    json_flags = {"--json", "--output-format=json", "--output-format=stream-json"}
+    pairs = itertools.pairwise(options)
+    return any(word in json_flags for word in options) or any(
         first == "--output-format" and second.endswith("json") for first, second in pairs
     )
 

@@ -32,12 +32,13 @@ def list_() -> None:
         memory.hot.refresh()
         notes, problems = memory.hot.notes(), memory.hot.problems
     if invocation.json:
-        output.json_object({"notes": [_described(note) for note in notes]})
+        output.json_object({"notes": [_note_object(note) for note in notes]})
         return
     for problem in problems:
-        output.say(problem.text)
+        output.narrate(problem.text)
     rows = [
-        (note.id, iso(note.time)[:10] if note.time else "", _place(note), note.heading or note.text) for note in notes
+        (note.id, iso(note.time)[:10] if note.time else "", _location(note), note.heading or note.text)
+        for note in notes
     ]
     output.table(rows, ("ID", "DATE", "PLACE", "NOTE"))
 
@@ -52,9 +53,9 @@ def show(note_id: str, raw: bool) -> None:
         memory.hot.refresh()
         note = memory.hot.note(note_id)
     if invocation.json:
-        output.json_object(_described(note))
+        output.json_object(_note_object(note))
         return
-    output.say(f"{_place(note)}" + (f", {iso(note.time)}" if note.time else ""))
+    output.narrate(f"{_location(note)}" + (f", {iso(note.time)}" if note.time else ""))
     output.data(note.text if raw else note.text + "\n", raw=raw)
 
 
@@ -78,26 +79,26 @@ def edit(note_id: str | None, text: str | None) -> None:
         refuse_read_only(memory.workspace)
         memory.hot.refresh()
         note = memory.hot.note(note_id)
-        words = text if text is not None else piped_input()
-        if words is None:
-            words = click.edit(note.text, extension=".md")
-        if words is None:
-            output.say("Nothing was changed.")
+        content = text if text is not None else piped_input()
+        if content is None:
+            content = click.edit(note.text, extension=".md")
+        if content is None:
+            output.narrate("Nothing was changed.")
             return
-        if not words.strip():
+        if not content.strip():
             raise Misuse("Nothing left", "The new text is empty.", "Delete the note in an editor if that is meant.")
-        note = memory.hot.rewrite(note_id, clear(words))
+        note = memory.hot.rewrite(note_id, clear(content))
     if invocation.json:
-        output.json_object(_described(note))
+        output.json_object(_note_object(note))
         return
-    output.line(f"{_place(note)}  {note.id}")
+    output.line(f"{_location(note)}  {note.id}")
 
 
-def _place(note: Note) -> str:
+def _location(note: Note) -> str:
     return f"{note.path}#L{note.line_first}"
 
 
-def _described(note: Note) -> dict[str, Any]:
+def _note_object(note: Note) -> dict[str, Any]:
     return {
         "id": note.id,
         "path": note.path,

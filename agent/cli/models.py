@@ -39,26 +39,28 @@ def list_(timeout: float) -> None:
     from models.chat.detect import detect
 
     invocation = current()
-    config = invocation.reading.config
-    found = asyncio.run(detect(invocation.environment, timeout=timeout, settings=config.models))
-    profiles = [(one.profile, one.provider) for one in found]
+    config = invocation.loaded_config.config
+    detected = asyncio.run(detect(invocation.environment, timeout=timeout, settings=config.models))
+    profiles = [(model.profile, model.provider) for model in detected]
     if all(profile.spec != config.model for profile, _ in profiles):
         from models.chat.open import open_model
 
-        chosen = open_model(config.model, settings=config.models, env=config.environment).profile
-        profiles.insert(0, (chosen, config.model.partition(":")[0]))
+        current_profile = open_model(config.model, settings=config.models, env=config.environment).profile
+        profiles.insert(0, (current_profile, config.model.partition(":")[0]))
     if invocation.json:
-        output.json_object({"models": [_described(p, provider, config.model) for p, provider in profiles]})
+        output.json_object(
+            {"models": [_model_object(candidate, provider, config.model) for candidate, provider in profiles]}
+        )
         return
     rows = [
         (
-            "*" if p.spec == config.model else "",
-            p.spec,
-            f"{p.window:,}",
-            _abilities(p),
-            "elsewhere" if p.remote else "here",
+            "*" if candidate.spec == config.model else "",
+            candidate.spec,
+            f"{candidate.window:,}",
+            _abilities(candidate),
+            "elsewhere" if candidate.remote else "here",
         )
-        for p, _ in profiles
+        for candidate, _ in profiles
     ]
     output.table(rows, ("", "MODEL", "WINDOW", "TAKES", "RUNS"))
 
@@ -68,25 +70,25 @@ def list_(timeout: float) -> None:
 @click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
 def use(spec: str, workspace_only: bool) -> None:
     """Speak to SPEC from now on."""
-    from agent.cli.shared_options import save_settings, target
+    from agent.cli.shared_options import save_settings, settings_file
     from agent.config.config import read_config
-    from agent.config.edit import value_from
+    from agent.config.edit import parse_value
     from agent.config.settings import all_settings
     from models.chat.spec import parse_spec
 
     invocation = current()
-    named = str(parse_spec(spec))
+    canonical = str(parse_spec(spec))
     setting = all_settings()["model"]
-    path, versions = target(invocation, setting, user=not workspace_only)
-    save_settings(invocation, (path, versions), [(setting, value_from(setting, named))])
+    path, versions = settings_file(invocation, setting, user=not workspace_only)
+    save_settings(invocation, (path, versions), [(setting, parse_value(setting, canonical))])
     reading = read_config(invocation.workspace, invocation.environment, {})
-    if reading.config.model != named:
-        output.say(f"{reading.origins['model']} comes first here, and says {reading.config.model}.")
+    if reading.config.model != canonical:
+        output.narrate(f"{reading.origins['model']} comes first here, and says {reading.config.model}.")
     if invocation.json:
-        output.json_object({"model": named, "path": str(path)})
+        output.json_object({"model": canonical, "path": str(path)})
         return
-    output.line(named)
-    output.say(f"Set in {path}.")
+    output.line(canonical)
+    output.narrate(f"Set in {path}.")
 
 
 @command.command()
@@ -94,7 +96,7 @@ def use(spec: str, workspace_only: bool) -> None:
 def test(spec: str | None) -> None:
     """Ask a model for a word, and say what it is, how fast it answers, or what is wrong."""
     invocation = current()
-    result = asyncio.run(_test(invocation, spec or invocation.reading.config.model))
+    result = asyncio.run(_test(invocation, spec or invocation.loaded_config.config.model))
     if invocation.json:
         output.json_object(result)
         return
@@ -109,17 +111,17 @@ command.add_command(embed)
 async def _test(invocation: Invocation, spec: str) -> dict[str, Any]:
     from models.chat.open import open_model
 
-    config = invocation.reading.config
+    config = invocation.loaded_config.config
     model = open_model(spec, settings=config.models, env=config.environment)
-    began, first, said, usage = time.monotonic(), 0.0, "", Usage(estimated=True)
+    start, first_token, answer, usage = time.monotonic(), 0.0, "", Usage(estimated=True)
     try:
         profile = await model.prepare()
         request = Request(model=profile.name, messages=(user("Answer with the single word: ready"),), max_tokens=64)
         async for event in model.stream(request):
             match event:
                 case TextChunk(text=text):
-                    first = first or time.monotonic()
-                    said += text
+                    first_token = first_token or time.monotonic()
+                    answer += text
                 case Usage():
                     usage = event
                 case AnswerError(title=title, message=message, hint=hint):
@@ -130,16 +132,21 @@ async def _test(invocation: Invocation, spec: str) -> dict[str, Any]:
                     pass
     finally:
         await model.close()
-    took = round(((first or time.monotonic()) - began) * 1000)
+    latency_ms = round(((first_token or time.monotonic()) - start) * 1000)
     figures = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
-    return {"model": _described(profile, "", spec), "first_word_ms": took, "text": said.strip(), "usage": figures}
+    return {
+        "model": _model_object(profile, "", spec),
+        "first_word_ms": latency_ms,
+        "text": answer.strip(),
+        "usage": figures,
+    }
 
 
 def _abilities(profile: Profile) -> str:
     return ", ".join(["text", *(["images"] if profile.vision else []), *(["tools"] if profile.tools else [])])
 
 
-def _described(profile: Profile, provider: str, chosen: str) -> dict[str, Any]:
+def _model_object(profile: Profile, provider: str, current: str) -> dict[str, Any]:
     return {
         "spec": profile.spec,
         "name": profile.name,
@@ -149,5 +156,5 @@ def _described(profile: Profile, provider: str, chosen: str) -> dict[str, Any]:
         "vision": profile.vision,
         "tools": profile.tools,
         "remote": profile.remote,
-        "in_use": profile.spec == chosen,
+        "in_use": profile.spec == current,
     }

@@ -39,9 +39,9 @@ def command(spec: str | None, workspace_only: bool) -> None:
     invocation.prepare(for_writing=True, writable=True)  # refused before anything is set
     if spec is not None:
         _use(invocation, spec, workspace_only=workspace_only)
-    chosen = invocation.reading.config.embed.embedder
+    chosen = invocation.loaded_config.config.embed.embedder
     if chosen in {"", "none"}:
-        if spec is None and "embed.embedder" in invocation.ignored:
+        if spec is None and "embed.embedder" in invocation.ignored_settings:
             raise VectorsMissing(
                 "The embedder is not in force",
                 "config.yaml names one, and changed since you trusted this workspace: no vectors were made.",
@@ -53,48 +53,48 @@ def command(spec: str | None, workspace_only: bool) -> None:
                 "None is set (embed.embedder), so search goes by words.",
                 f"`{PROGRAM} models embed ollama:nomic-embed-text` sets one and makes the vectors.",
             )
-        _tell(invocation, chosen, None, None)
+        _print(invocation, chosen, None, None)
         return
     with invocation.memory(for_writing=True) as memory:
         vectors = memory.search.vectors
         if vectors.is_remote:
-            output.say(f"The texts of this workspace go to {chosen}, which is not on this machine.")
-        filled = _filled(vectors)
+            output.narrate(f"The texts of this workspace go to {chosen}, which is not on this machine.")
+        filled = _fill(vectors)
         coverage = vectors.coverage()
     if filled.trouble:
-        kept = f" {filled.made:,} were made and are kept." if filled.made else ""
-        raise VectorsMissing("Vectors are missing still", f"{filled.trouble}{kept}", filled.hint)
-    _tell(invocation, chosen, filled, coverage)
+        kept_part = f" {filled.made:,} were made and are kept." if filled.made else ""
+        raise VectorsMissing("Vectors are missing still", f"{filled.trouble}{kept_part}", filled.hint)
+    _print(invocation, chosen, filled, coverage)
 
 
 def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
     """Sets the embedder, and keeps the one before it for as long as its vectors serve."""
-    from agent.cli.shared_options import save_settings, target
+    from agent.cli.shared_options import save_settings, settings_file
     from agent.config.settings import all_settings
     from models.embed.spec import parse_embedder
 
-    named = parse_embedder(spec)
-    chosen = "none" if named is None else str(named)
-    before = invocation.reading.config.embed.embedder
+    parsed = parse_embedder(spec)
+    chosen = "none" if parsed is None else str(parsed)
+    before = invocation.loaded_config.config.embed.embedder
     settings = all_settings()
-    path, versions = target(invocation, settings["embed.embedder"], user=not workspace_only)
+    path, versions = settings_file(invocation, settings["embed.embedder"], user=not workspace_only)
     values = [(settings["embed.before"], before)] if before not in {"", "none", chosen} else []
     save_settings(invocation, (path, versions), [*values, (settings["embed.embedder"], chosen)])
-    del invocation.reading
-    if invocation.reading.config.embed.embedder != chosen:
-        origin = invocation.reading.origins["embed.embedder"]
-        output.say(f"{origin} comes first here, and says {invocation.reading.config.embed.embedder}.")
-    output.say(f"Set in {path}.")
+    del invocation.loaded_config
+    if invocation.loaded_config.config.embed.embedder != chosen:
+        origin = invocation.loaded_config.origins["embed.embedder"]
+        output.narrate(f"{origin} comes first here, and says {invocation.loaded_config.config.embed.embedder}.")
+    output.narrate(f"Set in {path}.")
 
 
-def _filled(vectors: "Vectors") -> "VectorFillResult":
+def _fill(vectors: "Vectors") -> "VectorFillResult":
     """All that is missing, with a count on stderr. On Ctrl+C what is under way is kept, and the interrupt raised."""
-    stopping = Event()
-    found: list[VectorFillResult] = []
+    stop = Event()
+    results: list[VectorFillResult] = []
     with output.Progress("entries embedded") as progress:
 
         def work() -> None:
-            found.append(vectors.fill(lambda done, _: progress(done), stopping.is_set))
+            results.append(vectors.fill(lambda done, _: progress(done), stop.is_set))
 
         thread = Thread(target=work, name="embedding", daemon=True)
         thread.start()
@@ -102,15 +102,17 @@ def _filled(vectors: "Vectors") -> "VectorFillResult":
             while thread.is_alive():
                 thread.join(_LISTEN_S)
         except KeyboardInterrupt:
-            stopping.set()
-            output.say("Stopping; what was made is kept …")
+            stop.set()
+            output.narrate("Stopping; what was made is kept …")
             thread.join()
             raise
-    return found[0]
+    return results[0]
 
 
-def _tell(invocation: Invocation, chosen: str, filled: "VectorFillResult | None", coverage: "Coverage | None") -> None:
-    figures: dict[str, Any] = output.built(coverage) if coverage else {"entries": 0, "of": 0, "vectors": 0, "bytes": 0}
+def _print(invocation: Invocation, chosen: str, filled: "VectorFillResult | None", coverage: "Coverage | None") -> None:
+    figures: dict[str, Any] = (
+        output.plain_values(coverage) if coverage else {"entries": 0, "of": 0, "vectors": 0, "bytes": 0}
+    )
     if invocation.json:
         output.json_object({**figures, "embedder": chosen, "made": filled.made if filled else 0})
     elif coverage is None or filled is None:

@@ -38,15 +38,15 @@ def json_object(value: Mapping[str, Any] | msgspec.Struct) -> None:
 
 def as_json(value: Mapping[str, Any] | msgspec.Struct) -> str:
     """`{"schema": 1, …}` in printable ASCII: any text survives it, and a terminal obeys none of it."""
-    return json.dumps({"schema": SCHEMA} | built(value), ensure_ascii=True).replace("\x7f", "\\u007f")
+    return json.dumps({"schema": SCHEMA} | plain_values(value), ensure_ascii=True).replace("\x7f", "\\u007f")
 
 
-def built(value: Mapping[str, Any] | msgspec.Struct) -> dict[str, Any]:
+def plain_values(value: Mapping[str, Any] | msgspec.Struct) -> dict[str, Any]:
     """A struct or a mapping of structs as plain values; moments as `2026-03-14T09:26:53Z`."""
     return _with_times(msgspec.to_builtins(value, enc_hook=_encoded, builtin_types=(datetime,)))
 
 
-def say(text: str) -> None:
+def narrate(text: str) -> None:
     """Narration: for the person, on stderr."""
     click.echo(visible(text), err=True)
 
@@ -105,9 +105,9 @@ def _with_times(value: Any) -> Any:
         case datetime():
             return iso(value)
         case dict():
-            return {key: _with_times(one) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType] -- any JSON
+            return {key: _with_times(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
         case list() | tuple():
-            return [_with_times(one) for one in value]  # pyright: ignore[reportUnknownVariableType] -- any JSON
+            return [_with_times(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
         case _:
             return value
 

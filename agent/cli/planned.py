@@ -8,16 +8,16 @@ import click
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
 
-LATER: dict[str, frozenset[str]] = {
+PLANNED: dict[str, frozenset[str]] = {
     "palimpsest": frozenset({"forget"}),
     "palimpsest memory": frozenset({"log", "diff", "restore"}),
 }
 """A command → the words below it (commands and options) that are still to come. Strike out what has come."""
 
 
-def refuse_later(path: str, word: str) -> None:
+def refuse_planned(path: str, word: str) -> None:
     """Raises Misuse where `word` of the command `path` is still to come."""
-    if word in LATER.get(path, ()):
+    if word in PLANNED.get(path, ()):
         raise not_in_this_version(f"{path} {word}")
 
 

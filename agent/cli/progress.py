@@ -25,12 +25,12 @@ def interruptible(work: Callable[[], T]) -> T:
 
     For work that leaves nothing half done. Whoever catches the interrupt has to `leave_at_once`.
     """
-    given = list[T]()
+    results = list[T]()
     raised = list[BaseException]()
 
     def run() -> None:
         try:
-            given.append(work())
+            results.append(work())
         except BaseException as error:  # raised again below, on the thread that asked
             raised.append(error)
 
@@ -40,12 +40,12 @@ def interruptible(work: Callable[[], T]) -> T:
         thread.join(_LISTEN_S)
     if raised:
         raise raised[0]
-    return given[0]
+    return results[0]
 
 
 def leave_at_once() -> None:
     """Ends the program as interrupted. A library's threads still compute: an orderly end would abort among them."""
-    output.say("Interrupted.")
+    output.narrate("Interrupted.")
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(INTERRUPTED)

@@ -26,7 +26,7 @@ READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "ser
 
 
 @click.command(cls=CliCommand)
-@click.argument("asked", metavar="QUERY|ID|LABEL|FILE.png...", nargs=-1, required=True)
+@click.argument("arguments", metavar="QUERY|ID|LABEL|FILE.png...", nargs=-1, required=True)
 @click.option(
     "-k", "limit", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="How many passages."
 )
@@ -40,7 +40,7 @@ READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "ser
     help="Who reads a picture: auto tries our own readers, then the OCR engine at hand.",
 )
 @raw_option
-def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str, engine: str, raw: bool) -> None:
+def command(*, arguments: tuple[str, ...], limit: int, page: int, conversation: str, engine: str, raw: bool) -> None:
     """Bring passages back, whole; control and hidden characters are made visible, and with --raw they are as stored.
 
     FILE.png is a picture, or several: a page is read from its pixels alone, without a workspace, whatever it is called;
@@ -54,24 +54,24 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
     from agent.services.recall import as_object, recall
 
     invocation = current()
-    question, *others = asked
-    if all(map(is_picture, asked)):
-        found = _compared(invocation, _pictures(invocation, asked, engine))
-    elif others and engine == "auto":
+    query, *more = arguments
+    if all(map(is_picture, arguments)):
+        result = _verified(invocation, _pictures(invocation, arguments, engine))
+    elif more and engine == "auto":
         with invocation.memory(recovering=True) as memory:
-            found = _references(invocation, memory, asked, conversation)
+            result = _references(invocation, memory, arguments, conversation)
     elif engine != "auto":
-        raise Misuse("--engine is for pictures", f"“{question}” is none.", f"{PROGRAM} recall --engine NAME FILE.png")
+        raise Misuse("--engine is for pictures", f"“{query}” is none.", f"{PROGRAM} recall --engine NAME FILE.png")
     else:
         with invocation.memory(recovering=True) as memory:
-            found = recall(memory, question, limit=limit, page=page, conversation=conversation)
-            if not found.hits and (troubles := memory.vault.troubles()):
+            result = recall(memory, query, limit=limit, page=page, conversation=conversation)
+            if not result.hits and (troubles := memory.vault.troubles()):
                 raise Damaged("What was found is damaged", " ".join(troubles), "A backup of the workspace has it.")
     if invocation.json:
-        output.json_object(as_object(found))
+        output.json_object(as_object(result))
         return
-    if found.hits or (len(asked) == 1 and not is_picture(question)):
-        _print(found, raw=raw)
+    if result.hits or (len(arguments) == 1 and not is_picture(query)):
+        _print(result, raw=raw)
 
 
 def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> RecallResult:
@@ -79,93 +79,93 @@ def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> Re
     from agent.services.images import engine_opener
     from agent.services.recall import NO_TEXT, merged, recall_picture
 
-    open_engine = cache(engine_opener(lambda: invocation.reading.config.models, invocation.environment, _consent))
-    found: list[RecallResult] = []
+    open_engine = cache(engine_opener(lambda: invocation.loaded_config.config.models, invocation.environment, _consent))
+    results: list[RecallResult] = []
     for file in files:
         try:
             with ReadingProgress(Path(file).name) as progress:
-                told = partial(recall_picture, on_line=progress.lines, on_stage=progress.stage)
-                read = interruptible(partial(told, Path(file), engine=engine, open_engine=open_engine))
+                read_file = partial(recall_picture, on_line=progress.lines, on_stage=progress.stage)
+                result = interruptible(partial(read_file, Path(file), engine=engine, open_engine=open_engine))
         except KeyboardInterrupt:
             leave_at_once()
             raise
         except PalimpsestError as error:
             if len(files) == 1:
                 raise
-            output.say(f"{file}: {error.message} {error.hint}".rstrip())
+            output.narrate(f"{file}: {error.message} {error.hint}".rstrip())
             invocation.status = 1
             continue
-        if not read.found:
-            output.say(f"{file}: {NO_TEXT}")
-        found.append(read)
-    return merged(files, found)
+        if not result.found:
+            output.narrate(f"{file}: {NO_TEXT}")
+        results.append(result)
+    return merged(files, results)
 
 
-def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], conversation: str) -> RecallResult:
+def _references(invocation: Invocation, memory: Memory, references: tuple[str, ...], conversation: str) -> RecallResult:
     """What each of several references names. One that names nothing is told and stops no other; the exit status is 1.
 
     Raises Misuse where one is no reference: several words are one question, in quotes.
     """
     from agent.services.recall import merged, recall_reference
 
-    found: list[RecallResult] = []
-    for one in asked:
+    results: list[RecallResult] = []
+    for reference in references:
         try:
-            hit = recall_reference(memory, one, conversation)
+            result = recall_reference(memory, reference, conversation)
         except (NotFound, Damaged) as error:
-            output.say(f"{one}: {error.message} {error.hint}".rstrip())
+            output.narrate(f"{reference}: {error.message} {error.hint}".rstrip())
             invocation.status = 1
             continue
-        if not hit.found:
+        if not result.found:
             raise Misuse(
                 "One question at a time",
-                f"Several arguments are several pictures, or several references; “{one}” is no reference.",
-                own_command("recall", " ".join(asked)),
+                f"Several arguments are several pictures, or several references; “{reference}” is no reference.",
+                own_command("recall", " ".join(references)),
             )
-        found.append(hit)
-    return merged(asked, found)
+        results.append(result)
+    return merged(references, results)
 
 
 def _consent(folder: Path, code: Sequence[str]) -> bool:
     """Asked on a terminal alone: elsewhere the answer is no."""
     if not sys.stdin.isatty():
         return False
-    output.say(
+    output.narrate(
         f"{folder} brings Python of its own, which would run with all that this program may do: {', '.join(code)}"
     )
     return click.confirm("Run it?", default=False, err=True)
 
 
-def _compared(invocation: Invocation, found: RecallResult) -> RecallResult:
+def _verified(invocation: Invocation, result: RecallResult) -> RecallResult:
     """With what the workspace knows of the pages. None is needed, and one that cannot be opened is told."""
     from agent.services.recall import verified
 
-    if not any(hit.id for hit in found.hits) or not invocation.workspace.database.exists():
-        return verified(found, None)
+    if not any(hit.id for hit in result.hits) or not invocation.workspace.database.exists():
+        return verified(result, None)
     try:
         with invocation.memory() as memory:
-            return verified(found, memory)
+            return verified(result, memory)
     except PalimpsestError as error:
-        output.say(f"The picture could not be verified with the workspace: {error.message}")
-        return verified(found, None)
+        output.narrate(f"The picture could not be verified with the workspace: {error.message}")
+        return verified(result, None)
 
 
-def _print(found: RecallResult, *, raw: bool) -> None:
+def _print(result: RecallResult, *, raw: bool) -> None:
     from agent.services.recall import citations, describe, hidden_characters_notice
 
-    if not found.hits:
-        output.say(f"Nothing is remembered about “{found.query}”.")
+    if not result.hits:
+        output.narrate(f"Nothing is remembered about “{result.query}”.")
         return
-    for place, hit in enumerate(found.hits):
-        output.say(("\n" if place else "") + f"{hit.citation} · {describe(hit)}")
-        otherwise = "" if raw else hidden_characters_notice(hit)
-        for sentence in (*filter(None, [otherwise]), *hit.warnings, *map(str, citations(hit))):
-            output.say(f"  {sentence}")
+    for index, hit in enumerate(result.hits):
+        output.narrate(("\n" if index else "") + f"{hit.citation} · {describe(hit)}")
+        hidden = "" if raw else hidden_characters_notice(hit)
+        for sentence in (*filter(None, [hidden]), *hit.warnings, *map(str, citations(hit))):
+            output.narrate(f"  {sentence}")
         output.data(hit.text, raw=raw)
         if raw:
             continue
-        last = place == len(found.hits) - 1
+        last = index == len(result.hits) - 1
         if not hit.text.endswith("\n") and (not last or sys.stdout.isatty()):
             output.line()
-    if found.next:
-        output.say(f"\n{found.total:,} in all; --page {found.next} shows more.")
+    if result.next:
+        output.narrate(f"\n{result.total:,} in all; --page {result.next} shows more.")

@@ -17,16 +17,16 @@ def command(text: str | None) -> None:
     from foundation.privacy import examine
 
     invocation = current()
-    words = text if text is not None else piped_input()
-    if words is None or not words.strip():
+    content = text if text is not None else piped_input()
+    if content is None or not content.strip():
         raise Misuse("Nothing to remember", "There is no text.", f'{PROGRAM} remember "The boiler is serviced in May."')
-    findings = examine(words)
+    findings = examine(content)
     with invocation.memory(for_writing=True) as memory:
         note = memory.hot.remember(findings.cleared, heading=None, conversation=None)
-    if taken := findings.private + len(findings.secrets):
-        output.say(f"{taken} private or secret {'part was' if taken == 1 else 'parts were'} left out.")
+    if removed := findings.private + len(findings.secrets):
+        output.narrate(f"{removed} private or secret {'part was' if removed == 1 else 'parts were'} left out.")
     if findings.unclosed or findings.injected:
-        output.say(WordsHidden(findings.unclosed, findings.injected).text)
+        output.narrate(WordsHidden(findings.unclosed, findings.injected).text)
     if invocation.json:
         output.json_object(
             {

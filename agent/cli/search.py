@@ -21,19 +21,24 @@ if TYPE_CHECKING:  # the index is loaded when it is asked
     from memory.search import Query, SearchResults
 
 FILTERS: Final = frozenset(option.field for option in OPTIONS if option.narrows)
-_LEFT_OUT: Final = re.compile(r"-[^\W\d_]\w+")
+_EXCLUDED_WORD: Final = re.compile(r"-[^\W\d_]\w+")
 
 
 class _Search(CliCommand):
     """A `-word` that the shell has handed on as an argument of its own is told of."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        given = tuple(args)  # click takes them from the list
+        arguments = tuple(args)  # click takes them from the list
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             word = next(
-                (each for each in given if each.startswith(error.option_name) and _LEFT_OUT.fullmatch(each)), ""
+                (
+                    argument
+                    for argument in arguments
+                    if argument.startswith(error.option_name) and _EXCLUDED_WORD.fullmatch(argument)
+                ),
+                "",
             )
             if not word:
                 raise
@@ -45,25 +50,25 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
     """The options of memory.search_options as the command line's."""
     for option in reversed(OPTIONS):
         names = ("-k" if option.name == "k" else f"--{option.name}", option.field)
-        how: dict[str, Any] = {"help": option.description, "metavar": option.metavar}
+        attributes: dict[str, Any] = {"help": option.description, "metavar": option.metavar}
         if option.type is bool:
-            how["is_flag"] = True
+            attributes["is_flag"] = True
         elif option.repeatable:
-            how["multiple"] = True
+            attributes["multiple"] = True
         elif option.type is not str:
-            how.update(type=option.type, default=option.default, show_default=True)
-        command = click.option(*names, **how)(command)
+            attributes.update(type=option.type, default=option.default, show_default=True)
+        command = click.option(*names, **attributes)(command)
     return command
 
 
 @click.command(cls=_Search)
-@click.argument("words", metavar="[QUERY]", nargs=-1)
+@click.argument("terms", metavar="[QUERY]", nargs=-1)
 @_options
 @click.option(
     "--batch", metavar="FILE.jsonl", help="Many queries: a JSON object a line, with `query` and these options."
 )
 @raw_option
-def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any) -> None:
+def command(terms: tuple[str, ...], batch: str | None, raw: bool, **options: Any) -> None:
     """Search everything remembered: conversations, notes and archived pages.
 
     In QUERY "a phrase" in quotes must stand as it is, and -word leaves out what says it: in a shell, put the whole in
@@ -73,22 +78,22 @@ def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any
     """
     from agent.services.batch_search import answer_lines, query_of_options
 
-    invocation, query = current(), " ".join(words)
+    invocation, query = current(), " ".join(terms)
     if batch is not None:
-        if words:
+        if terms:
             raise Misuse("Two things at once", "--batch has its own queries.", "Give a query, or a file of them.")
         lines = _lines(batch)
         with invocation.memory(recovering=True) as memory:
             for answer in answer_lines(memory, lines, options):
                 output.json_object(answer)
-            _tell_of_vectors(memory)
+            _say_vector_trouble(memory)
         return
     if not query and not any(value for name, value in options.items() if name in FILTERS):
         raise Misuse("Nothing to search for", "Name words to look for, or a filter.", f'{PROGRAM} search "the boiler"')
-    wanted = query_of_options(query, options)
+    parsed_query = query_of_options(query, options)
     with invocation.memory(recovering=True) as memory:
-        results = _found(memory, wanted)
-        _tell_of_vectors(memory)
+        results = _search(memory, parsed_query)
+        _say_vector_trouble(memory)
     if invocation.json:
         from memory.search import to_json
 
@@ -96,13 +101,13 @@ def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any
         return
     from agent.cli.search_output import show
 
-    show(results, wanted, raw=raw)
+    show(results, parsed_query, raw=raw)
 
 
-def _found(memory: Memory, query: Query) -> SearchResults:
+def _search(memory: Memory, query: Query) -> SearchResults:
     """A large index that is being built is waited for: this process asks once."""
     if problem := memory.analysis_problem():
-        output.say(f"{problem} Its kinds of entity mark nothing until it is mended.")
+        output.narrate(f"{problem} Its kinds of entity mark nothing until it is mended.")
     results = memory.search.query(query)
     if not results.partial:
         return results
@@ -111,10 +116,10 @@ def _found(memory: Memory, query: Query) -> SearchResults:
     return memory.search.query(query)
 
 
-def _tell_of_vectors(memory: Memory) -> None:
+def _say_vector_trouble(memory: Memory) -> None:
     """Why nothing was found by meaning, though an embedder is set."""
     if trouble := memory.search.vectors.trouble:
-        output.say(trouble if "words alone" in trouble else f"Searched by words alone. {trouble}")
+        output.narrate(trouble if "words alone" in trouble else f"Searched by words alone. {trouble}")
 
 
 def _lines(batch: str) -> list[bytes]:

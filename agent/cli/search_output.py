@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from memory.search import Query, SearchResults
 
 _INDENT = 4
-_WIDEST = 100  # columns: longer lines are tiring to read
-_SHORT = 160  # characters of a turn among others
+_MAX_COLUMNS = 100  # columns: longer lines are tiring to read
+_MAX_TURN_CHARS = 160  # characters of a turn among others
 _BLANKS = re.compile(r"\s+")
-_HEAD, _FOUND = "bold", "bold yellow"
+_HEAD, _MATCH = "bold", "bold yellow"
 
 StyledText = tuple[str, str]
 """Text, and its style; "" for none."""
@@ -33,7 +33,7 @@ StyledText = tuple[str, str]
 def show(results: SearchResults, query: Query, *, raw: bool = False) -> None:
     """Prints hits to stdout, and what they are to stderr. `raw`: plain lines, with the escapes that are in them."""
     if not results.hits:
-        output.say(nothing(results, query))
+        output.narrate(no_results_message(results, query))
     elif query.around is not None and (results.anchor or not query.text.strip()):
         _timeline(results, raw=raw)
     elif query.latest and not query.text.strip():
@@ -42,22 +42,22 @@ def show(results: SearchResults, query: Query, *, raw: bool = False) -> None:
         _ranked(results, raw=raw)
 
 
-def nothing(results: SearchResults, query: Query) -> str:
+def no_results_message(results: SearchResults, query: Query) -> str:
     """What is said where nothing was found, and what marks there usually are."""
     from foundation.text.entities.rules import KINDS
     from memory.search.query.entity_filters import CONCEPTS, TYPES
 
     about = f" about “{results.query}”" if results.query.strip() else " that fits"
-    said = [f"Nothing is remembered{about}."]
-    for given, option, known in (
+    sentences = [f"Nothing is remembered{about}."]
+    for values, option, usual in (
         (query.types, "--type", TYPES),
         (query.concepts, "--concept", CONCEPTS),
         (query.entities, "--entity", KINDS),
     ):
-        kinds = [each.partition(":")[0].strip().casefold() for each in given]
-        if given and not any(kind in known for kind in kinds):
-            said.append(f"{option} {given[0]} fits nothing here; usual are {', '.join(known)}.")
-    return " ".join(said)
+        kinds = [value.partition(":")[0].strip().casefold() for value in values]
+        if values and not any(kind in usual for kind in kinds):
+            sentences.append(f"{option} {values[0]} fits nothing here; usual are {', '.join(usual)}.")
+    return " ".join(sentences)
 
 
 def _ranked(results: SearchResults, *, raw: bool) -> None:
@@ -74,8 +74,8 @@ def _ranked(results: SearchResults, *, raw: bool) -> None:
             output.line(" " * (_INDENT + 2) + f"{name} {value:g}")
     more = f"; --page {results.next} shows more" if results.next else ""
     if not results.found:
-        output.say(f"Nothing surely answers “{results.query}”; these lie nearest.")
-    output.say(f"{len(results.hits)} of {results.total:,} in {results.took_ms:.0f} ms{more}.")
+        output.narrate(f"Nothing surely answers “{results.query}”; these lie nearest.")
+    output.narrate(f"{len(results.hits)} of {results.total:,} in {results.took_ms:.0f} ms{more}.")
 
 
 def _timeline(results: SearchResults, *, raw: bool) -> None:
@@ -84,7 +84,7 @@ def _timeline(results: SearchResults, *, raw: bool) -> None:
         mark = "→" if hit.id == results.anchor else " "
         _heading(f"{mark} {when}", (speaker_of(hit), hit.citation.title, hit.id), raw=raw)
         _put(_INDENT, _marked(_short(hit.snippet), ()), raw=raw)
-    output.say(f"{len(results.hits)} in order of time.")
+    output.narrate(f"{len(results.hits)} in order of time.")
 
 
 def _by_conversation(results: SearchResults, *, raw: bool) -> None:
@@ -93,27 +93,27 @@ def _by_conversation(results: SearchResults, *, raw: bool) -> None:
         for hit in hits:
             when = iso(hit.time)[:16].replace("T", " ") if hit.time else ""
             _put(_INDENT, [(f"{when} ", ""), (f"{speaker_of(hit)}: ", _HEAD), (_short(hit.snippet), "")], raw=raw)
-    output.say(f"{len(results.hits)} of the latest.")
+    output.narrate(f"{len(results.hits)} of the latest.")
 
 
 def _heading(first: str, rest: Iterable[str], *, raw: bool) -> None:
-    told = " · ".join(" ".join(part.split()) for part in rest if part)
+    details = " · ".join(" ".join(part.split()) for part in rest if part)
     if sys.stdout.isatty() and not raw:
-        _put(0, [(first, _HEAD), (f"  {told}", "")], raw=raw)
+        _put(0, [(first, _HEAD), (f"  {details}", "")], raw=raw)
     else:
-        output.line(f"{first}  {told}".rstrip(), raw=raw)
+        output.line(f"{first}  {details}".rstrip(), raw=raw)
 
 
 def _marked(text: str, marks: Iterable[tuple[int, int]]) -> list[StyledText]:
     pieces, last = list[StyledText](), 0
     for start, end in marks:
-        pieces += [(text[last:start], ""), (text[start:end], _FOUND)]
+        pieces += [(text[last:start], ""), (text[start:end], _MATCH)]
         last = end
     return [*pieces, (text[last:], "")]
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _SHORT else text[:_SHORT].rstrip() + " …"
+    return text if len(text) <= _MAX_TURN_CHARS else text[:_MAX_TURN_CHARS].rstrip() + " …"
 
 
 def _put(indent: int, pieces: Iterable[StyledText], *, raw: bool) -> None:
@@ -128,5 +128,5 @@ def _put(indent: int, pieces: Iterable[StyledText], *, raw: bool) -> None:
     line = Text()
     for text, style in pieces:
         line.append(_BLANKS.sub(" ", visible(text)), style or None)
-    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    width = min(shutil.get_terminal_size().columns, _MAX_COLUMNS)
     Console(width=width, highlight=False).print(Padding(line, (0, 0, 0, indent), expand=False))

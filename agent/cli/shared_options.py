@@ -14,16 +14,16 @@ from foundation.workspace_trust import trust_command, trust_store
 from memory.access import not_trusted
 
 
-def target(invocation: Invocation, setting: Setting, *, user: bool) -> tuple[Path, Path]:
+def settings_file(invocation: Invocation, setting: Setting, *, user: bool) -> tuple[Path, Path]:
     """The file to set it in, and the folder that keeps versions of it. Raises Misuse where it would be ignored."""
-    own = config_dir(invocation.environment)
+    config_folder = config_dir(invocation.environment)
     if user:
-        return user_config(invocation.environment), own / "versions"
+        return user_config(invocation.environment), config_folder / "versions"
     workspace = invocation.prepare()
-    standing = trust_store(invocation.environment).standing(workspace)
-    if workspace.brings_state and not standing.trusted:
+    trust = trust_store(invocation.environment).standing(workspace)
+    if workspace.brings_state and not trust.trusted:
         raise not_trusted(workspace)
-    if setting.guarded and workspace.brings_state and not standing.config_in_force:
+    if setting.guarded and workspace.brings_state and not trust.config_in_force:
         raise Misuse(
             "Not trusted",
             f"This workspace may not set “{setting.name}”: it can name a path, an address or a command.",

@@ -22,12 +22,18 @@ def command() -> None:
         figures = memory.statistics()
         memory.hot.refresh()
         notes = len(memory.hot.notes())
-        left = memory.renewing.left()
-        vectors = _vectors(memory, invocation.reading.config.embed.embedder)
+        unanalysed = memory.renewing.left()
+        vectors = _vectors(memory, invocation.loaded_config.config.embed.embedder)
     if invocation.json:
-        where = str(invocation.workspace.root)
+        root = str(invocation.workspace.root)
         output.json_object(
-            {"workspace": where, "notes": notes, **output.built(figures), "to_analyse": left, "vectors": vectors}
+            {
+                "workspace": root,
+                "notes": notes,
+                **output.plain_values(figures),
+                "to_analyse": unanalysed,
+                "vectors": vectors,
+            }
         )
         return
     rows = [
@@ -37,9 +43,13 @@ def command() -> None:
         ("pages", f"{figures.pages:,}  in {figures.packs:,} packs, {format_size(figures.pack_bytes)}"),
         ("at rest", f"{figures.cold_pages:,} pages"),
         ("notes", f"{notes:,}"),
-        *([("to analyse", f"{left:,} entries, by an older analyser; it goes on after each turn")] if left else []),
-        *([("vectors", _told(vectors))] if vectors else []),
-        ("database", format_size(figures.database_bytes)),
+        *(
+            [("to analyse", f"{unanalysed:,} entries, by an older analyser; it goes on after each turn")]
+            if unanalysed
+            else []
+        ),
+        *([("vectors", _vectors_sentence(vectors))] if vectors else []),
+        ("database", size_in_words(figures.database_bytes)),
     ]
     output.table(rows, ("WHAT", "HOW MUCH"))
     if figures.models:
@@ -56,12 +66,12 @@ def _vectors(memory: "Memory", embedder: str) -> dict[str, Any] | None:
     if embedder in {"", "none"}:
         return None
     try:
-        return {**output.built(memory.search.vectors.coverage()), "embedder": embedder}
+        return {**output.plain_values(memory.search.vectors.coverage()), "embedder": embedder}
     except PalimpsestError as error:
         return {"embedder": embedder, "trouble": error.message}
 
 
-def _told(vectors: dict[str, Any]) -> str:
+def _vectors_sentence(vectors: dict[str, Any]) -> str:
     if trouble := vectors.get("trouble"):
         return f"none: {trouble}"
     made = f"{vectors['entries']:,} of {vectors['of']:,} entries  ({vectors['vectors']:,} vectors, "

@@ -14,20 +14,20 @@ class ErrorWriter:
 
     def __init__(self, invocation: Invocation) -> None:
         self._invocation = invocation
-        self._told: list[str] = []
+        self._sentences: list[str] = []
         self._count = 0
 
     def __call__(self, trouble: str) -> None:
         self._count += 1
-        if len(self._told) < MOST:
-            self._told.append(trouble)
+        if len(self._sentences) < MOST:
+            self._sentences.append(trouble)
 
     def tell(self) -> None:
         if not self._count:
             return
-        for sentence in self._told:
-            output.say(sentence)
+        for sentence in self._sentences:
+            output.narrate(sentence)
         if self._count > MOST:
-            output.say(f"And {self._count - MOST:,} more.")
-        output.say(f"All that is sound was written. `{PROGRAM} check --repair` mends what can be mended.")
+            output.narrate(f"And {self._count - MOST:,} more.")
+        output.narrate(f"All that is sound was written. `{PROGRAM} check --repair` mends what can be mended.")
         self._invocation.status = 1

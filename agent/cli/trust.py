@@ -45,24 +45,26 @@ def _trust(workspace: Workspace) -> None:
     from agent.services.trust import contents_object, contents_of, trust_workspace
 
     invocation = current()
-    brought = contents_of(workspace)
-    if said := trust_workspace(workspace, invocation.environment).set_aside:
-        output.say(said)
+    contents = contents_of(workspace)
+    if notice := trust_workspace(workspace, invocation.environment).set_aside:
+        output.narrate(notice)
     if invocation.json:
-        output.json_object({"workspace": key_of(workspace), "trusted": True, "brings": contents_object(brought)})
+        output.json_object({"workspace": key_of(workspace), "trusted": True, "brings": contents_object(contents)})
         return
-    for line in brought.lines:
-        output.say(line)
-    output.say(f"It is trusted now. `{trust_command(workspace, '--remove')}` takes that back.")
+    for line in contents.lines:
+        output.narrate(line)
+    output.narrate(f"It is trusted now. `{trust_command(workspace, '--remove')}` takes that back.")
 
 
 def _remove(workspace: Workspace) -> None:
     invocation = current()
-    was = trust_store(invocation.environment).remove(workspace)
+    was_trusted = trust_store(invocation.environment).remove(workspace)
     if invocation.json:
-        output.json_object({"workspace": key_of(workspace), "trusted": False, "was_trusted": was})
+        output.json_object({"workspace": key_of(workspace), "trusted": False, "was_trusted": was_trusted})
         return
-    output.say(f"{key_of(workspace)} {'is' if was else 'was'} not trusted{' any more' if was else ''}.")
+    output.narrate(
+        f"{key_of(workspace)} {'is' if was_trusted else 'was'} not trusted{' any more' if was_trusted else ''}."
+    )
 
 
 def _allow(workspace: Workspace, link: str) -> None:
@@ -73,7 +75,7 @@ def _allow(workspace: Workspace, link: str) -> None:
     if invocation.json:
         output.json_object({"workspace": key_of(workspace), "link": link, "target": str(target)})
         return
-    output.say(f"{link} is followed to {target} from now on; another target is asked about anew.")
+    output.narrate(f"{link} is followed to {target} from now on; another target is asked about anew.")
 
 
 def _list() -> None:
@@ -90,4 +92,4 @@ def _list() -> None:
     if rows:
         output.table(rows, ("WORKSPACE", "LINKS FOLLOWED"))
     else:
-        output.say("No workspace is trusted yet.")
+        output.narrate("No workspace is trusted yet.")

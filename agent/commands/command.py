@@ -1,4 +1,4 @@
-"""What a slash command is."""
+"""The definition of a slash command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """One slash command. `usage` is what stands after the name: `[ID]`, `TEXT`; `keys` tells of those on its screen."""
+    """One slash command. `usage` are its arguments (`[ID]`, `TEXT`); `keys` documents the keys of its screen."""
 
     name: str  # without the slash
     summary: str
@@ -24,6 +24,6 @@ class Command(Struct, frozen=True, kw_only=True):
     run: Callable[[Session, str], Awaitable[Outcome]]
 
     @property
-    def shown(self) -> str:
-        """`/resume [ID]`."""
+    def signature(self) -> str:
+        """The command with its arguments: `/resume [ID]`."""
         return f"/{self.name} {self.usage}".rstrip()

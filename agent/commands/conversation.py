@@ -1,4 +1,4 @@
-"""Slash commands about conversations: begin, take up again, name, write out."""
+"""Slash commands about conversations: new, resume, branch, rename, export."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from foundation.privacy import clear
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
 
-MOST_LISTED = 50
-LABEL = 60  # characters of a message in a list
+MAX_LISTED = 50
+MAX_LABEL_CHARS = 60  # characters of a message in a list
 
 
 async def _new(session: Session, title: str) -> Outcome:
@@ -27,24 +27,29 @@ async def _resume(session: Session, ref: str) -> Outcome:
     if ref:
         await session.resume(ref)
         return SessionSwitched(await session.model_mismatch())
-    found = await session.conversations(MOST_LISTED)
-    items = tuple(Choice(c.id, c.title or "(untitled)", iso(c.updated)[:16].replace("T", " ")) for c in found)
+    conversations = await session.conversations(MAX_LISTED)
+    items = tuple(
+        Choice(conversation.id, conversation.title or "(untitled)", iso(conversation.updated)[:16].replace("T", " "))
+        for conversation in conversations
+    )
     return Choices("Conversations", items, "/resume") if items else TextResult("There are no conversations yet.")
 
 
 async def _branch(session: Session, ref: str) -> Outcome:
     if ref:
         entry = await session.branch_from(ref)
-        said = "Change the message and send it: it begins a branch. What was said after it stays on its own."
-        return SessionSwitched(said, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
-    own = await session.own_messages(MOST_LISTED)
-    items = tuple(Choice(entry.id, _first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in own)
+        notice = "Change the message and send it: it begins a branch. What was said after it stays on its own."
+        return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
+    messages = await session.own_messages(MAX_LISTED)
+    items = tuple(
+        Choice(entry.id, _first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in messages
+    )
     return Choices("Branch from", items, "/branch") if items else TextResult("There is nothing to branch from yet.")
 
 
 def _first_line(text: str) -> str:
     line = " ".join(text.split("\n", 1)[0].split())
-    return line if len(line) <= LABEL else line[:LABEL].rstrip() + "…"
+    return line if len(line) <= MAX_LABEL_CHARS else line[:MAX_LABEL_CHARS].rstrip() + "…"
 
 
 async def _rename(session: Session, title: str) -> Outcome:

@@ -1,4 +1,4 @@
-"""The slash command `/knowledge`: files that were added, and adding more."""
+"""The slash command `/knowledge`: lists the added files, and adds more."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _row(memory: ScoredMemory) -> str:
 
 
 async def _add_proposal(session: Session, words: list[str]) -> Proposal:
-    """Files are counted as they are added; it can be stopped between two of them."""
+    """Adds files with a count; it can be stopped between two files."""
     if not words:
         raise Misuse("Nothing to add", "/knowledge add needs a file or a folder.", "/knowledge add ~/Documents")
     paths = [Path(word).expanduser().absolute() for word in words]
@@ -72,7 +72,7 @@ async def _add_proposal(session: Session, words: list[str]) -> Proposal:
         return TextResult(await asyncio.to_thread(_add, session, paths, on_page))
 
     files = await asyncio.to_thread(_count_files, paths)
-    return Proposal(title="Add files", doing="adding files", pages=files, counts="file", run=run, sure=True)
+    return Proposal(title="Add files", activity="adding files", pages=files, unit="file", run=run, confirmed=True)
 
 
 def _count_files(paths: list[Path]) -> int:

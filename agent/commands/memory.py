@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.results import OpenRecall, Outcome, Proposal, TextResult
-from agent.commands.tables import outlook_rows
+from agent.commands.results import OnPage, OpenRecall, Outcome, Proposal, TextResult
+from agent.commands.tables import preview_rows
 from foundation.errors import Misuse
 from foundation.privacy import Cleared, clear
 from foundation.program import PROGRAM
@@ -35,10 +35,10 @@ async def _recall(_session: Session, query: str) -> Outcome:
 
 
 async def _archive(session: Session, rest: str) -> Outcome:
-    sure, name = _agreed(rest)
+    sure, name = _split_yes(rest)
     if name.startswith("--"):
-        return await _option(session, name)
-    if _names_a_file(name):
+        return await _list_or_refuse(session, name)
+    if _is_file_name(name):
         return _file_proposal(session, name)
     outlook = await session.outlook()
     if outlook is None:
@@ -52,23 +52,23 @@ def _turns_proposal(session: Session, outlook: CompactionPreview, label: Cleared
         if receipt is None:
             return TextResult("There is nothing to archive yet: the conversation fits.")
         if not receipt.pages:
-            return TextResult(receipt.text, context=True)
-        drawn = await asyncio.to_thread(_drawn, session, receipt.archived)
-        said = f"{receipt.text}\n\n{drawn} The archive calls them “{receipt.archived}”."
-        return TextResult(said, context=True)
+            return TextResult(receipt.text, changes_context=True)
+        pages = await asyncio.to_thread(_pages_of, session, receipt.archived)
+        text = f"{receipt.text}\n\n{pages} The archive calls them “{receipt.archived}”."
+        return TextResult(text, changes_context=True)
 
     return Proposal(
         title="Archive older turns",
-        rows=outlook_rows(outlook, label),
-        doing="archiving",
+        rows=preview_rows(outlook, label),
+        activity="archiving",
         pages=outlook.pages,
         run=run,
-        sure=sure,
+        confirmed=sure,
     )
 
 
-def _drawn(session: Session, label: str) -> str:
-    """What became of the words, by the archive's own count."""
+def _pages_of(session: Session, label: str) -> str:
+    """Pages and tokens of an archive in a sentence."""
     from agent.services.archive import pages_sentence
 
     vault = session.memory.vault
@@ -76,12 +76,12 @@ def _drawn(session: Session, label: str) -> str:
     return pages_sentence(row.pages, row.text_tokens, row.vision_tokens, vault.settings.profile)
 
 
-async def _option(session: Session, words: str) -> Outcome:
-    """What begins like an option is no label: the list is shown, the others are the command line's."""
+async def _list_or_refuse(session: Session, argument: str) -> Outcome:
+    """Handles arguments that look like options: `--list`; refuses the command line's others."""
     from agent.services.archive import archives_markdown
 
-    option = words.split(maxsplit=1)[0]
-    if words == "--list":
+    option = argument.split(maxsplit=1)[0]
+    if argument == "--list":
         return TextResult(await asyncio.to_thread(archives_markdown, session.memory))
     raise Misuse(
         "Not in the chat",
@@ -101,25 +101,25 @@ def _file_proposal(session: Session, name: str) -> Proposal:
         return TextResult(await asyncio.to_thread(archive_markdown, session.memory, name, on_page))
 
     pages = len(modes_for(path.stat().st_size, session.config.archive))  # a byte is about a cell
-    return Proposal(title=f"Archive {name}", doing=f"archiving {name}", pages=pages, run=run, sure=True)
+    return Proposal(title=f"Archive {name}", activity=f"archiving {name}", pages=pages, run=run, confirmed=True)
 
 
-def _agreed(rest: str) -> tuple[bool, str]:
-    """Whether the person said --yes, first or last, and what else they said."""
+def _split_yes(rest: str) -> tuple[bool, str]:
+    """Whether the arguments begin or end with --yes, and the others."""
     words = rest.split()
     if "--yes" in (words[:1] + words[-1:]):
         return True, rest.removeprefix("--yes").removesuffix("--yes").strip()
     return False, rest
 
 
-def _names_a_file(name: str) -> bool:
-    """A file that is there, or a word that can only be one's name: `notes/x`, `letter.txt`."""
+def _is_file_name(name: str) -> bool:
+    """Whether it is an existing file, or can only be a file name: `notes/x`, `letter.txt`."""
     if not name:
         return False
     try:
         if Path(name).expanduser().is_file():
             return True
-    except (OSError, RuntimeError, ValueError):  # no name that a file could have
+    except (OSError, RuntimeError, ValueError):  # no valid file name
         return False
     return not re.search(r"\s", name) and ("/" in name or "\\" in name or bool(_FILE_NAME.search(name)))
 

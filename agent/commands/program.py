@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, Copy, Outcome, Quit, SendMessage, SessionSwitched, TextResult
+from agent.commands.tables import report_markdown
 from foundation.errors import Misuse
 from foundation.terminal_text import visible
 
@@ -20,7 +21,7 @@ async def _model(session: Session, spec: str) -> Outcome:
         profile = await session.use_model(spec)
         where = "what you write is sent to another machine" if profile.remote else "nothing leaves this machine"
         return SessionSwitched(f"The model is {profile.spec} now; {where}.")
-    profiles = {found.spec: found.profile for found in await session.models()}
+    profiles = {model.spec: model.profile for model in await session.models()}
     profiles.setdefault(session.profile.spec, session.profile)
     items = [
         Choice(spec, spec, _window(profile.window) + (" · in use" if spec == session.profile.spec else ""))
@@ -32,11 +33,10 @@ async def _model(session: Session, spec: str) -> Outcome:
 
 
 async def _context(session: Session, text: str) -> Outcome:
-    from agent.commands.tables import as_markdown
     from agent.services.attachments import attachments_of
 
     files = await asyncio.to_thread(attachments_of, text, Path.cwd())
-    return TextResult(as_markdown(await session.context_report(text, files)))
+    return TextResult(report_markdown(await session.context_report(text, files)))
 
 
 async def _skill(session: Session, rest: str) -> Outcome:
@@ -46,8 +46,8 @@ async def _skill(session: Session, rest: str) -> Outcome:
         items = tuple(Choice(skill.name, skill.name, skill.description) for skill in skills)
         return Choices("Skills", items, "/skill") if items else TextResult("There are no skills in `skills/` yet.")
     if name not in {skill.name for skill in skills}:
-        known = ", ".join(skill.name for skill in skills) or "none"
-        raise Misuse("Unknown skill", f"There is no skill “{name}”.", f"The skills are: {known}.")
+        names = ", ".join(skill.name for skill in skills) or "none"
+        raise Misuse("Unknown skill", f"There is no skill “{name}”.", f"The skills are: {names}.")
     return SendMessage(text.strip() or f"Use the skill “{name}”.", skill=name)
 
 

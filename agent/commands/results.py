@@ -1,4 +1,4 @@
-"""What a slash command answers. A face shows it; a command never draws."""
+"""Results of slash commands. A face shows them; a command never draws."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from memory.pages.types import OnPage
 
 
 class TextResult(Struct, frozen=True):
-    """Something to read. `markdown` may hold foreign text: a face passes it through its sanitiser.
+    """A text to show. `markdown` may contain foreign text: a face sanitises it.
 
-    `context` says that what the next request takes is no longer what it was.
+    `changes_context`: the command changed what the next request contains.
     """
 
     markdown: str
-    context: bool = False
+    changes_context: bool = False
 
 
 class Choice(Struct, frozen=True):
-    """One line to pick. `id` goes back as the argument of the command."""
+    """One item of a list. `id` becomes the argument of the command."""
 
     id: str
     label: str
@@ -37,32 +37,36 @@ class Choices(Struct, frozen=True):
 
 
 class SendMessage(Struct, frozen=True):
-    """Send this as a message, with this skill: `session.send(text, skill=skill)`."""
+    """A message to send, with a skill: `session.send(text, skill=skill)`."""
 
     text: str
     skill: str = ""
 
 
 class Copy(Struct, frozen=True):
-    """Put this on the clipboard, to the letter."""
+    """A text for the clipboard."""
 
     text: str
-    what: str
+    description: str
 
 
 class Quit(Struct, frozen=True):
-    """Leave the program."""
+    """Quits the program."""
 
 
 class SessionSwitched(Struct, frozen=True):
-    """The session stands in another conversation, or speaks to another model: draw it anew."""
+    """The session changed its conversation or its model: the face redraws it."""
 
-    said: str = ""  # one line to say about it
-    prompt: str = ""  # what to put before the person, to change and send
+    notice: str = ""  # a line to show
+    prompt: str = ""  # a text to put into the prompt
+
+
+OnPage = Callable[[int], None]
+"""Called with the number of pages done, from another thread. What it raises aborts the work; nothing is purged."""
 
 
 class Cancelled(PalimpsestError):
-    """The person ended it: what an `OnPage` raises."""
+    """The user cancelled the work. Raised by an `OnPage`."""
 
     code = "cancelled"
 
@@ -71,35 +75,35 @@ class Cancelled(PalimpsestError):
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
-    """What a command would do; nothing is done yet. `registry.carry_out` does it.
+    """The preview of a command that has not run yet. `registry.carry_out` runs it.
 
-    A face with a person before it asks first, unless they said that they are `sure`.
+    A face asks the user first, unless it is `confirmed`.
     """
 
     title: str
-    rows: tuple[tuple[str, str], ...] = ()  # a name, and what is to be said of it
-    doing: str  # what it is called while it goes on
-    pages: int = 0  # about so many; 0 where that is not known
-    counts: str = "page"  # what is counted: one of them
+    rows: tuple[tuple[str, str], ...] = ()  # name, sentence
+    activity: str  # the status text while it runs
+    pages: int = 0  # the approximate number of units; 0 where it is unknown
+    unit: str = "page"  # the singular of what is counted
     run: Callable[[OnPage], Awaitable[Outcome]]
-    sure: bool = False
+    confirmed: bool = False
 
 
 class OpenRecall(Struct, frozen=True):
-    """Look into memory: what a question finds, what a reference names, or with "" what is newest."""
+    """Opens the recall screen with a query or a reference; "" lists the newest entries."""
 
     query: str = ""
 
 
 class OpenSearch(Struct, frozen=True):
-    """Search as one types, beginning with this text. `printed` is what a face without a screen shows instead."""
+    """Opens the search screen with this text. `printed` gives the result for a face without a screen."""
 
     text: str
     printed: Callable[[], Awaitable[Outcome]]
 
 
 class CommandFailed(Struct, frozen=True):
-    """It could not be done; `error` says what, where and what to do."""
+    """The command failed with this error."""
 
     error: PalimpsestError
 

@@ -1,7 +1,7 @@
 """The configuration of one run: flags, then `PALIMPSEST_*`, then the workspace's file, then the user's.
 
-Every value knows who set it. A workspace that its owner has not trusted may set nothing that names a path, an
-address, a command or a hook: whatever is free text is ignored there, and said.
+Each value records its origin. A workspace that its owner has not trusted may set nothing that names a path, an
+address, a command or a hook: free-text settings are ignored there, with a notice.
 """
 
 import difflib
@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agent.config.files import ConfigError, ConfigValue, read
+from agent.config.files import ConfigError, ConfigValue, read_values
+from agent.config.secrets import without_secrets
 from agent.config.settings import Setting, Settings, all_settings
 from foundation.files import resolve_path
 from foundation.paths import Workspace, config_dir
@@ -22,31 +23,31 @@ from foundation.workspace_trust import TrustStore
 from models.chat.spec import VARIABLES
 
 RESERVED = frozenset({"PALIMPSEST_CONFIG_DIR", "PALIMPSEST_WORKSPACE", "PALIMPSEST_DEBUG", VARIABLE})
-"""Variables that are no settings."""
+"""Environment variables that are not settings."""
 
 
 class Config(Settings, frozen=True, kw_only=True):
-    """The settings in force, and the environment as it was read at the edge."""
+    """The settings in force, and the process's environment."""
 
     environment: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
 class ConfigProblem(Struct, frozen=True):
-    """A value that cannot be taken as it stands; `where` is `file, line 3` or a variable's name."""
+    """An invalid value; `location` is `file, line 3` or a variable's name."""
 
-    where: str
+    location: str
     sentence: str
 
 
 class IgnoredSetting(Struct, frozen=True):
-    """A setting that names a path, an address or a command, and is not in force; `words` is its value, in short."""
+    """A setting that needs trust and is not in force; `value` is its value, shortened."""
 
     name: str
-    words: str
+    value: str
 
 
 class LoadedConfig(Struct, frozen=True):
-    """All that was read: the configuration, who set what, and what is to be said about it."""
+    """The configuration, the origin of each value, problems and notices."""
 
     config: Config
     origins: dict[str, str]  # by dotted name: "default", a file with its line, a variable, or "--model"
@@ -67,50 +68,50 @@ def sections() -> frozenset[str]:
 
 
 def load_config(workspace: Workspace, environment: Mapping[str, str], flags: Mapping[str, Any]) -> LoadedConfig:
-    """The configuration in force. Raises ConfigError where a value cannot be taken."""
+    """The configuration in force. Raises ConfigError for an invalid value."""
     reading = read_config(workspace, environment, flags)
     if reading.problems:
         first = reading.problems[0]
-        more = f" ({len(reading.problems) - 1} more)" if len(reading.problems) > 1 else ""
+        others = f" ({len(reading.problems) - 1} more)" if len(reading.problems) > 1 else ""
         hint = f"`{PROGRAM} config validate` lists what is wrong."
-        raise ConfigError("Configuration", first.where, first.sentence + more, hint)
+        raise ConfigError("Configuration", first.location, first.sentence + others, hint)
     return reading
 
 
 def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Mapping[str, Any]) -> LoadedConfig:
-    """As `load_config`, but problems are listed, and the values they concern left out."""
-    standing = TrustStore(config_dir(environment)).standing(workspace)
-    gathered = _ConfigLayers()
-    gathered.take_file(user_config(environment), guarded_too=True)
-    gathered.take_file(workspace.config, guarded_too=standing.config_in_force, within=workspace.root)
-    gathered.take_environment(environment)
+    """As `load_config`, but invalid values are skipped and listed as problems."""
+    trust = TrustStore(config_dir(environment)).standing(workspace)
+    layers = _ConfigLayers()
+    layers.take_file(user_config(environment), guarded_too=True)
+    layers.take_file(workspace.config, guarded_too=trust.config_in_force, within=workspace.root)
+    layers.take_environment(environment)
     for name, value in flags.items():
-        gathered.take(all_settings()[name], value, "--" + name)
-    settings = msgspec.convert(_nested(gathered.values), Settings)
+        layers.take(all_settings()[name], value, "--" + name)
+    settings = msgspec.convert(_nested(layers.values), Settings)
     fields = {field: getattr(settings, field) for field in Settings.__struct_fields__}
     return LoadedConfig(
         Config(**fields, environment=dict(environment)),
-        {name: gathered.origins.get(name, "default") for name in all_settings()},
-        tuple(gathered.problems),
-        tuple(gathered.notices),
-        standing.config_in_force,
-        tuple(gathered.ignored) if standing.trusted else (),  # of another the whole is open read-only
+        {name: layers.origins.get(name, "default") for name in all_settings()},
+        tuple(layers.problems),
+        tuple(layers.notices),
+        trust.config_in_force,
+        tuple(layers.ignored) if trust.trusted else (),  # a workspace that is not trusted opens read-only as a whole
     )
 
 
 def check_file(path: Path) -> tuple[tuple[ConfigProblem, ...], tuple[str, ...]]:
-    """What is wrong with one file, and what is to be said about it."""
-    gathered = _ConfigLayers()
-    gathered.take_file(path, guarded_too=True)
-    return tuple(gathered.problems), tuple(gathered.notices)
+    """The problems and notices of one file."""
+    layers = _ConfigLayers()
+    layers.take_file(path, guarded_too=True)
+    return tuple(layers.problems), tuple(layers.notices)
 
 
-_BRIEFLY = reprlib.Repr()
-_BRIEFLY.maxlevel, _BRIEFLY.maxlist, _BRIEFLY.maxdict, _BRIEFLY.maxstring = 2, 4, 4, 80
+_SHORT_REPR = reprlib.Repr()
+_SHORT_REPR.maxlevel, _SHORT_REPR.maxlist, _SHORT_REPR.maxdict, _SHORT_REPR.maxstring = 2, 4, 4, 80
 
 
 class _ConfigLayers:
-    """Values from all places; what is taken later wins."""
+    """Merges the values of all sources; later ones win."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -121,46 +122,44 @@ class _ConfigLayers:
 
     def take_file(self, path: Path, *, guarded_too: bool, within: Path | None = None) -> None:
         try:
-            found = read(path, sections(), within)
+            values = read_values(path, sections(), within)
         except ConfigError as error:
-            self.problems.append(ConfigProblem(error.place, error.said))
+            self.problems.append(ConfigProblem(error.location, error.problem))
             return
-        for one in found:
-            self._take_line(one, path, guarded_too=guarded_too)
+        for value in values:
+            self._take_line(value, path, guarded_too=guarded_too)
 
     def take_environment(self, environment: Mapping[str, str]) -> None:
-        known = {setting.environment_name: setting for setting in all_settings().values()}
+        settings = {setting.environment_name: setting for setting in all_settings().values()}
         for variable in sorted(name for name in environment if name.startswith("PALIMPSEST_")):
             if variable in RESERVED | VARIABLES:
                 continue
-            if variable in known:
-                self.take(known[variable], environment[variable], variable)
+            if variable in settings:
+                self.take(settings[variable], environment[variable], variable)
             else:
-                self.notices.append(f"{variable} is no setting{_nearest(variable, list(known))}; it is ignored.")
+                self.notices.append(f"{variable} is no setting{_nearest(variable, list(settings))}; it is ignored.")
 
     def take(self, setting: Setting, value: Any, where: str) -> None:
         try:
-            taken = msgspec.convert(value, setting.kind, strict=not isinstance(value, str))
+            converted = msgspec.convert(value, setting.kind, strict=not isinstance(value, str))
         except msgspec.ValidationError as error:
-            said = f"`{setting.name}` is {setting.type_name}, not {_BRIEFLY.repr(value)}. {_reason(error)}"
-            self.problems.append(ConfigProblem(where, said.strip()))
+            sentence = f"`{setting.name}` is {setting.type_name}, not {_SHORT_REPR.repr(value)}. {_reason(error)}"
+            self.problems.append(ConfigProblem(where, sentence.strip()))
             return
-        self.values[setting.name] = msgspec.to_builtins(taken)
+        self.values[setting.name] = msgspec.to_builtins(converted)
         self.origins[setting.name] = where
 
-    def _take_line(self, one: ConfigValue, path: Path, *, guarded_too: bool) -> None:
-        where = f"{path}, line {one.line}"
-        setting = all_settings().get(one.name)
+    def _take_line(self, line: ConfigValue, path: Path, *, guarded_too: bool) -> None:
+        where = f"{path}, line {line.line}"
+        setting = all_settings().get(line.name)
         if setting is None:
-            near = _nearest(one.name, list(all_settings()))
-            self.notices.append(f"{where}: there is no setting “{one.name}”{near}; it is ignored.")
+            similar = _nearest(line.name, list(all_settings()))
+            self.notices.append(f"{where}: there is no setting “{line.name}”{similar}; it is ignored.")
         elif setting.guarded and not guarded_too:
-            from agent.config.secrets import without_secrets
-
-            value = without_secrets(one.value, one.name)
-            self.ignored.append(IgnoredSetting(one.name, value if isinstance(value, str) else _BRIEFLY.repr(value)))
+            shown = without_secrets(line.value, line.name)
+            self.ignored.append(IgnoredSetting(line.name, shown if isinstance(shown, str) else _SHORT_REPR.repr(shown)))
         else:
-            self.take(setting, one.value, where)
+            self.take(setting, line.value, where)
 
 
 def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,10 +174,10 @@ def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    return f" (did you mean {near[0]}?)" if near else ""
+    similar = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    return f" (did you mean {similar[0]}?)" if similar else ""
 
 
 def _reason(error: msgspec.ValidationError) -> str:
-    said = str(error)
-    return "" if said.startswith("Expected `") and "got" in said else said + "."
+    message = str(error)
+    return "" if message.startswith("Expected `") and "got" in message else message + "."

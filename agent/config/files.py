@@ -1,4 +1,4 @@
-"""Configuration files: read with the line of every value, and edited with their comments kept."""
+"""Reader of configuration files, with the line of every value."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,29 +13,29 @@ from foundation.yaml import BadYaml, compose_yaml, construct_yaml
 
 
 class ConfigError(PalimpsestError):
-    """A configuration cannot be read as it stands. `place` is the file and line, `said` what is wrong there."""
+    """A configuration file is invalid. `location` is the file and line, `problem` what is wrong there."""
 
     code = "config"
 
     def __init__(self, title: str, place: str, said: str, hint: str = "") -> None:
         super().__init__(title, f"{place}: {said}", hint)
-        self.place = place
-        self.said = said
+        self.location = place
+        self.problem = said
 
 
 class ConfigValue(Struct, frozen=True):
-    """A value that a file sets, and the line it stands on (from 1)."""
+    """A value in a file, and its line (from 1)."""
 
     name: str
     value: Any
     line: int
 
 
-def read(path: Path, sections: frozenset[str], within: Path | None = None) -> list[ConfigValue]:
-    """What the file sets; nothing where there is no file.
+def read_values(path: Path, sections: frozenset[str], within: Path | None = None) -> list[ConfigValue]:
+    """The values that the file sets; none where there is no file.
 
-    `sections` are the dotted names that hold further settings, `within` the folder that the file may not lead out
-    of. Raises ConfigError with file and line.
+    `sections` are the dotted names that contain further settings; `within` is the folder that the file must be in,
+    links resolved. Raises ConfigError with file and line.
     """
     try:
         text = read_own_text(path, within=within)
@@ -43,12 +43,12 @@ def read(path: Path, sections: frozenset[str], within: Path | None = None) -> li
         return []
     except UnreadableFile as error:
         raise ConfigError("Not readable", str(path), f"{error}.", "Put a text file in its place.") from error
-    return values_in(text, path, sections)
+    return parse_values(text, path, sections)
 
 
-def values_in(text: str, path: Path, sections: frozenset[str]) -> list[ConfigValue]:
-    """As `read`, of text that is at hand."""
-    root = compose(text, path)
+def parse_values(text: str, path: Path, sections: frozenset[str]) -> list[ConfigValue]:
+    """The values in the text of a file."""
+    root = compose_node(text, path)
     if root is None:
         return []
     if not _is_mapping(root):
@@ -57,13 +57,13 @@ def values_in(text: str, path: Path, sections: frozenset[str]) -> list[ConfigVal
     return list(_flat(root, "", path, sections))
 
 
-def compose(text: str, path: Path) -> Any:
-    """The YAML's node tree, or None where it is empty. Raises ConfigError with file, line and what is wrong."""
+def compose_node(text: str, path: Path) -> Any:
+    """The YAML's node tree, or None where it is empty. Raises ConfigError with file, line and problem."""
     try:
         return compose_yaml(text)
     except BadYaml as error:
         place = f"{path}, line {error.line}"
-        raise ConfigError("Broken YAML", place, f"{_plainly(error.said)}.", "Correct that line.") from error
+        raise ConfigError("Broken YAML", place, f"{_plain_problem(error.said)}.", "Correct that line.") from error
 
 
 def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Iterator[ConfigValue]:
@@ -95,8 +95,8 @@ def _constructed(node: Any, path: Path) -> Any:
         raise ConfigError("Broken YAML", place, f"{error.said}.", "Correct that line.") from error
 
 
-def _plainly(problem: str) -> str:
-    """PyYAML's words, where a person would say it otherwise."""
+def _plain_problem(problem: str) -> str:
+    """PyYAML's message, reworded where it is unclear."""
     if "'\\t'" in problem:
         return "a tab stands where spaces are needed"
     return problem

@@ -1,4 +1,4 @@
-"""Secrets in settings: refused when they are set, taken out when a file that holds one is shown or copied."""
+"""Secrets in settings: refused when set, redacted when a file that contains one is shown or copied."""
 
 import re
 from typing import Any
@@ -8,19 +8,19 @@ from foundation.errors import Misuse
 from foundation.privacy import Cleared, TextSource, clear, cleared_value
 
 _NAMED_IN_ADDRESS = re.compile(r"(?<=://)[^\s/@:\"']*:\S*@")
-"""A name with a password in an address; a password may hold a slash or an @ itself."""
+"""User name and password in an address; a password may contain a slash or an @ itself."""
 _MARK = "[secret: url-password]@"
 _HINT = "Set the key in the environment: PALIMPSEST_OPENAI_KEY, or the provider's own variable."
 
 
 def refuse_secrets(setting: Setting, value: Any) -> None:
-    """Raises Misuse where the value holds a key or a password: it would be shown, stored, and kept as a version."""
+    """Raises Misuse where the value contains a key or a password: it would be shown, stored, and kept as a version."""
     if without_secrets(value, setting.name) != value:
         raise Misuse("A secret in a setting", f"The value for `{setting.name}` holds a key or a password.", _HINT)
 
 
 def without_secrets(value: Any, name: str = "") -> Any:
-    """A setting's value, as it may be shown."""
+    """A setting's value with secrets redacted."""
     match value:
         case str():
             return cleared_value(_NAMED_IN_ADDRESS.sub(_MARK, value), name)
@@ -29,5 +29,5 @@ def without_secrets(value: Any, name: str = "") -> Any:
 
 
 def text_without_secrets(text: str) -> Cleared:
-    """A configuration file's text, as a copy of it may be kept."""
+    """A configuration file's text with secrets redacted, for the copy that is kept."""
     return clear(_NAMED_IN_ADDRESS.sub(_MARK, text), TextSource.OTHER)

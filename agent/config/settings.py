@@ -1,8 +1,6 @@
-"""Every setting there is: each room's struct, composed here, and what is known of each one.
+"""All settings: the structs of the packages, composed, and a description of each setting.
 
 A setting has a type, a default and a sentence. The sentence is its `Meta(description=…)`, or the docstring below it.
-
-The settings of the screen: what a terminal shows.
 """
 
 import ast
@@ -29,7 +27,7 @@ from models.settings import ModelSettings
 
 
 class ScreenSettings(Struct, frozen=True, kw_only=True):
-    """What is shown in a terminal."""
+    """Settings of the screen."""
 
     pictures: Annotated[
         Literal["auto", "kitty", "sixel", "blocks", "off"],
@@ -41,11 +39,11 @@ class ScreenSettings(Struct, frozen=True, kw_only=True):
 
 
 GUARDED = "guarded"
-"""`Meta(extra={"guarded": True})`: a setting that needs trust although its type is harmless."""
+"""`Meta(extra={"guarded": True})`: a setting that needs trust whatever its type."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a configuration file may hold."""
+    """The structure of a configuration file."""
 
     model: str = "offline"
     """What answers: `provider:name[@address]`, or `offline`."""
@@ -68,7 +66,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 class Setting(Struct, frozen=True):
-    """One setting: `name` is dotted; `guarded` ones a workspace may set only where its owner is trusted."""
+    """One setting: `name` is dotted; a `guarded` one can be set only by a trusted workspace."""
 
     name: str
     kind: Any  # the type, as msgspec converts to it
@@ -78,13 +76,13 @@ class Setting(Struct, frozen=True):
 
     @property
     def environment_name(self) -> str:
-        """`context.reserve` is `PALIMPSEST_CONTEXT_RESERVE`."""
+        """The environment variable: `PALIMPSEST_CONTEXT_RESERVE` for `context.reserve`."""
         return "PALIMPSEST_" + self.name.replace(".", "_").upper()
 
     @property
     def type_name(self) -> str:
         """The type in words: `whole number`, `one of a, b`."""
-        return _in_words(self.kind)
+        return _type_label(self.kind)
 
 
 @cache
@@ -113,7 +111,7 @@ def _walk(struct: type[Struct], prefix: str) -> Iterator[Setting]:
         if _is_struct(field.type):
             yield from _walk(field.type, name + ".")
             continue
-        kind, meta = _bare(field.type)
+        kind, meta = _split_annotated(field.type)
         sentence = (meta.description if meta else None) or sentences.get(field.name, "")
         yield Setting(name, field.type, _default(field), " ".join(sentence.split()), _is_guarded(kind, meta))
 
@@ -123,8 +121,8 @@ def _object_schema(struct: type[Struct], prefix: str) -> dict[str, Any]:
     for field in msgspec.structs.fields(struct):
         name = prefix + field.encode_name
         if _is_struct(field.type):
-            words = _sentences(struct).get(field.name, "")
-            properties[field.encode_name] = {"description": words, **_object_schema(field.type, name + ".")}
+            sentence = _sentences(struct).get(field.name, "")
+            properties[field.encode_name] = {"description": sentence, **_object_schema(field.type, name + ".")}
             continue
         setting = all_settings()[name]
         properties[field.encode_name] = {
@@ -136,7 +134,7 @@ def _object_schema(struct: type[Struct], prefix: str) -> dict[str, Any]:
 
 
 def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema whose one definition (an enum) stands in place of its reference."""
+    """The schema with its one reference replaced by the definition (an enum)."""
     definitions = schema.pop("$defs", {})
     reference = schema.pop("$ref", "")
     return {**schema, **definitions.get(reference.rpartition("/")[2], {})} if reference else schema
@@ -151,43 +149,43 @@ def _default(field: FieldInfo) -> Any:
 
 
 def _is_guarded(kind: Any, meta: Meta | None) -> bool:
-    """Free text may name a path, an address or a command, so whatever is not a number or a choice needs trust."""
+    """Whether a setting needs trust: free text may name a path, an address or a command."""
     if meta and meta.extra and meta.extra.get(GUARDED):
         return True
     if get_origin(kind) in {Union, types.UnionType}:
-        return any(_is_guarded(*_bare(one)) for one in get_args(kind))
+        return any(_is_guarded(*_split_annotated(member)) for member in get_args(kind))
     is_choice = get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, enum.Enum))
     return not is_choice and kind not in {bool, int, float, type(None)}
 
 
-def _bare(kind: Any) -> tuple[Any, Meta | None]:
+def _split_annotated(kind: Any) -> tuple[Any, Meta | None]:
     if get_origin(kind) is not Annotated:
         return kind, None
-    bare, *rest = get_args(kind)
-    return bare, next((one for one in rest if isinstance(one, Meta)), None)
+    bare, *metadata = get_args(kind)
+    return bare, next((item for item in metadata if isinstance(item, Meta)), None)
 
 
 def _is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Struct)
 
 
-def _in_words(kind: Any) -> str:
-    kind, meta = _bare(kind)
-    return _type_in_words(kind) + (_bounds(meta) if meta else "")
+def _type_label(kind: Any) -> str:
+    kind, meta = _split_annotated(kind)
+    return _base_type_label(kind) + (_bounds(meta) if meta else "")
 
 
 def _bounds(meta: Meta) -> str:
-    told = (("above", meta.gt), ("at least", meta.ge), ("below", meta.lt), ("at most", meta.le))
-    return "".join(f", {words} {bound:g}" for words, bound in told if bound is not None)
+    bounds = (("above", meta.gt), ("at least", meta.ge), ("below", meta.lt), ("at most", meta.le))
+    return "".join(f", {label} {bound:g}" for label, bound in bounds if bound is not None)
 
 
-def _type_in_words(kind: Any) -> str:
+def _base_type_label(kind: Any) -> str:
     if get_origin(kind) is Literal:
-        return "one of " + ", ".join(str(one) for one in get_args(kind))
+        return "one of " + ", ".join(str(item) for item in get_args(kind))
     if get_origin(kind) in {Union, types.UnionType}:
-        return " or ".join(_in_words(one) for one in get_args(kind))
+        return " or ".join(_type_label(item) for item in get_args(kind))
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return "one of " + ", ".join(str(one.value) for one in kind)
+        return "one of " + ", ".join(str(item.value) for item in kind)
     names = {bool: "true or false", int: "whole number", float: "number", str: "text", type(None): "nothing"}
     if kind in names:
         return names[kind]
@@ -200,14 +198,14 @@ def _sentences(struct: type[Struct]) -> dict[str, str]:
     """The docstrings below a struct's fields, read from its source."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(struct)))
     body = cast(ast.ClassDef, tree.body[0]).body
-    found: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for statement, following in itertools.pairwise(body):
         match statement, following:
             case (
                 ast.AnnAssign(target=ast.Name(id=name)),
-                ast.Expr(value=ast.Constant(value=str(words))),
+                ast.Expr(value=ast.Constant(value=str(text))),
             ):
-                found[name] = words
+                sentences[name] = text
             case _:
                 pass
-    return found
+    return sentences

@@ -1,4 +1,4 @@
-"""Which folder is the workspace, and how one begins."""
+"""Finding the workspace, and creating one."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,46 +8,45 @@ from foundation.errors import Misuse
 from foundation.files import exists, make_folder, make_private_folder
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
+from memory.access import WorkspaceAccess, refuse_read_only
 
 DEFAULT_NAME = "palimpsest"
-"""The folder in the user's home that is taken where nothing else is said."""
+"""The default folder in the user's home."""
 
 
-def choose(flag: Path | None, environment: Mapping[str, str], here: Path, home: Path) -> Workspace:
+def find_workspace(flag: Path | None, environment: Mapping[str, str], here: Path, home: Path) -> Workspace:
     """`--workspace`, then `PALIMPSEST_WORKSPACE`, then the nearest folder upwards that is one, then `~/palimpsest`."""
     if flag is not None:
         return Workspace(flag.expanduser().absolute())
-    if named := environment.get("PALIMPSEST_WORKSPACE"):
-        return Workspace(Path(named).expanduser().absolute())
+    if variable := environment.get("PALIMPSEST_WORKSPACE"):
+        return Workspace(Path(variable).expanduser().absolute())
     for folder in (here, *here.parents):
         if (folder / ".palimpsest").is_dir():
             return Workspace(folder)
     return Workspace(home / DEFAULT_NAME)
 
 
-def prepare(workspace: Workspace, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Makes the folder a workspace: copies what is missing, never over what is there, and trusts it if it is new.
+def prepare_workspace(workspace: Workspace, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Creates a workspace: copies missing default files, overwrites none, and trusts the folder if it is new.
 
-    Gives the relative names of what was copied. Raises Misuse where a file stands in the way, ReadOnly where the folder
-    brings state and is not trusted.
+    Gives the relative names of the copied files. Raises Misuse where the path is a file, ReadOnly where the folder
+    contains state and is not trusted.
     """
-    from memory.access import WorkspaceAccess, refuse_read_only
-
     if workspace.root.exists() and not workspace.root.is_dir():
         raise Misuse("Not a folder", f"{workspace.root} is a file.", "Name a folder for the workspace.")
-    new, trust = not workspace.brings_state, trust_store(environment)
+    is_new, trust = not workspace.brings_state, trust_store(environment)
     access = WorkspaceAccess.of(workspace, trust)
     try:
         refuse_read_only(access.workspace, access.standing)
     finally:
         access.close()
     make_folder(workspace.root)
-    if new:  # before there is state, so that a kill leaves it the user's own; and again for what is copied
+    if is_new:  # before there is state, so that it is trusted after a crash too; and again for the copied files
         trust.trust(workspace, "")
     make_private_folder(workspace.state)
     copied = tuple(path.relative_to(workspace.root).as_posix() for path in lay_out(workspace.root))
     if not exists(workspace.memory_dir):
         make_folder(workspace.memory_dir)
-    if new:
+    if is_new:
         trust.trust(workspace, "")
     return copied

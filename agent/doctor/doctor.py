@@ -1,4 +1,4 @@
-"""A look at the installation: what is there, what is missing, and the one command that would bring it."""
+"""Checks of the installation: what is there, what is missing, and the command that installs it."""
 
 import asyncio
 import importlib.util
@@ -18,15 +18,17 @@ from foundation.install_hints import DISTRIBUTION, install_command, install_extr
 from foundation.paths import Workspace
 from foundation.program import PROGRAM, own_command
 from foundation.workspace_trust import trust_command, trust_store
+from memory.access import first_entry, sqlite_version, trust_notice
 from memory.settings import ArchiveSettings
+from models.chat.detect import detect
 
 SPARE_BYTES = 500_000_000
 
 
 class OptionalLibrary(Struct, frozen=True):
-    """A library that is fine to be without: its module, our extra that brings it, what it gives.
+    """An optional library: its module, our extra that installs it, its purpose.
 
-    Without an extra it comes with the program, on Apple's own chips alone.
+    Without an extra it is installed with the program, on Apple's own chips only.
     """
 
     module: str
@@ -48,11 +50,11 @@ OPTIONAL = (
     OptionalLibrary("docx", "knowledge", "Word documents can be added to knowledge"),
     OptionalLibrary("pptx", "knowledge", "slides can be added to knowledge"),
 )
-"""What an engine needs beside its library is looked at in agent.doctor.model_checks."""
+"""An engine's other requirements are checked in agent.doctor.model_checks."""
 
 
-def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[CheckResult]:
-    """Every finding, quick ones first. Reads; changes nothing; servers are asked for a second at most."""
+def run_checks(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[CheckResult]:
+    """All results, quick checks first. Changes nothing; waits a second at most for servers."""
     yield CheckResult(
         "program", "ok", f"palimpsest {version()}, Python {platform.python_version()}, {platform.platform()}"
     )
@@ -67,8 +69,6 @@ def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Ch
 
 def _sqlite() -> CheckResult:
     try:
-        from memory.access import sqlite_version
-
         version = sqlite_version()
     except PalimpsestError as error:
         return CheckResult("sqlite", "wrong", error.message, error.hint)
@@ -85,9 +85,9 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
         return
     yield CheckResult("workspace", "ok", str(workspace.root))
     reading = read_config(workspace, environment, {})
-    yield _trust(workspace, environment, [one.name for one in reading.ignored])
+    yield _trust(workspace, environment, [setting.name for setting in reading.ignored])
     for problem in reading.problems:
-        yield CheckResult("configuration", "wrong", f"{problem.where}: {problem.sentence}", "Correct that line.")
+        yield CheckResult("configuration", "wrong", f"{problem.location}: {problem.sentence}", "Correct that line.")
     for notice in reading.notices:
         yield CheckResult("configuration", "missing", notice)
     yield _disk(workspace.root)
@@ -98,15 +98,13 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
 
 
 def _trust(workspace: Workspace, environment: Mapping[str, str], ignored: Sequence[str]) -> CheckResult:
-    """A tick only where the workspace is trusted and all that it brings is in force."""
-    from memory.access import first_entry, trust_notice
-
-    standing = trust_store(environment).standing(workspace, first_entry(workspace.database))
-    notice = trust_notice(workspace, standing, ignored)
+    """`ok` only where the workspace is trusted and all of its content is in force."""
+    trust = trust_store(environment).standing(workspace, first_entry(workspace.database))
+    notice = trust_notice(workspace, trust, ignored)
     if not notice:
         return CheckResult("trust", "ok", "The workspace is trusted, and all that it brings is in force.")
-    said, _, _ = notice.partition(" If it is yours: " if not standing.trusted else " To allow it: ")
-    return CheckResult("trust", "missing", said, f"`{trust_command(workspace)}`")
+    problem, _, _ = notice.partition(" If it is yours: " if not trust.trusted else " To allow it: ")
+    return CheckResult("trust", "missing", problem, f"`{trust_command(workspace)}`")
 
 
 def _disk(root: Path) -> CheckResult:
@@ -128,19 +126,19 @@ def _store(workspace: Workspace) -> CheckResult:
         return CheckResult("store", "wrong", error.message, error.hint)
     try:
         figures = memory.statistics()
-        left = memory.renewing.left()
+        unanalysed = memory.renewing.left()
     finally:
         memory.close()
     return CheckResult(
         "store",
         "ok",
         f"{figures.entries:,} entries in {figures.conversations:,} conversations, {figures.pages:,} pages"
-        + (f"; {left:,} entries are analysed anew after each turn" if left else ""),
+        + (f"; {unanalysed:,} entries are analysed anew after each turn" if unanalysed else ""),
     )
 
 
 def _packs(workspace: Workspace, settings: ArchiveSettings) -> CheckResult:
-    """Whether the place elsewhere where packs stand answers."""
+    """Whether the remote storage of packs answers."""
     from memory.memory import Memory
 
     memory = Memory.open(workspace, settings=settings)
@@ -154,16 +152,16 @@ def _packs(workspace: Workspace, settings: ArchiveSettings) -> CheckResult:
 
 
 def _libraries() -> Iterator[CheckResult]:
-    for one in OPTIONAL:
-        if importlib.util.find_spec(one.module) is not None:
-            yield CheckResult(one.module, "ok", f"{one.gives}.")
-        elif one.extra or _is_apple():
-            hint = install_extra(one.extra) if one.extra else install_command(DISTRIBUTION)
-            yield CheckResult(one.module, "missing", f"Not installed. With it, {one.gives}.", hint)
+    for library in OPTIONAL:
+        if importlib.util.find_spec(library.module) is not None:
+            yield CheckResult(library.module, "ok", f"{library.gives}.")
+        elif library.extra or _is_apple():
+            hint = install_extra(library.extra) if library.extra else install_command(DISTRIBUTION)
+            yield CheckResult(library.module, "missing", f"Not installed. With it, {library.gives}.", hint)
 
 
 def _is_apple() -> bool:
-    """Whether this is a Mac with Apple's own chip, where MLX comes with the program."""
+    """Whether this is a Mac with Apple's own chip, where MLX is installed with the program."""
     return platform.system() == "Darwin" and platform.machine() == "arm64"
 
 
@@ -178,17 +176,15 @@ def _terminal(environment: Mapping[str, str]) -> CheckResult:
 
 
 def _models(environment: Mapping[str, str]) -> Iterator[CheckResult]:
-    from models.chat.detect import detect
-
-    found = asyncio.run(detect(environment, timeout=1.0))
-    for one in found:
+    detected = asyncio.run(detect(environment, timeout=1.0))
+    for model in detected:
         yield CheckResult(
             "model",
             "ok",
-            f"{one.spec}, window {one.profile.window:,}",
-            own_command("models", "use", one.spec),
+            f"{model.spec}, window {model.profile.window:,}",
+            own_command("models", "use", model.spec),
         )
-    if not found:
+    if not detected:
         yield CheckResult(
             "model",
             "missing",

@@ -1,4 +1,4 @@
-"""Checks of the OCR engines and the embedder: what is installed, what is missing, how far the vectors go."""
+"""Checks of the OCR engines and the embedder: what is installed, what is missing, how many entries have vectors."""
 
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
@@ -12,6 +12,10 @@ from foundation.install_hints import install_extra
 from foundation.paths import Workspace
 from foundation.privacy import as_made
 from foundation.program import PROGRAM
+from models.embed.open import open_embedder
+from models.ocr.checkpoints import find_checkpoint
+from models.ocr.open import ENGINES, installed_engine, is_installed
+from models.ocr.tesseract import data_command, find_data, languages_in
 
 
 class CheckResult(Struct, frozen=True):
@@ -24,25 +28,21 @@ class CheckResult(Struct, frozen=True):
 
 
 def ocr_findings(environment: Mapping[str, str]) -> Iterator[CheckResult]:
-    """Which engine reads pictures that are not ours, and what the installed ones lack. Nothing is loaded."""
-    from models.ocr.open import ENGINES, installed_engine, is_installed
-
-    at_hand = [name for name in ENGINES[:2] if is_installed(name)]  # the others are used by their names alone
+    """The preferred OCR engine, and missing data of the installed ones. Loads no engine."""
+    installed = [name for name in ENGINES[:2] if is_installed(name)]  # the others are used only when named
     if is_installed("tesseract"):
         yield _tesseract(environment)
     if is_installed("deepseek"):
         yield _deepseek(environment)
-    taken = installed_engine()
-    if taken is None:
+    preferred = installed_engine()
+    if preferred is None:
         yield CheckResult("ocr", "missing", "No engine at hand reads pictures that are not our own pages.")
     else:
-        also = f"; also at hand: {', '.join(at_hand[1:])}" if at_hand[1:] else ""
-        yield CheckResult("ocr", "ok", f"{taken.name} reads pictures that are not our own pages{also}.")
+        others = f"; also at hand: {', '.join(installed[1:])}" if installed[1:] else ""
+        yield CheckResult("ocr", "ok", f"{preferred.name} reads pictures that are not our own pages{others}.")
 
 
 def _tesseract(environment: Mapping[str, str]) -> CheckResult:
-    from models.ocr.tesseract import data_command, find_data, languages_in
-
     folder = find_data(environment)
     if folder is None:
         return CheckResult("tessdata", "missing", "tesserocr is here, and no language data.", data_command())
@@ -50,16 +50,17 @@ def _tesseract(environment: Mapping[str, str]) -> CheckResult:
 
 
 def _deepseek(environment: Mapping[str, str]) -> CheckResult:
-    from models.ocr.checkpoints import find_checkpoint
     from models.ocr.deepseek import FETCH
 
-    found = find_checkpoint("", environment)
-    if found is None:
+    checkpoint = find_checkpoint("", environment)
+    if checkpoint is None:
         return CheckResult(
             "deepseek", "missing", "mlx-vlm is here, and no DeepSeek-OCR in LM Studio's folders or the hub's.", FETCH
         )
     return CheckResult(
-        "deepseek", "ok", f"DeepSeek-OCR{'-2' if found.version == 2 else ''} in {found.folder}; `--engine deepseek`."
+        "deepseek",
+        "ok",
+        f"DeepSeek-OCR{'-2' if checkpoint.version == 2 else ''} in {checkpoint.folder}; `--engine deepseek`.",
     )
 
 
@@ -68,35 +69,35 @@ _NEEDS = {"onnx": (("onnxruntime", "tokenizers"), "embed"), "mlx": (("mlx", "tok
 
 
 def embed_findings(workspace: Workspace, config: Config, environment: Mapping[str, str]) -> Iterator[CheckResult]:
-    """A server is asked for one vector, for a second at most; a model in a folder is not loaded."""
+    """Requests one vector from a server, within a second; a model in a folder is not loaded."""
     name = config.embed.embedder
     if name in {"", "none"}:
-        said = "No embedder is set: search goes by words."
-        yield CheckResult("embedder", "missing", said, f"`{PROGRAM} models embed ollama:nomic-embed-text`, or another.")
+        sentence = "No embedder is set: search goes by words."
+        yield CheckResult(
+            "embedder", "missing", sentence, f"`{PROGRAM} models embed ollama:nomic-embed-text`, or another."
+        )
         return
-    found = _embedder(name, config, environment)
-    yield found
-    if found.state == "ok" and workspace.database.exists():
+    finding = _embedder(name, config, environment)
+    yield finding
+    if finding.state == "ok" and workspace.database.exists():
         yield _coverage(workspace, config)
 
 
 def _embedder(name: str, config: Config, environment: Mapping[str, str]) -> CheckResult:
-    from models.embed.open import open_embedder
-
     modules, extra = _NEEDS.get(name.partition(":")[0], ((), ""))
-    if lacking := [module for module in modules if find_spec(module) is None]:
-        return CheckResult("embedder", "wrong", f"{name} needs {' and '.join(lacking)}.", install_extra(extra))
+    if missing := [module for module in modules if find_spec(module) is None]:
+        return CheckResult("embedder", "wrong", f"{name} needs {' and '.join(missing)}.", install_extra(extra))
     settings = replace(config.embed, query_timeout=PATIENCE_S)
     try:
         embedder = open_embedder(name, settings=settings, models=config.models, env=environment)
         if embedder is None:
             return CheckResult("embedder", "missing", "No embedder is set: search goes by words.")
         try:
-            where = "the texts leave this machine" if embedder.remote else "on this machine"
+            privacy = "the texts leave this machine" if embedder.remote else "on this machine"
             if modules:
-                return CheckResult("embedder", "ok", f"{name}, {where}.")
+                return CheckResult("embedder", "ok", f"{name}, {privacy}.")
             size = embedder.embed([as_made("ready")], query=True).shape[1]
-            return CheckResult("embedder", "ok", f"{name} answers with {size:,} numbers a text; {where}.")
+            return CheckResult("embedder", "ok", f"{name} answers with {size:,} numbers a text; {privacy}.")
         finally:
             embedder.close()
     except PalimpsestError as error:
@@ -110,13 +111,13 @@ def _coverage(workspace: Workspace, config: Config) -> CheckResult:
     try:
         memory = Memory.open(workspace, settings=config.archive, embedding=embedding_of(config))
         try:
-            covered = memory.search.vectors.coverage()
+            coverage = memory.search.vectors.coverage()
         finally:
             memory.close()
     except PalimpsestError as error:
         return CheckResult("vectors", "wrong", error.message, error.hint)
-    sentence = f"{covered.entries:,} of {covered.of:,} entries have vectors"
-    if covered.serving:
+    sentence = f"{coverage.entries:,} of {coverage.of:,} entries have vectors"
+    if coverage.serving:
         return CheckResult("vectors", "ok", f"{sentence}; search goes by them, too.")
     return CheckResult(
         "vectors", "missing", f"{sentence}; search goes by words.", f"`{PROGRAM} models embed` makes them."

@@ -1,4 +1,4 @@
-"""A slash command without a screen: what it answers, printed."""
+"""Slash commands without a screen: runs a command and prints its result."""
 
 import asyncio
 import re
@@ -19,26 +19,27 @@ from agent.commands.results import (
     SessionSwitched,
     TextResult,
 )
+from agent.services.recall import recall_markdown
 from agent.session import Session
 from foundation.errors import Misuse, PalimpsestError
 
-_LOOKS_LIKE_ONE = re.compile(r"/[a-z]+\Z")
+_COMMAND = re.compile(r"/[a-z]+\Z")
 
 
 def is_command(text: str) -> bool:
     """Whether the text is a slash command rather than a message (a path, say)."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
-    return bool(_LOOKS_LIKE_ONE.match(first))
+    return bool(_COMMAND.match(first))
 
 
 async def run_command(session: Session, line: str, form: str) -> int | SendMessage:
-    """Runs it and prints what it answers; gives the exit status, or the message that it asks to send."""
+    """Runs a command and prints its result; gives the exit status, or the message that it sends."""
     outcome = await registry.run(session, line)
-    if isinstance(outcome, Proposal):  # asked for in so many words, and nobody is there to ask
-        with output.Progress(f"{outcome.counts}s") as progress:
+    if isinstance(outcome, Proposal):  # typed explicitly, and nobody can be asked
+        with output.Progress(f"{outcome.unit}s") as progress:
             outcome = await registry.carry_out(outcome, progress)
     if isinstance(outcome, OpenRecall):
-        outcome = await _recalled(session, outcome.query)
+        outcome = await _recall(session, outcome.query)
     if isinstance(outcome, OpenSearch):
         outcome = await _printed(outcome)
     if isinstance(outcome, SendMessage):
@@ -47,24 +48,22 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
         output.error(outcome.error, as_data=form != "text")
         return outcome.error.exit_status
     if form == "text":
-        for said in _lines(outcome):
-            output.line(said)
+        for text_line in _lines(outcome):
+            output.line(text_line)
     else:
         output.json_object({"type": "command", "command": line.split(maxsplit=1)[0], **_object(outcome)})
     return 0
 
 
-async def _printed(found: OpenSearch) -> Outcome:
+async def _printed(search: OpenSearch) -> Outcome:
     try:
-        return await found.printed()
+        return await search.printed()
     except PalimpsestError as error:
         return CommandFailed(error)
 
 
-async def _recalled(session: Session, query: str) -> Outcome:
-    """What a list on a screen would lead to: the best passages, whole."""
-    from agent.services.recall import recall_markdown
-
+async def _recall(session: Session, query: str) -> Outcome:
+    """The best passages, whole: a screen would list them first."""
     if not query:
         hint = "/recall pg_… or /recall boiler"
         return CommandFailed(Misuse("Nothing to recall", "/recall needs a question or a reference.", hint))
@@ -78,8 +77,8 @@ def _lines(outcome: Outcome) -> list[str]:
     match outcome:
         case TextResult(markdown=text) | Copy(text=text):
             return [text]
-        case SessionSwitched(said=said):
-            return [said] if said else []
+        case SessionSwitched(notice=notice):
+            return [notice] if notice else []
         case Choices(title=title, items=items, command=command):
             rows = [
                 f"{command} {item.id}  {item.label}" + (f"  ({item.detail})" if item.detail else "") for item in items
@@ -96,7 +95,7 @@ def _object(outcome: Outcome) -> dict[str, Any]:
         case Choices(title=title, items=items):
             choices = [{"id": item.id, "label": item.label, "detail": item.detail} for item in items]
             return {"text": title, "choices": choices}
-        case SessionSwitched(said=said):
-            return {"text": said}
+        case SessionSwitched(notice=notice):
+            return {"text": notice}
         case Quit() | SendMessage() | Proposal() | OpenRecall() | OpenSearch() | CommandFailed():
             return {"text": ""}

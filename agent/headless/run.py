@@ -1,4 +1,4 @@
-"""A turn without a screen: the answer, one object, or a line an event on standard output; narration on stderr."""
+"""A turn without a screen: prints the answer, one object, or an event per line; narration goes to stderr."""
 
 import asyncio
 import signal
@@ -23,7 +23,7 @@ from foundation.errors import PalimpsestError
 from models.messages import RecalledSpan, Usage
 
 INTERRUPTED = 130
-PATIENCE = 10.0  # seconds without a word, after which a person is told what is going on
+NOTICE_AFTER_S = 10.0  # seconds without any output, after which a notice is written
 
 
 class AnswerFailed(PalimpsestError):
@@ -33,7 +33,7 @@ class AnswerFailed(PalimpsestError):
 
 
 class TurnOutput(Protocol):
-    """How a turn is shown."""
+    """The output format of a turn."""
 
     def event(self, event: SessionEvent) -> None: ...
 
@@ -48,44 +48,44 @@ async def answer(
     form: str,
     *,
     here: Path | None = None,
-    naming: str | None = None,
+    mentions: str | None = None,
     knowledge: bool = False,
 ) -> int:
-    """Sends `text` and shows what comes as `text`, `json` or `stream-json`; gives the exit status.
+    """Sends `text` and prints the answer in `form` (`text`, `json` or `stream-json`); gives the exit status.
 
-    Files that `naming` (without it, `text`) mentions with @ go along; their names begin at `here`. With `knowledge` the
-    answer is from the files that were added.
+    Files that `mentions` (by default `text`) names with @ are attached; relative names are resolved in `here`. With
+    `knowledge` the answer is from the added files.
 
-    A slash command is run instead. Nobody is there to be asked, so tools that ask are declined.
+    A slash command is run instead of sent. Nobody can be asked, so tools that need permission are declined.
     """
     session = await open_session()
     status = 0
 
     async def handle(message: QueuedMessage) -> bool:
         nonlocal status
-        text, skill, mentions = message.text, message.skill, naming
+        text, skill, mention_text = message.text, message.skill, mentions
         if is_command(text):
             outcome = await run_command(session, text, form)
             if isinstance(outcome, int):
                 status = outcome
                 return True
-            mentions = text = outcome.text
+            mention_text = text = outcome.text
             skill = outcome.skill
-        files = attachments_of(text if mentions is None else mentions, here or Path.cwd())
+        files = attachments_of(text if mention_text is None else mention_text, here or Path.cwd())
         if files:
-            output.say(f"With {', '.join(file.name for file in files)}")
-        brought = None
+            output.narrate(f"With {', '.join(file.name for file in files)}")
+        recalled_parts = None
         if knowledge:
-            brought, pictures = await _from_knowledge(session, text)
+            recalled_parts, pictures = await _from_knowledge(session, text)
             files = [*files, *pictures]
-        status = await _turn(session, HeadlessMessage(text, files, skill, brought), _face(form))
+        status = await _turn(session, HeadlessMessage(text, files, skill, recalled_parts), _output_for(form))
         return status == 0
 
     queue = MessageQueue()
     queue.add(text)
     try:
         if mismatch := await session.model_mismatch():
-            output.say(mismatch)
+            output.narrate(mismatch)
         await queue.drain(handle)
     finally:
         await session.close()
@@ -93,64 +93,64 @@ async def answer(
 
 
 class HeadlessMessage(NamedTuple):
-    """What `Session.send` takes."""
+    """The arguments of `Session.send`."""
 
     text: str
     files: Sequence[Attachment]
     skill: str
-    brought: tuple[RecalledSpan, ...] | None
+    recalled: tuple[RecalledSpan, ...] | None
 
 
 async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSpan, ...], tuple[Attachment, ...]]:
-    """What knowledge has on the text, for the model in use."""
+    """Passages of the added files on the text, for the present model, and pictures to attach."""
     from agent.services import knowledge as knowing
 
     await session.prepare_model()
-    found = await asyncio.to_thread(knowing.retrieve, session, text)
-    if told := knowing.retrieval_notice(found):
-        output.say(told)
-    return knowing.recalled_spans(found), knowing.page_attachments(found)
+    context = await asyncio.to_thread(knowing.retrieve, session, text)
+    if notice := knowing.retrieval_notice(context):
+        output.narrate(notice)
+    return knowing.recalled_spans(context), knowing.page_attachments(context)
 
 
-async def _turn(session: Session, sending: HeadlessMessage, face: TurnOutput) -> int:
-    told = _TurnTotals()
+async def _turn(session: Session, message: HeadlessMessage, turn_output: TurnOutput) -> int:
+    totals = _TurnTotals()
     waiting = _WaitingNotice()
-    stopping = _stop_on_interrupt(session)
-    # Closed here whatever happens: a reader of ours that left ends the turn before the store is closed.
+    restore = _stop_on_interrupt(session)
+    # Always closed here: a closed pipe must end the turn before the store is closed.
     try:
-        async with aclosing(session.send(*sending)) as stream:
+        async with aclosing(session.send(*message)) as stream:
             async for event in stream:
-                told.take(event)
+                totals.take(event)
                 waiting.take(event)
                 if isinstance(event, events.PermissionRequested):
-                    output.say(f"Declined, because nobody can be asked: {event.summary}")
+                    output.narrate(f"Declined, because nobody can be asked: {event.summary}")
                     event.somebody = False
                     event.answer.set_result(False)
                     continue
-                face.event(event)
+                turn_output.event(event)
     finally:
         waiting.end()
-        stopping()
-    if told.failure is not None:
-        face.failed(told.failure.as_json())
+        restore()
+    if totals.failure is not None:
+        turn_output.failed(totals.failure.as_json())
         return 1
-    face.result(told.result(session.profile.spec))
-    return INTERRUPTED if told.stopped else 0
+    turn_output.result(totals.result(session.profile.spec))
+    return INTERRUPTED if totals.stopped else 0
 
 
 class _WaitingNotice:
-    """A word on stderr, once, where a request was sent and nothing has come back for a while."""
+    """Writes one notice to stderr where a request was sent and nothing has come back for a while."""
 
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
-        self._said = False
+        self._is_said = False
 
     def take(self, event: SessionEvent) -> None:
         match event:
             case events.ContextReady():
                 self.end()
-                if not self._said:
-                    self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._say)
+                if not self._is_said:
+                    self._timer = asyncio.get_running_loop().call_later(NOTICE_AFTER_S, self._write_notice)
             case events.Prefill():
                 pass
             case _:
@@ -161,13 +161,13 @@ class _WaitingNotice:
             self._timer.cancel()
             self._timer = None
 
-    def _say(self) -> None:
-        self._said = True
-        output.say("The model is still reading the prompt; no word has come yet. Ctrl+C stops it.")
+    def _write_notice(self) -> None:
+        self._is_said = True
+        output.narrate("The model is still reading the prompt; no word has come yet. Ctrl+C stops it.")
 
 
 class _TurnTotals:
-    """What the events of a turn add up to."""
+    """Collects the result of a turn from its events."""
 
     def __init__(self) -> None:
         self.failure: events.TurnFailed | None = None
@@ -195,22 +195,22 @@ class _TurnTotals:
                 pass
 
     def result(self, spec: str) -> dict[str, Any]:
-        """The last line of stream-json, which is also what json prints."""
+        """The last line of stream-json, and the only one of json."""
         return {
             "type": "result",
             "text": self._text,
             "conversation": self._conversation,
             "entry": self._entry,
-            "usage": usage(self._usage),
+            "usage": usage_object(self._usage),
             "model": self._model or spec,
             "stopped": self.stopped,
-            "recalled": [recalled(part) for part in self._recalled],
+            "recalled": [recalled_object(part) for part in self._recalled],
             "context": _without_words(self._report) if self._report else {},
         }
 
 
 class _AsText:
-    """The answer as it comes."""
+    """Prints the answer as it streams."""
 
     def __init__(self) -> None:
         self._open = False
@@ -226,7 +226,7 @@ class _AsText:
     def result(self, result: dict[str, Any]) -> None:
         self._end_line()
         if result["stopped"]:
-            output.say("Stopped. What came is kept.")
+            output.narrate("Stopped. What came is kept.")
 
     def failed(self, error: dict[str, Any]) -> None:
         self._end_line()
@@ -239,7 +239,7 @@ class _AsText:
 
 
 class _AsJson:
-    """One object at the end."""
+    """Prints one object at the end."""
 
     def event(self, event: SessionEvent) -> None:
         narrate(event)
@@ -252,10 +252,10 @@ class _AsJson:
 
 
 class _AsStream(_AsJson):
-    """A line an event."""
+    """Prints an event per line."""
 
     def event(self, event: SessionEvent) -> None:
-        line = as_line(event)
+        line = event_object(event)
         if line is None:
             narrate(event)
         else:
@@ -266,13 +266,13 @@ class _AsStream(_AsJson):
         output.json_object({"type": "error", "error": error})
 
 
-def _face(form: str) -> TurnOutput:
-    faces: dict[str, type[_AsText] | type[_AsJson]] = {"text": _AsText, "json": _AsJson, "stream-json": _AsStream}
-    return faces[form]()
+def _output_for(form: str) -> TurnOutput:
+    outputs: dict[str, type[_AsText] | type[_AsJson]] = {"text": _AsText, "json": _AsJson, "stream-json": _AsStream}
+    return outputs[form]()
 
 
-def as_line(event: SessionEvent) -> dict[str, Any] | None:
-    """The event as stream-json shows it; None for what is narration, and for what the last line says."""
+def event_object(event: SessionEvent) -> dict[str, Any] | None:
+    """The event as stream-json prints it; None for narration, and for what is in the last line."""
     match event:
         case events.UserStored(conversation=conversation, entry=entry):
             return {"type": "user", "entry": entry, "conversation": conversation}
@@ -281,42 +281,42 @@ def as_line(event: SessionEvent) -> dict[str, Any] | None:
         case events.ToolStarted(call=call):
             return {"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments}
         case events.ToolFinished(call=call, shown=shown, chars=chars, failed=failed, entry=entry):
-            about = {"id": call.id, "name": call.name, "chars": chars, "failed": failed, "entry": entry}
-            return {"type": "tool_result", **about, "text": shown}
-        case events.UsageKnown(usage=known, seconds=seconds, tokens_per_second=speed):
+            fields = {"id": call.id, "name": call.name, "chars": chars, "failed": failed, "entry": entry}
+            return {"type": "tool_result", **fields, "text": shown}
+        case events.UsageKnown(usage=figures_of, seconds=seconds, tokens_per_second=speed):
             figures = {"seconds": round(seconds, 3), "tokens_per_second": round(speed, 1)}
-            return {"type": "usage", **usage(known), **figures}
+            return {"type": "usage", **usage_object(figures_of), **figures}
         case _:
             return None
 
 
 def narrate(event: SessionEvent) -> None:
-    """What a person should know beside the answer."""
+    """Writes notices about the event to stderr."""
     match event:
         case events.Notice(text=text):
-            output.say(text)
+            output.narrate(text)
         case events.WordsHidden():
-            output.say(event.text)
+            output.narrate(event.text)
         case events.Compacted(receipt=receipt):
-            output.say(receipt.text)
+            output.narrate(receipt.text)
         case events.ToolStarted(summary=summary):
-            output.say(f"Tool: {summary}")
+            output.narrate(f"Tool: {summary}")
         case _:
             pass
 
 
-def usage(known: Usage) -> dict[str, Any]:
-    """Tokens, as JSON shows them."""
+def usage_object(tokens: Usage) -> dict[str, Any]:
+    """Token counts as JSON."""
     return {
-        "prompt_tokens": known.prompt_tokens,
-        "completion_tokens": known.completion_tokens,
-        "cached_tokens": known.cached_tokens,
-        "estimated": known.estimated,
+        "prompt_tokens": tokens.prompt_tokens,
+        "completion_tokens": tokens.completion_tokens,
+        "cached_tokens": tokens.cached_tokens,
+        "estimated": tokens.estimated,
     }
 
 
-def recalled(part: RecalledSpan) -> dict[str, Any]:
-    """A recalled passage, as JSON shows it."""
+def recalled_object(part: RecalledSpan) -> dict[str, Any]:
+    """A recalled passage as JSON."""
     return {
         "ref": part.citation.ref,
         "citation": str(part.citation),
@@ -331,7 +331,7 @@ def recalled(part: RecalledSpan) -> dict[str, Any]:
 
 
 def _without_words(report: ContextReport) -> dict[str, Any]:
-    """The figures of the request; its messages are what `palimpsest context` is for."""
+    """The request's report without its messages, which `palimpsest context` shows."""
     return {key: value for key, value in msgspec.to_builtins(report).items() if key != "messages"}
 
 
@@ -340,7 +340,10 @@ def _error_of(error: dict[str, Any]) -> PalimpsestError:
 
 
 def _stop_on_interrupt(session: Session) -> Callable[[], None]:
-    """Ctrl+C stops the answer and keeps what came; gives what undoes this. Without signals asyncio cancels the turn."""
+    """Makes Ctrl+C stop the answer and keep its text; gives a function that undoes this.
+
+    Where signals are not supported, asyncio cancels the turn.
+    """
     loop = asyncio.get_running_loop()
     try:
         loop.add_signal_handler(signal.SIGINT, session.stop)

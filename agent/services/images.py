@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foundation.files import UnsafePath, open_for_reading, resolve_path
 from memory.pages.types import PageText
-from models.ocr.open import engine_named, installed_engine
+from models.ocr import open as ocr_engines
 
 if TYPE_CHECKING:  # our own pages need no engine
     from memory.pages.read.ocr.lines import OnLine
@@ -72,10 +72,8 @@ def engine_opener(
 
     def open_named(name: str) -> "OcrEngine | None":
         model_settings = settings() if settings else None
-        return (
-            installed_engine(model_settings, env, consent)
-            if name == "auto"
-            else engine_named(name, model_settings, env, consent)
-        )
+        if name == "auto":
+            return ocr_engines.installed_engine(model_settings, env, consent)
+        return ocr_engines.engine_named(name, model_settings, env, consent)
 
     return open_named

@@ -91,7 +91,7 @@ def trust_changes(standing: TrustState, ignored: Sequence[IgnoredSetting]) -> tu
 def _settings_of(ignored: Sequence[IgnoredSetting]) -> list[str]:
     if not ignored:
         return ["· It sets nothing that needs trust."]
-    lines = [f"· {setting.name}: {_short(setting.words)}" for setting in ignored[:MAX_LISTED]]
+    lines = [f"· {setting.name}: {_short(setting.value)}" for setting in ignored[:MAX_LISTED]]
     more = len(ignored) - MAX_LISTED
     return [*lines, *([f"· and {_counted(more, 'other setting')}"] if more > 0 else [])]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from agent.tools.port import ToolFailure, wanted
+from agent.tools.port import ToolFailure, string_argument
 from context.pages.lookup import by_reference
 from foundation.clock import iso
 from foundation.files import FileTooLarge, read_bytes, resolve_within
@@ -23,15 +23,15 @@ from models.fence import label, reference
 from models.messages import Tool
 from models.tokens import estimate
 
-MOST_TOKENS = 1200  # of all passages of one search, so that the output is not cut within a passage
-MOST_BYTES = 2_000_000  # of a file that is read
+MAX_RESULT_TOKENS = 1200  # of all passages of one search, so that the output is not cut within a passage
+MAX_FILE_BYTES = 2_000_000  # of a file that is read
 
 
 class SearchMemory:
     """Searches memory; each passage has its citation, trust, matched words, and the passage that superseded it."""
 
-    asks = False
-    keeps = False
+    asks_permission = False
+    stores_arguments = False
     structured = True
     definition = Tool(
         "search_memory",
@@ -48,17 +48,17 @@ class SearchMemory:
         return f"search memory for “{arguments.get('query', '')}”"
 
     def run(self, arguments: dict[str, Any]) -> str:
-        query = Query(text=wanted(arguments, "query"), limit=12, exclude=self._in_view())
+        query = Query(text=string_argument(arguments, "query"), limit=12, exclude=self._in_view())
         results = self._memory.search.query(query)
         if not results.hits:
             return "Nothing relevant is remembered."
-        passages = list(_bounded(map(_shown, results.hits)))
-        left = len(results.hits) - len(passages)
+        passages = list(_within_budget(map(_passage_object, results.hits)))
+        omitted = len(results.hits) - len(passages)
         return _as_json(
             {
                 "note": "" if results.found else "Nothing that surely answers is remembered; these lie nearest.",
                 "passages": passages,
-                "more": "More was found: ask for it in narrower words." if left else "",
+                "more": "More was found: ask for it in narrower words." if omitted else "",
             }
         )
 
@@ -66,8 +66,8 @@ class SearchMemory:
 class RecallPassage:
     """Recalls one whole passage by its reference."""
 
-    asks = False
-    keeps = False
+    asks_permission = False
+    stores_arguments = False
     structured = True
     definition = Tool(
         "recall",
@@ -82,18 +82,21 @@ class RecallPassage:
         return f"recall {arguments.get('ref', '')}"
 
     def run(self, arguments: dict[str, Any]) -> str:
-        ref = wanted(arguments, "ref")
+        ref = string_argument(arguments, "ref")
         if not (passages := by_reference(self._memory, ref)):
             raise nothing_named(ref)
-        whole = [{"cite": _cite(one.citation), "trust": one.trust.value, "text": one.text} for one in passages]
-        return _as_json(whole[0] if len(whole) == 1 else {"passages": whole})
+        objects = [
+            {"cite": _cite(passage.citation), "trust": passage.trust.value, "text": passage.text}
+            for passage in passages
+        ]
+        return _as_json(objects[0] if len(objects) == 1 else {"passages": objects})
 
 
 class RememberNote:
     """Adds a note to MEMORY.md. Asks first: a model or a web page writes nothing on its own."""
 
-    asks = True
-    keeps = True
+    asks_permission = True
+    stores_arguments = True
     structured = False
     definition = Tool(
         "remember",
@@ -110,7 +113,7 @@ class RememberNote:
 
     def run(self, arguments: dict[str, Any]) -> str:
         note = self._memory.hot.remember(
-            clear(wanted(arguments, "note"), TextSource.OTHER), heading=None, conversation=self._conversation()
+            clear(string_argument(arguments, "note"), TextSource.OTHER), heading=None, conversation=self._conversation()
         )
         return f"Remembered as {note.id}."
 
@@ -118,8 +121,8 @@ class RememberNote:
 class ReadFile:
     """Reads one text file of the workspace. Asks first, and never leaves the folder."""
 
-    asks = True
-    keeps = False
+    asks_permission = True
+    stores_arguments = False
     structured = False
     definition = Tool(
         "read_file",
@@ -134,27 +137,27 @@ class ReadFile:
         return f"read {arguments.get('path', '')}"
 
     def run(self, arguments: dict[str, Any]) -> str:
-        path = self._within(wanted(arguments, "path"))
+        path = self._within(string_argument(arguments, "path"))
         try:
-            body = read_bytes(resolve_within(path, self._root), most=MOST_BYTES)
+            body = read_bytes(real_within(path, self._root), most=MAX_FILE_BYTES)
             return body.decode("utf-8").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             raise ToolFailure("Not text", f"{path.name} is not UTF-8 text.") from error
         except FileTooLarge as error:
-            raise ToolFailure("Too large", f"{path.name} is larger than {MOST_BYTES:,} bytes.") from error
+            raise ToolFailure("Too large", f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes.") from error
         except OSError as error:
             raise ToolFailure("Not readable", f"{path.name}: {error.strerror}.") from error
 
-    def _within(self, asked: str) -> Path:
-        path = (self._root / asked).resolve()
-        inside = path.is_relative_to(self._root)
-        hidden = inside and any(part.startswith(".") for part in path.relative_to(self._root).parts)
-        if not inside or hidden:
-            raise ToolFailure("Out of bounds", f"{asked} is not a visible file of the workspace.")
+    def _within(self, name: str) -> Path:
+        path = (self._root / name).resolve()
+        is_inside = path.is_relative_to(self._root)
+        is_hidden = is_inside and any(part.startswith(".") for part in path.relative_to(self._root).parts)
+        if not is_inside or is_hidden:
+            raise ToolFailure("Out of bounds", f"{name} is not a visible file of the workspace.")
         return path
 
 
-def shortened(whole: str, most: int, entry: str) -> str:
+def shorten_passage(whole: str, most: int, entry: str) -> str:
     """A passage's JSON with its text cut to about `most` characters; "" for output without a text."""
     try:
         passage: dict[str, Any] = msgspec.json.decode(whole, type=dict[str, Any])
@@ -163,35 +166,35 @@ def shortened(whole: str, most: int, entry: str) -> str:
     text = passage.get("text")
     if not isinstance(text, str):
         return ""
-    kept = text[:most]
-    return _as_json({**passage, "text": kept, "more": rest_of(len(text) - len(kept), entry) if kept != text else ""})
+    cut = text[:most]
+    return _as_json({**passage, "text": cut, "more": rest_notice(len(text) - len(cut), entry) if cut != text else ""})
 
 
-def rest_of(characters: int, entry: str) -> str:
+def rest_notice(characters: int, entry: str) -> str:
     """How the model gets the rest."""
     return f"… {characters:,} more characters: recall {entry} brings the whole."
 
 
-def _bounded(shown: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _within_budget(passages: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The best passages that fit; at least the first."""
-    room = MOST_TOKENS
-    for passage in shown:
+    budget = MAX_RESULT_TOKENS
+    for passage in passages:
         tokens = estimate(_as_json(passage))
-        if tokens > room and room < MOST_TOKENS:
+        if tokens > budget and budget < MAX_RESULT_TOKENS:
             return
-        room -= tokens
+        budget -= tokens
         yield passage
 
 
-def _shown(hit: Hit) -> dict[str, Any]:
-    words = dict.fromkeys(hit.snippet[start:end].casefold() for start, end in hit.marks)
+def _passage_object(hit: Hit) -> dict[str, Any]:
+    matched = dict.fromkeys(hit.snippet[start:end].casefold() for start, end in hit.marks)
     return {
         "cite": _cite(hit.citation),
         "ref": hit.id,
         "trust": hit.trust.value,
         "superseded_by": hit.superseded_by,
         "alike": len(hit.like),
-        "found_by": list(words)[:8],
+        "found_by": list(matched)[:8],
         "text": hit.snippet,
     }
 
@@ -200,9 +203,9 @@ def _cite(citation: Citation) -> str:
     """The text between a citation's brackets: `Bank · Ann · 2026-01-01 · e_4kx7…`."""
     day = iso(citation.time)[:10] if citation.time else ""
     ref = reference(citation.ref)
-    where = f"{ref}#L{citation.lines[0]}-L{citation.lines[1]}" if citation.lines else ref
+    location = f"{ref}#L{citation.lines[0]}-L{citation.lines[1]}" if citation.lines else ref
     names = (label(citation.title), label(citation.place), label(citation.speaker))
-    return " · ".join(part for part in (*names, day, where) if part)
+    return " · ".join(part for part in (*names, day, location) if part)
 
 
 def _as_json(fields: dict[str, Any]) -> str:

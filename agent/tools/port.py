@@ -33,12 +33,12 @@ class AgentTool(Protocol):
     def definition(self) -> Tool: ...
 
     @property
-    def asks(self) -> bool:
+    def asks_permission(self) -> bool:
         """Whether a person must agree before each run."""
         ...
 
     @property
-    def keeps(self) -> bool:
+    def stores_arguments(self) -> bool:
         """Whether it stores its arguments: it gets them without the words that the person hid."""
         ...
 
@@ -59,13 +59,13 @@ class AgentTool(Protocol):
 def arguments_of(call: ToolCall) -> dict[str, Any]:
     """The call's arguments as an object. Raises ToolFailure for invalid JSON."""
     try:
-        found = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+        arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
     except msgspec.DecodeError as error:
         raise ToolFailure("Unreadable arguments", f"{call.name}: the arguments are no JSON object: {error}.") from error
-    return found
+    return arguments
 
 
-def wanted(arguments: dict[str, Any], name: str) -> str:
+def string_argument(arguments: dict[str, Any], name: str) -> str:
     """The string argument `name`. Raises ToolFailure where it is missing."""
     value = arguments.get(name)
     if not isinstance(value, str) or not value.strip():
@@ -73,4 +73,4 @@ def wanted(arguments: dict[str, Any], name: str) -> str:
     return value
 
 
-__all__ = ["AgentTool", "Meta", "ToolFailure", "ToolSettings", "arguments_of", "wanted"]
+__all__ = ["AgentTool", "Meta", "ToolFailure", "ToolSettings", "arguments_of", "string_argument"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.tools.builtin import rest_of, shortened
+from agent.tools.builtin import rest_notice, shorten_passage
 from agent.tools.port import AgentTool, ToolFailure, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
@@ -34,14 +34,14 @@ class Toolbox:
         """Sorted by name, so that a request's head does not change."""
         return tuple(self._tools[name].definition for name in sorted(self._tools))
 
-    def asks(self, call: ToolCall) -> bool:
+    def asks_permission(self, call: ToolCall) -> bool:
         tool = self._tools.get(call.name)
-        return tool is not None and tool.asks
+        return tool is not None and tool.asks_permission
 
-    def keeps(self, call: ToolCall) -> bool:
+    def stores_arguments(self, call: ToolCall) -> bool:
         """Whether the call's tool stores its arguments."""
         tool = self._tools.get(call.name)
-        return tool is not None and tool.keeps
+        return tool is not None and tool.stores_arguments
 
     def summary(self, call: ToolCall) -> str:
         """One line that says what the call would do."""
@@ -55,8 +55,8 @@ class Toolbox:
         """The call's output; a failure is its text, never raised. `entry` is the id of the call's result."""
         tool = self._tools.get(call.name)
         if tool is None:
-            known = ", ".join(sorted(self._tools))
-            return _failed(f"There is no tool “{call.name}”. The tools are: {known}.")
+            names = ", ".join(sorted(self._tools))
+            return _failed(f"There is no tool “{call.name}”. The tools are: {names}.")
         try:
             whole = tool.run(arguments_of(call))
         except PalimpsestError as error:
@@ -65,22 +65,22 @@ class Toolbox:
 
     def declined(self, call: ToolCall, *, asked: bool = True) -> ToolOutput:
         """The output of a call that was not run. Without `asked` nobody could be asked."""
-        why = "The user declined" if asked else "Declined, because nobody could be asked"
-        return _failed(f"{why}: {self.summary(call)}.")
+        reason = "The user declined" if asked else "Declined, because nobody could be asked"
+        return _failed(f"{reason}: {self.summary(call)}.")
 
     def _bounded(self, whole: str, entry: str, *, structured: bool) -> str:
         most = self.settings.result_chars
         if len(whole) <= most:
             return whole
-        if structured and (passage := shortened(whole, most, entry)):
+        if structured and (passage := shorten_passage(whole, most, entry)):
             return passage
-        return f"{whole[:most]}\n{rest_of(len(whole) - most, entry)}"
+        return f"{whole[:most]}\n{rest_notice(len(whole) - most, entry)}"
 
 
 def _failed(sentence: str) -> ToolOutput:
     return ToolOutput(sentence, sentence, failed=True)
 
 
-def described(call: ToolCall) -> dict[str, Any]:
+def call_object(call: ToolCall) -> dict[str, Any]:
     """The call, as JSON shows it."""
     return {"id": call.id, "name": call.name, "arguments": call.arguments}

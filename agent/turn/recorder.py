@@ -41,13 +41,13 @@ class AnswerRecorder:
         self._model = clear(model)
         self._echoes = echoes or EchoFilter()
         self._clearing = EchoFilterStream(self._echoes)
-        self._said: list[str] = []
-        self._thought: list[str] = []
+        self._text_parts: list[str] = []
+        self._reasoning_parts: list[str] = []
         self._calls: list[ToolCall] = []
         self._most_calls, self._most_arguments = calls, arguments
-        self.left_out = 0  # tool calls that were asked for and not taken
-        self._began = time.monotonic()
-        self._first: float | None = None
+        self.skipped_calls = 0  # tool calls that were asked for and not taken
+        self._start = time.monotonic()
+        self._first_token: float | None = None
         self._settled = False
         self.usage = Usage(estimated=True)
 
@@ -58,7 +58,7 @@ class AnswerRecorder:
     @property
     def text(self) -> str:
         """What was said so far, as the screen shows it."""
-        return "".join(self._said)
+        return "".join(self._text_parts)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -77,26 +77,26 @@ class AnswerRecorder:
     @property
     def seconds(self) -> float:
         """Since the model was called."""
-        return time.monotonic() - self._began
+        return time.monotonic() - self._start
 
     @property
     def tokens_per_second(self) -> float:
         """Of the answer, from its first token on; 0 where that cannot be told."""
-        if self._first is None or not self.usage.completion_tokens:
+        if self._first_token is None or not self.usage.completion_tokens:
             return 0.0
-        return self.usage.completion_tokens / max(time.monotonic() - self._first, 1e-3)
+        return self.usage.completion_tokens / max(time.monotonic() - self._first_token, 1e-3)
 
     def take(self, event: object) -> None:
         """Put the event on its way to disk."""
         match event:
             case TextChunk(text=text):
-                self._first = self._first or time.monotonic()
-                self._said.append(text)
+                self._first_token = self._first_token or time.monotonic()
+                self._text_parts.append(text)
                 if safe := self._clearing.feed(text):
                     self._answer.write(safe)
             case ReasoningChunk(text=text):
-                self._first = self._first or time.monotonic()
-                self._thought.append(text)
+                self._first_token = self._first_token or time.monotonic()
+                self._reasoning_parts.append(text)
             case ToolCall():
                 self._take_call(event)
             case Usage():
@@ -106,8 +106,8 @@ class AnswerRecorder:
 
     def _take_call(self, call: ToolCall) -> None:
         room = self._most_arguments - self.arguments - len(call.arguments)
-        if self.left_out or len(self._calls) >= self._most_calls or room < 0:
-            self.left_out += 1  # those after it may build on it: none of them is run
+        if self.skipped_calls or len(self._calls) >= self._most_calls or room < 0:
+            self.skipped_calls += 1  # those after it may build on it: none of them is run
         else:
             self._calls.append(_safely_named(call, self._echoes))
 
@@ -122,21 +122,21 @@ class AnswerRecorder:
         if self._settled:
             return None
         self._settled = True
-        if rest := self._clearing.close():
-            self._answer.write(rest)
+        if tail := self._clearing.close():
+            self._answer.write(tail)
         return self._answer.abandon(meta=self._meta(meta))
 
     def _meta(self, meta: dict[str, Any]) -> ClearedFields:
-        kept: dict[str, Any] = {"model": self._model, **meta}
-        if self._thought:
-            kept["reasoning"] = "".join(self._thought)
+        fields: dict[str, Any] = {"model": self._model, **meta}
+        if self._reasoning_parts:
+            fields["reasoning"] = "".join(self._reasoning_parts)
         if self._calls:
-            kept["tool_calls"] = [
+            fields["tool_calls"] = [
                 {"id": call.id, "name": call.name, "arguments": call.arguments} for call in self._calls
             ]
-        if self.left_out:
-            kept["calls_left_out"] = self.left_out
-        return self._echoes.fields(kept)
+        if self.skipped_calls:
+            fields["calls_left_out"] = self.skipped_calls
+        return self._echoes.fields(fields)
 
 
 def _safely_named(call: ToolCall, echoes: EchoFilter) -> ToolCall:

@@ -70,7 +70,7 @@ class StoredTurn:
         if hidden:  # kept as long as requests carry the words: for the session
             state.hidden[state.conversation.seq] = tuple(dict.fromkeys(hidden))
             self._echoes = EchoFilter(hidden)
-        meta = {"attachments": [one.name for one in message.attachments]} if message.attachments else {}
+        meta = {"attachments": [attachment.name for attachment in message.attachments]} if message.attachments else {}
         # The leaf is read again: another process may have continued this conversation.
         state.conversation = conversations.at(state.conversation.seq)
         draft = EntryDraft(
@@ -120,9 +120,9 @@ class StoredTurn:
         notices = (events.Notice("warning", _BLOCKS_LEFT_OUT.format(injected)),) if injected else ()
         match outcome:
             case AnswerEnd(reason=StopReason.CANCELLED) | None:
-                kept = recorder.abandon(stopped=True)
-                self._newest = kept or self._newest
-                return *notices, events.Stopped(conversation.id, kept.id if kept else "", recorder.text)
+                partial = recorder.abandon(stopped=True)
+                self._newest = partial or self._newest
+                return *notices, events.Stopped(conversation.id, partial.id if partial else "", recorder.text)
             case AnswerEnd(reason=reason):
                 self._newest = stored = recorder.finish(reason=reason.value)
                 _use_cited(self._memory, recorder.text, assembled.recalled)
@@ -132,11 +132,13 @@ class StoredTurn:
                     events.AnswerStored(conversation.id, stored.id, recorder.text, usage, name, reason.value),
                 )
             case AnswerError(code=code, title=title, message=message, hint=hint):
-                kept = recorder.abandon(failed=code)
-                return *notices, events.TurnFailed(code, title, message, hint, kept.id if kept else "", recorder.text)
+                partial = recorder.abandon(failed=code)
+                return *notices, events.TurnFailed(
+                    code, title, message, hint, partial.id if partial else "", recorder.text
+                )
 
     def permitted(self, call: ToolCall) -> ToolCall:
-        if self._echoes and self._tools.keeps(call):  # what it writes, and what the person agrees to
+        if self._echoes and self._tools.stores_arguments(call):  # what it writes, and what the person agrees to
             return msgspec.structs.replace(call, arguments=self._echoes.json(call.arguments))
         return call
 

@@ -89,8 +89,8 @@ class TurnRun:
             async with aclosing(self._run_tools(calls)) as steps:
                 async for event in steps:
                     yield event
-            if recorder.left_out and self._calls_tools:
-                yield _too_many_calls(ports.tools, self._calls_made, recorder.left_out)
+            if recorder.skipped_calls and self._calls_tools:
+                yield _too_many_calls(ports.tools, self._calls_made, recorder.skipped_calls)
                 return
             if not calls:
                 return
@@ -191,22 +191,22 @@ class TurnRun:
         for requested in calls:
             call = store.permitted(requested)
             summary, result_id = tools.summary(call), new_id("e")
-            allowed = somebody = True
-            if tools.asks(call) and not self._stopped:
-                asked = events.PermissionRequested(call, summary, asyncio.get_running_loop().create_future())
-                yield asked
-                allowed, somebody = await asked.answer, asked.somebody
+            allowed = is_attended = True
+            if tools.asks_permission(call) and not self._stopped:
+                permission = events.PermissionRequested(call, summary, asyncio.get_running_loop().create_future())
+                yield permission
+                allowed, is_attended = await permission.answer, permission.somebody
             yield events.ToolStarted(call, summary)
             if allowed and not self._stopped:
                 output = await asyncio.to_thread(tools.run, call, result_id)
             else:
-                output = tools.declined(call, asked=somebody)
+                output = tools.declined(call, asked=is_attended)
             entry = await asyncio.to_thread(store.tool_result, call, output, result_id)
             yield events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
 
 
 def _too_many_calls(box: Toolbox, made: int, left_out: int) -> events.TurnFailed:
-    asked = made + left_out
+    requested = made + left_out
     if made >= box.settings.most_calls:
         limit, setting = f"{box.settings.most_calls:,} are the most (tools.most_calls)", "tools.most_calls"
     else:
@@ -215,7 +215,7 @@ def _too_many_calls(box: Toolbox, made: int, left_out: int) -> events.TurnFailed
     return events.TurnFailed(
         "too_many_calls",
         "Too many tool calls",
-        f"The model asked for {asked:,} tool calls in one turn and {made:,} were made: {limit}.",
+        f"The model asked for {requested:,} tool calls in one turn and {made:,} were made: {limit}.",
         f"Say what you want done next, or raise {setting} in the configuration.",
     )
 

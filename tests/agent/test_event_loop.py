@@ -10,7 +10,7 @@ import pytest
 from agent.commands import registry
 from agent.commands.results import CommandFailed, OpenSearch, Proposal
 from agent.config.config import Config
-from agent.config.workspaces import prepare
+from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.paths import Workspace
 from foundation.privacy import as_given
@@ -60,7 +60,7 @@ def calls() -> Iterator[list[str]]:
 @pytest.fixture
 async def session(workspace: Workspace, tmp_path: Path, calls: list[str]) -> AsyncIterator[Session]:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare(workspace, environment)
+    prepare_workspace(workspace, environment)
     for name in ("note.txt", "letter.txt"):
         (tmp_path / name).write_text(f"The boiler was serviced in May, says {name}.\n")
     opened = await asyncio.to_thread(Session.open, workspace, Config(environment=environment))

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from agent.cli.root import palimpsest
-from agent.commands.search_args import asked, query_of
+from agent.commands.search_args import build_query, parse_search
 from agent.services.batch_search import BatchQuery
 from agent.services.filter_syntax import build_query as query_of_words
 from agent.services.filter_syntax import parse_filters
@@ -77,9 +77,9 @@ def test_the_command_line_has_it_with_its_description(option: SearchOption) -> N
 @pytest.mark.parametrize("option", TYPED, ids=lambda option: option.name)
 def test_the_chat_takes_it_as_a_flag(option: SearchOption, clock: FakeClock) -> None:
     flag = "-k" if option.name == "k" else f"--{option.name}"
-    parsed = asked(f"boiler {flag}" if option.type is bool else f"boiler {flag} {value_of(option)}")
+    parsed = parse_search(f"boiler {flag}" if option.type is bool else f"boiler {flag} {value_of(option)}")
     assert parsed is not None
-    assert query_of(parsed, clock) == query_with(option, clock)
+    assert build_query(parsed, clock) == query_with(option, clock)
 
 
 @pytest.mark.parametrize("option", [option for option in OPTIONS if option.keys], ids=lambda option: option.name)

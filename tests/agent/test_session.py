@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agent.config.config import Config
-from agent.config.workspaces import prepare
+from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, Compacted, Stopped, TextDelta, UserStored
 from agent.session import Session
 from agent.turn.recorder import AnswerRecorder
@@ -35,7 +35,7 @@ def config(server: Loopback, tmp_path: Path) -> Config:
 
 @pytest.fixture
 async def session(workspace: Workspace, config: Config) -> AsyncIterator[Session]:
-    prepare(workspace, config.environment)
+    prepare_workspace(workspace, config.environment)
     opened = Session.open(workspace, config)
     yield opened
     await opened.close()

@@ -201,9 +201,9 @@ class ChatController:
                     await self._command(f"{command} {picked}")
             case SendMessage(text=text, skill=skill):
                 await self._send(text, skill)
-            case Copy(text=text, what=what):
+            case Copy(text=text, description=what):
                 self._face.copied(text, what)
-            case SessionSwitched(said=said, prompt=again):
+            case SessionSwitched(notice=said, prompt=again):
                 await self.switched("" if again else before)
                 if said:
                     transcript.add(MutedLine(said, gap=True))
@@ -229,16 +229,16 @@ class ChatController:
     async def _said(self, line: str, said: TextResult) -> None:
         """The words; and in the status bar what the next request takes, where that changed."""
         self._face.transcript.add(MutedLine(line, gap=True), MutedLine(""), *passages(said.markdown, marked=False))
-        if said.context:
+        if said.changes_context:
             report = await self.session.context_report()
             self._face.status.tell(tokens=report.total_tokens, budget=report.budget)
 
     async def _propose(self, line: str, proposal: Proposal, before: str) -> None:
         """Asks, where the person did not say that they are sure; then does it, counting pages."""
-        if not (proposal.sure or await self._face.agree(proposal)):
+        if not (proposal.confirmed or await self._face.agree(proposal)):
             self._face.transcript.add(MutedLine(line, gap=True), MutedLine("left as it is"))
             return
-        self._pages = PageProgress(self._face.status, proposal.doing, proposal.pages, proposal.counts)
+        self._pages = PageProgress(self._face.status, proposal.activity, proposal.pages, proposal.unit)
         try:
             outcome = await registry.carry_out(proposal, self._pages)
         finally:

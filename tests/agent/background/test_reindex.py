@@ -7,7 +7,7 @@ import pytest
 
 from agent.background.jobs import ReindexJob
 from agent.background.scheduler import Scheduler
-from agent.doctor.doctor import examine
+from agent.doctor.doctor import run_checks
 from foundation.paths import Workspace
 from memory.cold.sql import run
 from memory.errors import StoreBusy
@@ -40,7 +40,7 @@ def test_stats_and_doctor_say_how_many_are_left(old: Memory, run: Run) -> None:
     where = str(old.workspace.root)
     assert run("stats", "--workspace", where, "--json").json["to_analyse"] == 250
     assert "250 entries" in run("stats", "--workspace", where).out
-    (store,) = [each for each in examine(old.workspace, {}) if each.topic == "store"]
+    (store,) = [each for each in run_checks(old.workspace, {}) if each.topic == "store"]
     assert "250 entries are analysed anew" in store.sentence
     old.renewing.run()
     assert run("stats", "--workspace", where, "--json").json["to_analyse"] == 0

@@ -114,7 +114,7 @@ def test_a_defect_ends_as_a_sentence(bare: Run, monkeypatch: pytest.MonkeyPatch)
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("agent.config.workspaces.choose", broken)
+    monkeypatch.setattr("agent.config.workspaces.find_workspace", broken)
     said = bare("stats", "--json")
     assert said.status == 1
     assert said.json["error"]["code"] == "internal"
@@ -125,7 +125,7 @@ def test_ctrl_c_is_130(bare: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("agent.config.workspaces.choose", interrupted)
+    monkeypatch.setattr("agent.config.workspaces.find_workspace", interrupted)
     assert bare("stats").status == 130
 
 

@@ -1,6 +1,6 @@
 """`/context` tells of two savings, each by itself."""
 
-from agent.commands.tables import as_markdown, savings
+from agent.commands.tables import report_markdown, savings_sentences
 from context.report import ArchiveUsage, ContextReport, LayerReport, PageUsage, SourceReport, archive_of
 
 
@@ -20,14 +20,14 @@ def report(**given: object) -> ContextReport:
 
 
 def test_pages_in_view_tell_what_they_cost_and_what_they_stand_for() -> None:
-    shown = as_markdown(report(pages=PageUsage(3, 1500, 4100)))
+    shown = report_markdown(report(pages=PageUsage(3, 1500, 4100)))
     assert "pages (3) 1,500" in shown
     assert "Pages in view: 3. They cost 1,500 tokens and stand for 4,100 as text: 2,600 fewer in each request." in shown
 
 
 def test_what_is_in_the_archive_is_told_apart_and_never_added() -> None:
     pages = PageUsage(3, 1500, 4100)
-    said = savings(report(pages=pages, archive=archive_of(9000, pages)))
+    said = savings_sentences(report(pages=pages, archive=archive_of(9000, pages)))
     assert len(said) == 2
     assert "In the archive: 9,000 tokens of older turns, of which 4,100 are seen on pages." in said[1]
     assert "The other 4,900 are out of view" in said[1]
@@ -35,7 +35,7 @@ def test_what_is_in_the_archive_is_told_apart_and_never_added() -> None:
 
 
 def test_without_pages_all_of_the_archive_is_out_of_view() -> None:
-    (said,) = savings(report(archive=archive_of(9000, None)))
+    (said,) = savings_sentences(report(archive=archive_of(9000, None)))
     assert said.startswith("In the archive: 9,000 tokens of older turns, out of view:")
 
 
@@ -45,4 +45,4 @@ def test_pages_never_show_more_than_left() -> None:
 
 
 def test_without_either_nothing_is_said() -> None:
-    assert savings(report()) == []
+    assert savings_sentences(report()) == []

@@ -10,7 +10,7 @@ import pytest
 from agent.commands import registry
 from agent.commands.results import Cancelled, Proposal, TextResult
 from agent.config.config import Config
-from agent.config.workspaces import prepare
+from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.paths import Workspace
 from memory.knowledge import ocr
@@ -20,7 +20,7 @@ from tui.chat.progress import PageProgress
 @pytest.fixture
 async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare(workspace, environment)
+    prepare_workspace(workspace, environment)
     opened = Session.open(workspace, Config(environment=environment))
     yield opened
     await opened.close()
@@ -53,7 +53,7 @@ async def proposed(session: Session, notes: Path) -> Proposal:
 
 async def test_files_are_counted_as_they_are_added(session: Session, notes: Path) -> None:
     asked = await proposed(session, notes)
-    assert (asked.sure, asked.doing, asked.pages, asked.counts) == (True, "adding files", 4, "file")
+    assert (asked.confirmed, asked.activity, asked.pages, asked.unit) == (True, "adding files", 4, "file")
     assert session.memory.knowledge.memories(400) == []  # nothing is done yet
     counted = list[int]()
     told = await registry.carry_out(asked, counted.append)

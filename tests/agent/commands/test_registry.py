@@ -52,7 +52,7 @@ async def test_help_lists_all_and_explains_one() -> None:
     everything = await registry.run(NOBODY, "/help")
     assert isinstance(everything, TextResult)
     for command in registry.all():
-        shown = command.shown.replace("|", "\\|")  # a bare one would begin another cell
+        shown = command.signature.replace("|", "\\|")  # a bare one would begin another cell
         long = f"/{command.name} […]"  # whole in `/help NAME`, so that at 80 columns the summaries have their room
         assert f"| `{shown}` |" in everything.markdown or f"| `{long}` |" in everything.markdown
     one = await registry.run(NOBODY, "/help recall")

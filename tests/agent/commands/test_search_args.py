@@ -7,9 +7,9 @@ import pytest
 
 from agent.commands import registry
 from agent.commands.results import Choices, CommandFailed, OpenSearch, TextResult
-from agent.commands.search_args import asked
+from agent.commands.search_args import parse_search
 from agent.config.config import Config
-from agent.config.workspaces import prepare
+from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.errors import Misuse
 from foundation.paths import Workspace
@@ -27,17 +27,17 @@ from models.messages import Role
     ],
 )
 def test_what_only_narrows_is_the_screens_filters(typed: str, filters: str) -> None:
-    wanted = asked(typed)
+    wanted = parse_search(typed)
     assert wanted is not None
     assert wanted.filters == filters
 
 
 def test_what_has_no_option_is_a_question() -> None:
-    assert asked("a well-known -gas boiler -- or so") is None
+    assert parse_search("a well-known -gas boiler -- or so") is None
 
 
 def test_flags_take_no_word() -> None:
-    wanted = asked("--exact gas boiler -k 3 --newest")
+    wanted = parse_search("--exact gas boiler -k 3 --newest")
     assert wanted is not None
     assert (wanted.text, wanted.options) == ("gas boiler", {"exact": True, "newest": True, "limit": 3})
     assert wanted.filters is None
@@ -46,13 +46,13 @@ def test_flags_take_no_word() -> None:
 @pytest.mark.parametrize("typed", ["--colour red", "--type", "x -k many"])
 def test_what_cannot_be_is_said(typed: str) -> None:
     with pytest.raises(Misuse):
-        asked(typed)
+        parse_search(typed)
 
 
 @pytest.fixture
 async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare(workspace, environment)
+    prepare_workspace(workspace, environment)
     opened = Session.open(workspace, Config(environment=environment))
     yield opened
     await opened.close()

@@ -20,7 +20,7 @@ from agent.commands.results import (
     TextResult,
 )
 from agent.config.config import Config
-from agent.config.workspaces import prepare
+from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.paths import Workspace
 from models.messages import Role
@@ -30,7 +30,7 @@ from tests.agent.conftest import Run
 @pytest.fixture
 async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare(workspace, environment)
+    prepare_workspace(workspace, environment)
     opened = Session.open(workspace, Config(environment=environment))
     yield opened
     await opened.close()
@@ -111,7 +111,7 @@ async def test_archiving_says_first_what_it_will_do_and_does_that(session: Sessi
     before = await session.history(100)
     asked = await registry.run(session, "/archive Spring plans")
     assert isinstance(asked, Proposal)
-    assert not asked.sure
+    assert not asked.confirmed
     rows = dict(asked.rows)
     assert "older turns" in rows["leaves"]
     assert "page" in rows["becomes"]
@@ -177,7 +177,7 @@ async def test_who_is_sure_is_not_asked(session: Session) -> None:
 
 def sure(outcome: Outcome) -> Proposal:
     assert isinstance(outcome, Proposal), outcome
-    assert outcome.sure
+    assert outcome.confirmed
     return outcome
 
 
@@ -203,7 +203,7 @@ async def test_the_model_is_listed_and_changed(session: Session) -> None:
     assert "in use" in listed.items[0].detail
     changed = await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
     assert isinstance(changed, SessionSwitched)
-    assert "nothing leaves this machine" in changed.said
+    assert "nothing leaves this machine" in changed.notice
     assert isinstance(await registry.run(session, "/model nonsense"), CommandFailed)
     assert session.profile.name == "x"
 
@@ -226,8 +226,8 @@ async def test_a_conversation_held_with_another_model_says_so(session: Session) 
     await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
     taken = await registry.run(session, f"/resume {session.conversation.id}")
     assert isinstance(taken, SessionSwitched)
-    assert taken.said.startswith("This conversation was held with offline; you speak to openai:x@")
-    assert taken.said.endswith("/model offline goes back.")
+    assert taken.notice.startswith("This conversation was held with offline; you speak to openai:x@")
+    assert taken.notice.endswith("/model offline goes back.")
 
 
 async def test_the_last_answer_is_copied_to_the_letter(session: Session) -> None:

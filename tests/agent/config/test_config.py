@@ -7,7 +7,7 @@ import pytest
 from agent.config.config import load_config, read_config, user_config
 from agent.config.files import ConfigError
 from agent.config.settings import all_settings, json_schema, value_of
-from agent.config.workspaces import choose, prepare
+from agent.config.workspaces import find_workspace, prepare_workspace
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
 from memory.errors import ReadOnly
@@ -142,9 +142,9 @@ def test_a_workspace_that_was_made_here_is_trusted_and_a_found_one_is_not(
 ) -> None:
     made, found = Workspace(tmp_path / "made"), Workspace(tmp_path / "found")
     put(found.config, "model: ollama:x\n")
-    prepare(made, environment)
+    prepare_workspace(made, environment)
     with pytest.raises(ReadOnly, match="not made here"):
-        prepare(found, environment)
+        prepare_workspace(found, environment)
     assert trust_store(environment).standing(made).trusted
     assert not trust_store(environment).standing(found).trusted
 
@@ -180,7 +180,7 @@ def test_a_setting_that_is_none_is_told_and_does_no_harm(workspace: Workspace, e
 
 def test_a_bad_variable_is_a_problem_and_names_itself(workspace: Workspace, environment: dict[str, str]) -> None:
     environment["PALIMPSEST_CONTEXT_RESERVE"] = "lots"
-    assert read_config(workspace, environment, {}).problems[0].where == "PALIMPSEST_CONTEXT_RESERVE"
+    assert read_config(workspace, environment, {}).problems[0].location == "PALIMPSEST_CONTEXT_RESERVE"
 
 
 def test_the_schema_knows_every_setting() -> None:
@@ -259,10 +259,10 @@ def test_validate_says_what_is_wrong_and_exits_1(run: Run, root: Path) -> None:
 def test_the_nearest_folder_upwards_is_the_workspace(tmp_path: Path) -> None:
     (tmp_path / "ws" / ".palimpsest").mkdir(parents=True)
     deep = tmp_path / "ws" / "a" / "b"
-    assert choose(None, {}, deep, tmp_path).root == tmp_path / "ws"
-    assert choose(None, {"PALIMPSEST_WORKSPACE": str(tmp_path / "x")}, deep, tmp_path).root == tmp_path / "x"
-    assert choose(tmp_path / "y", {"PALIMPSEST_WORKSPACE": "z"}, deep, tmp_path).root == tmp_path / "y"
-    assert choose(None, {}, tmp_path / "elsewhere", tmp_path).root == tmp_path / "palimpsest"
+    assert find_workspace(None, {}, deep, tmp_path).root == tmp_path / "ws"
+    assert find_workspace(None, {"PALIMPSEST_WORKSPACE": str(tmp_path / "x")}, deep, tmp_path).root == tmp_path / "x"
+    assert find_workspace(tmp_path / "y", {"PALIMPSEST_WORKSPACE": "z"}, deep, tmp_path).root == tmp_path / "y"
+    assert find_workspace(None, {}, tmp_path / "elsewhere", tmp_path).root == tmp_path / "palimpsest"
 
 
 def test_init_copies_what_is_missing_and_never_over_what_is_there(bare: Run, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def problem(workspace: Workspace, tmp_path: Path) -> str:
     reading = read_config(workspace, {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "mine")}, {})
     assert time.process_time() - began < 3  # seconds
     (found,) = reading.problems
-    return f"{found.where}: {found.sentence}"
+    return f"{found.location}: {found.sentence}"
 
 
 @pytest.mark.parametrize(

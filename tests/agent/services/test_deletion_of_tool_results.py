@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.config.config import Config
-from agent.config.workspaces import prepare
+from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
@@ -49,7 +49,7 @@ async def talked(run: Run, root: Path, tmp_path: Path, server: Loopback) -> Asyn
 
 def _session(workspace: Workspace, tmp_path: Path, server: Loopback) -> Session:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare(workspace, environment)
+    prepare_workspace(workspace, environment)
     config = Config(
         model=f"openai:m@{server.address}/v1",
         environment=environment,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.config.config import Config
-from agent.config.workspaces import prepare
+from agent.config.workspaces import prepare_workspace
 from agent.events import (
     AnswerStored,
     PermissionRequested,
@@ -43,7 +43,7 @@ def calls(name: str, **arguments: Any) -> Reply:
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare(workspace, environment)
+    prepare_workspace(workspace, environment)
     config = Config(
         model=f"openai:m@{server.address}/v1",
         environment=environment,

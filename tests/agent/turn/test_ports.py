@@ -130,7 +130,7 @@ class FakeModel:
 class FakeTool:
     """Answers with what it is asked."""
 
-    asks = keeps = structured = False
+    asks_permission = stores_arguments = structured = False
     definition = Tool("echo", "Echoes.", {"type": "object"})
 
     def summary(self, arguments: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agent.config.config import Config
-from agent.config.workspaces import prepare
+from agent.config.workspaces import prepare_workspace
 from agent.events import PermissionRequested, TextDelta
 from agent.session import Session
 from foundation.paths import Workspace
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(60)
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare(workspace, environment)
+    prepare_workspace(workspace, environment)
     models = ModelSettings(tools=True, window=16_000)
     opened = Session.open(
         workspace, Config(model=f"openai:m@{server.address}/v1", environment=environment, models=models)

@@ -8,7 +8,7 @@ from unittest.mock import AsyncMock
 from msgspec import structs
 
 from agent.commands.results import Choice, Choices, Copy, TextResult
-from agent.commands.tables import savings
+from agent.commands.tables import savings_sentences
 from agent.events import Compacted, ContextReady, Notice, Prefill, ReasoningDelta, TextDelta, TurnFailed
 from context.compaction.compact import CompactionReceipt
 from context.report import PageUsage, archive_of
@@ -206,9 +206,9 @@ async def test_context_says_what_pages_in_view_cost_and_what_is_out_of_view(open
         await chat.say("/context")
         await chat.quiet()
         shown = " ".join(" ".join(line.split()) for line in chat.lines)
-        for sentence in savings(report):
+        for sentence in savings_sentences(report):
             assert sentence in shown
-        assert len(savings(report)) == 2
+        assert len(savings_sentences(report)) == 2
 
 
 async def test_a_path_is_a_message_and_no_command(open_chat: Any) -> None:

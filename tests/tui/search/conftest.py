@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.config.config import Config
-from agent.config.workspaces import prepare
+from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
@@ -17,7 +17,7 @@ from memory.memory import Memory
 def session(workspace: Workspace, tmp_path: Path) -> Iterator[Session]:
     """A real session, which answers from memory alone."""
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare(workspace, environment)
+    prepare_workspace(workspace, environment)
     opened = Session.open(workspace, Config(environment=environment), clock=SystemClock())
     yield opened
     opened.memory.close()

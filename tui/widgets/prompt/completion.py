@@ -14,7 +14,7 @@ def commands_for(text: str) -> list[Suggestion]:
         return []
     return [
         Suggestion(
-            label=command.shown,
+            label=command.signature,
             detail=command.summary,
             text=f"/{command.name}" + (" " if command.usage else ""),
             typed=text,

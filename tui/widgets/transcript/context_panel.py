@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
-from agent.commands.tables import savings
+from agent.commands.tables import savings_sentences
 from foundation.terminal_text import visible
 from tui.widgets.transcript.items import GUTTER
 from tui.widgets.transcript.segments import StyledLine, cut, indented
@@ -39,7 +39,7 @@ class ContextPanel(Struct, frozen=True):
         rows += cut([(about, look.muted)], room, breaks)
         for layer in report.layers:
             rows += [[], *_layer(layer, self.names, room, look)]
-        for sentence in savings(report):
+        for sentence in savings_sentences(report):
             rows += [[], *cut([(sentence, look.text)], room, breaks)]
         if (stable := report.prefix_stability) is not None:
             told = (

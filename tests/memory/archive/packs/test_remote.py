@@ -342,7 +342,7 @@ def test_a_library_that_is_missing_is_told_with_the_command_that_installs_it(
 def test_the_doctor_says_whether_the_place_answers(
     workspace: Workspace, host: SshServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agent.doctor.doctor import examine
+    from agent.doctor.doctor import run_checks
 
     address = f"ssh://ann@127.0.0.1:{host.port}/packs"
     memory = opened(workspace, address)
@@ -351,7 +351,7 @@ def test_the_doctor_says_whether_the_place_answers(
     environment = {"PALIMPSEST_ARCHIVE_STORAGE": address, "PALIMPSEST_DETECT": "off"}
 
     def found() -> tuple[str, str]:
-        (one,) = [one for one in examine(workspace, environment) if one.topic == "packs"]
+        (one,) = [one for one in run_checks(workspace, environment) if one.topic == "packs"]
         return one.state, one.sentence
 
     assert found()[0] == "ok"
