@@ -14,7 +14,7 @@ from agent.cli.invocation import Invocation, current, raw_input
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
 
-if TYPE_CHECKING:  # drawing pages is loaded when there is something to draw
+if TYPE_CHECKING:  # the drawing of pages is loaded when there is a text
     from agent.services.archive import FileArchiveResult
 
 MODES = ("tiny", "small", "base", "large")
@@ -96,7 +96,7 @@ def command(
 
 
 def _chosen_action(actions: dict[str, Any], file: str | None, dry_run: bool) -> str:
-    """The one thing to do other than archiving FILE; "" for none. Raises Misuse where there are several."""
+    """The one action other than archiving FILE; "" for none. Raises Misuse for several."""
     chosen = [name for name, value in actions.items() if value]
     flags = ["--" + ("list" if name == "listing" else name.replace("_", "-")) for name in chosen]
     if len(chosen) > 1 or (chosen and file is not None):

@@ -1,15 +1,17 @@
-"""`palimpsest archive --list`, `--older-than`, `--tag`, `--pin`, `--repack`: what is there, and its upkeep."""
+"""`palimpsest archive --list`, `--older-than`, `--tag`, `--pin`, `--repack`: list and maintain archives."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 
 from agent.cli import output
 from agent.cli.invocation import Invocation
+from agent.services.archive_older import aging_sentence, archive_older, damage_sentences
 from foundation.clock import SystemClock, iso
 from foundation.errors import Misuse
 from foundation.privacy import as_made
 from foundation.program import PROGRAM
-from foundation.sizes import format_size
+from foundation.sizes import size_in_words
+from foundation.text.dates.spans import moment
 from memory.archive.lifecycle.overdue import PINNED
 from memory.errors import NotFound
 from memory.memory import Memory
@@ -17,7 +19,7 @@ from memory.pages.types import ArchiveRow
 
 
 def list_all(invocation: Invocation) -> None:
-    """Newest first."""
+    """Lists the archives, newest first."""
     with invocation.memory() as memory:
         archives = memory.vault.archives()
     if invocation.json:
@@ -41,7 +43,7 @@ def list_all(invocation: Invocation) -> None:
 
 
 def change(invocation: Invocation, action: str, values: Sequence[str]) -> None:
-    """`--tag`, `--untag`, `--pin`, `--unpin`, `--rename`: one archive, by its label or number."""
+    """`--tag`, `--untag`, `--pin`, `--unpin`, `--rename`: changes one archive, by its label or number."""
     ref, value = values[0], values[1].strip() if len(values) > 1 else ""
     if not ref.strip() or (len(values) > 1 and not value):
         raise Misuse("An empty word", f"--{action} needs words.", f"{PROGRAM} archive --tag LABEL TAG")
@@ -71,7 +73,7 @@ def change(invocation: Invocation, action: str, values: Sequence[str]) -> None:
 
 
 def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinned: bool) -> bool:
-    """Where REF is no archive, but a conversation: that is pinned, by its label. False where it is neither."""
+    """Pins the conversation that REF names; False where REF names an archive. Raises NotFound."""
     try:
         memory.vault.find_archive(ref)
     except NotFound:
@@ -90,11 +92,8 @@ def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinne
 
 
 def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
-    """What was not touched since then leaves for pages."""
-    from agent.services.archive_older import aging_sentence, archive_older, damage_sentences
-    from foundation.text.dates.spans import parse_moment
-
-    before = parse_moment(age, SystemClock().now())
+    """Archives conversations that were not touched since then."""
+    before = moment(age, SystemClock().now())
     with invocation.memory(for_writing=not dry_run) as memory, output.Progress("pages") as progress:
         aging = archive_older(memory, before, dry_run=dry_run, on_page=progress)
     for sentence in damage_sentences(aging):
@@ -121,7 +120,7 @@ def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
 
 
 def repack(invocation: Invocation) -> None:
-    """All pages, packed tighter now."""
+    """Repacks all pages at rest now."""
     with invocation.memory(for_writing=True) as memory, output.Progress("pages packed") as progress:
         result = memory.vault.repacking.run(rest=timedelta(0), least=1, on_page=progress)
     if invocation.json:

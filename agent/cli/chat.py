@@ -10,10 +10,14 @@ from agent.cli import output
 from agent.cli.group import CliCommand, conversation_options
 from agent.cli.invocation import Invocation, current, piped_input
 from agent.cli.launch import LaunchOptions
+from agent.config.config import load_config
+from agent.services.trust import contents_of, links_out, trust_changes, trust_workspace
 from foundation.errors import Misuse, PalimpsestError
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from foundation.workspace_trust import trust_store
+from memory.access import WorkspaceAccess
+from memory.archive.packs.unknown_packs import index_lost, strangers
 
 
 class ChatUnavailable(PalimpsestError):
@@ -47,7 +51,7 @@ def command(texts: tuple[str, ...], prompt: str | None, output_format: str | Non
 
 
 def run_chat(invocation: Invocation, message: str) -> None:
-    """The chat, as the invocation asks for it."""
+    """Opens the chat, or answers without a screen, as the invocation says."""
     if invocation.prompt is None:
         if invocation.output_format is not None:
             raise Misuse(
@@ -89,9 +93,6 @@ def _open_screen(invocation: Invocation, message: str) -> None:
             f"{explanation}The chat needs a terminal for its input, its output and its errors.",
             f'Without a screen: {PROGRAM} -p "TEXT"',
         )
-    from agent.services.trust import trust_changes
-    from memory.access import WorkspaceAccess
-
     is_new = not invocation.workspace.is_workspace
     workspace = invocation.prepare(for_writing=True)
     reading = invocation.loaded_config
@@ -126,13 +127,11 @@ def _open_screen(invocation: Invocation, message: str) -> None:
 def _with_trust_dialog(
     invocation: Invocation, opening: LaunchOptions, notice: str, changes: tuple[str, ...] = ()
 ) -> LaunchOptions:
-    """The opening of a workspace of which not all is in force, unless the person trusts it on screen.
+    """The options with a trust dialog, for a workspace that is not wholly in force.
 
-    With `changes` it is a trusted one; else it is read-only. What is trusted is what was there when this was asked.
+    With `changes` the workspace is trusted and has changed; else it is read-only. The content at the time of this call
+    is what the user trusts.
     """
-    from agent.config.config import load_config
-    from agent.services.trust import contents_of, trust_workspace
-
     workspace = Workspace(opening.workspace.root)
     content = trust_store(invocation.environment).content(workspace)
 
@@ -153,9 +152,7 @@ def _with_trust_dialog(
 
 
 def _with_link_dialogs(invocation: Invocation, opening: LaunchOptions) -> LaunchOptions:
-    """The opening of a trusted workspace, with the links out of it that the person is to be asked about."""
-    from agent.services.trust import links_out
-
+    """The options of a trusted workspace, with a dialog for each unanswered link out of it."""
     workspace, store = opening.workspace, trust_store(invocation.environment)
     links = store.unanswered(workspace, links_out(workspace))
 
@@ -173,21 +170,19 @@ def _with_link_dialogs(invocation: Invocation, opening: LaunchOptions) -> Launch
 
 
 def _index_lost(workspace: Workspace) -> str:
-    """What to say where there are packs and no database: it is about to be made anew."""
-    from memory.archive.packs.unknown_packs import index_lost, strangers
-
+    """A notice where there are packs but no database, which will be rebuilt; else ""."""
     if workspace.database.exists() or not (packs := strangers(workspace.packs, ())):
         return ""
     return index_lost(workspace.database, len(packs))
 
 
 def at_a_terminal() -> bool:
-    """Whether a person can be talked to. The screen is drawn on standard error, so that one counts too."""
+    """Whether standard input, output and error are terminals. The screen is drawn on standard error."""
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
 def _with_input(text: str, piped: str | None) -> str:
-    """The prompt, and below it what came through the pipe."""
+    """The prompt with piped input below it."""
     message = "\n\n".join(part for part in (text, piped or "") if part.strip())
     if not message:
         raise Misuse("Nothing to answer", "-p was given no text, and standard input is empty.", f'{PROGRAM} -p "TEXT"')

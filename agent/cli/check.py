@@ -41,7 +41,7 @@ def command(*, repair: bool) -> None:
             output.line(f"lost: {sentence}")
         for problem in report.problems:
             if any(problem.where in sentence for sentence in report.lost):
-                continue  # it was said above
+                continue  # already printed
             output.line(f"{problem.what} {problem.where}: {problem.message}")
         if report.kept_at:
             output.narrate(f"What was damaged is kept in {report.kept_at}.")

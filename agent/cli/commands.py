@@ -1,4 +1,4 @@
-"""The list of subcommands, loaded by whoever names them; each is loaded itself when it runs."""
+"""Table of the subcommands. Each is imported when it runs."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("chat", "Open the chat (what happens without a command, too)."),

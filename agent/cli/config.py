@@ -1,4 +1,4 @@
-"""`palimpsest config`: what is set, by whom, and what may be."""
+"""`palimpsest config`: shows, sets and checks settings."""
 
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from agent.config.config import ConfigProblem, LoadedConfig, check_file, read_co
 from agent.config.edit import parse_value
 from agent.config.secrets import refuse_secrets, without_secrets
 from agent.config.settings import Setting, all_settings, json_schema, value_of
+from agent.services.trust import trust_workspace
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
 from foundation.workspace_trust import trust_command, trust_store
@@ -101,8 +102,6 @@ def schema() -> None:
 @command.command()
 def trust() -> None:
     """Trust this workspace: the same as `palimpsest trust`."""
-    from agent.services.trust import trust_workspace
-
     invocation = current()
     if notice := trust_workspace(invocation.workspace, invocation.environment).set_aside:
         output.narrate(notice)

@@ -10,8 +10,9 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand, conversation_options
 from agent.cli.invocation import Invocation, current
+from agent.commands.tables import savings_sentences
 
-if TYPE_CHECKING:  # the rooms are loaded when a request is made
+if TYPE_CHECKING:  # loaded when a request is assembled
     from context.report import ContextReport
 
 
@@ -43,8 +44,6 @@ async def _report(invocation: Invocation, text: str) -> ContextReport:
 
 
 def _print(report: ContextReport) -> None:
-    from agent.commands.tables import savings_sentences
-
     output.line(f"{report.model}: {report.total_tokens:,} of {report.budget:,} tokens ({report.filled:.1%})")
     output.line(f"window {report.window:,}, of which {report.reserve:,} are kept for the answer")
     output.line()

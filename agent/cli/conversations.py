@@ -13,6 +13,7 @@ from agent.cli.invocation import current
 from agent.cli.troubles import ErrorWriter
 from foundation.clock import iso
 from foundation.errors import Misuse
+from memory.errors import NotFound
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
     from memory.records import Conversation
@@ -99,7 +100,6 @@ def delete(ref: str, yes: bool) -> None:
         unreadable_results_notice,
     )
     from agent.services.traces import remove_traces, traces_of
-    from memory.errors import NotFound
 
     invocation = current()
     with invocation.memory() as memory:
@@ -118,7 +118,7 @@ def delete(ref: str, yes: bool) -> None:
             output.confirm(f"Delete {name} for good?")
         trace_sentences = remove_traces(
             memory.workspace, traces_of(memory, conversation)
-        )  # first: it can be done again
+        )  # first, because it can be repeated
         memory.mirrors.remove(conversation.seq)
         deletion = memory.knowledge.delete_conversation(conversation.seq)
         troubles = (
@@ -143,7 +143,7 @@ def delete(ref: str, yes: bool) -> None:
 
 
 def conversation_object(conversation: Conversation) -> dict[str, Any]:
-    """A conversation, as JSON shows it."""
+    """A conversation as JSON."""
     return {
         "id": conversation.id,
         "title": conversation.title,

@@ -1,4 +1,4 @@
-"""The demonstration on a terminal: text, page and read-back side by side. Without one, one below the other."""
+"""Output of the demonstration: text, page and read-back side by side; in a pipe, one below the other."""
 
 import sys
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _GAP: Final = 2
-_FOOT_LINES: Final = 10  # lines below the columns: figures, and the prompt that comes back
-_MIN_LINES: Final = 12  # lines of the columns
-_MAX_COLUMNS: Final = 60  # columns of one of the three
+_FOOT_LINES: Final = 10  # below the columns: figures and the shell's prompt
+_MIN_LINES: Final = 12  # of the columns
+_MAX_COLUMNS: Final = 60  # terminal columns of each of the three
 
 
 def show(report: DemoReport, environment: Mapping[str, str]) -> None:
-    """To stdout: a picture where it is a terminal that can show one, else text and the picture's path."""
+    """Prints to stdout: the picture on a terminal that can show it, else text and the picture's path."""
     if _can_draw(environment):
         _side_by_side(report)
     else:
@@ -57,7 +57,7 @@ def _side_by_side(report: DemoReport) -> None:
 
 
 def _beginning(text: str, width: int, height: int, console: "Console") -> "Text":
-    """As much of the text as its column holds, wrapped here so that the columns are as high."""
+    """The lines of the text that fit its column, wrapped here so that all columns have the same height."""
     from rich.text import Text
 
     lines = Text(visible(text).expandtabs(4)).wrap(console, width)
@@ -65,7 +65,7 @@ def _beginning(text: str, width: int, height: int, console: "Console") -> "Text"
 
 
 def half_blocks(picture: Path, columns: int, rows: int) -> "Text":
-    """The picture in at most so many cells, each two pixels: ▀ in the colour of the upper on that of the lower."""
+    """The picture in at most so many cells of two pixels: ▀, upper pixel as foreground, lower as background."""
     from PIL import Image
     from rich.style import Style
     from rich.text import Text

@@ -68,7 +68,7 @@ def _write(mirror: Path, form: str, pieces: Iterator[str]) -> Path:
     path = (resolve_new_folder(mirror.parent) / mirror.name).with_suffix(".jsonl" if form == "jsonl" else ".md")
     if exists(path):
         raise Misuse("There already", f"{path} is there already.", "Give an empty folder.")
-    write_atomically(path, as_given("".join(pieces)))  # what comes from the store was cleared on its way in
+    write_atomically(path, as_given("".join(pieces)))  # stored text was cleared when it was stored
     return path
 
 

@@ -1,4 +1,4 @@
-"""What is true of the program itself, for offline to answer from; the commands speak for themselves here."""
+"""Facts about the program and its commands, from which the offline model answers."""
 
 from functools import cache
 
@@ -76,7 +76,7 @@ _PROGRAM_FACTS = (
 
 @cache
 def facts() -> tuple[Fact, ...]:
-    """All facts: what the program is, its slash commands, and its command line; one fact a name."""
+    """All facts: about the program, each slash command, and each subcommand."""
     slash = {command.name: command for command in registry.all()}
     slash_facts = (_slash_fact(command, on_command_line=command.name in COMMANDS) for command in slash.values())
     cli_facts = (

@@ -1,4 +1,4 @@
-"""Click, taught the house's ways: global options anywhere, subcommands loaded when they are run, near misses told."""
+"""Extensions of click: global options anywhere, subcommands imported when they run, suggestions for typos."""
 
 import difflib
 import importlib
@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CliCommand(click.Command):
-    """A command that takes the global options too; `--json` where it prints data."""
+    """A command with the global options; with `--json` where it prints data."""
 
     def __init__(self, *args: Any, prints_data: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -37,7 +37,7 @@ class CliCommand(click.Command):
 
 
 class CliGroup(click.Group):
-    """A command with subcommands, which takes the global options too."""
+    """A command with subcommands and the global options."""
 
     command_class = CliCommand
 
@@ -59,7 +59,7 @@ class CliGroup(click.Group):
 
 
 class LazyGroup(CliGroup):
-    """The root. A word that is no command is the chat's first message, unless it is near a command's name."""
+    """The root command. An unknown word is the chat's first message, unless it resembles a command's name."""
 
     def __init__(self, *args: Any, table: dict[str, tuple[str, str]], default: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -94,7 +94,7 @@ class LazyGroup(CliGroup):
         return self._default, self.get_command(ctx, self._default), args
 
     def _help(self, ctx: click.Context, words: list[str]) -> NoReturn:
-        """`palimpsest help [COMMAND]`: a word that nobody means as a message."""
+        """`palimpsest help [COMMAND]`: prints help."""
         command = self.get_command(ctx, words[0]) if words else None
         context = click.Context(command, parent=ctx, info_name=words[0]) if command else ctx
         click.echo(context.get_help())
@@ -106,7 +106,7 @@ class LazyGroup(CliGroup):
 
 
 def nearest(word: str, names: list[str]) -> str | None:
-    """The command that a single word was probably meant to be."""
+    """The command name that a single word probably misspells; None for none."""
     lowered = word.lower()
     if not lowered or any(letter.isspace() for letter in word):
         return None
@@ -117,7 +117,7 @@ def nearest(word: str, names: list[str]) -> str | None:
 
 
 def global_options(*, with_json: bool) -> list[click.Option]:
-    """`--workspace`, `--model` and `--json`, as they stand before and after every subcommand."""
+    """`--workspace`, `--trust`, `--model` and `--json`, allowed before and after every subcommand."""
     options = [
         _global_option("--workspace", _workspace, "The workspace's folder.", metavar="DIR"),
         _global_option(
@@ -152,7 +152,7 @@ def conversation_options(function: F) -> F:
 
 
 raw_option = click.option("--raw", is_flag=True, help="The stored bytes, controls and escape sequences included.")
-"""Of commands that print stored text."""
+"""For commands that print stored text."""
 
 
 def _global_option(

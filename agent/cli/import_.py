@@ -67,7 +67,7 @@ def command(file: Path, form: str | None, source: str | None) -> None:
 
 
 def _require_regular_file(path: Path) -> None:
-    """An import looks at its file's beginning first, so it must be one that can be read twice. Raises Misuse."""
+    """Refuses pipes and devices: the format is detected first, so the file is read twice. Raises Misuse."""
     if path.is_file():
         return
     if not path.exists():
@@ -96,7 +96,7 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
 
 
 def summary(report: ImportReport) -> str:
-    """What the import did, in a sentence that leaves out what did not happen."""
+    """The result in a sentence; counts of 0 are omitted."""
     entries, conversations = report.entries, len(report.conversations)
     parts = [f"Nothing new in “{report.source}”"]
     if entries:
@@ -116,7 +116,7 @@ def _counted(count: int, singular: str, plural: str) -> str:
 
 
 def _update_mirrors(update: Callable[[int], object], conversations: tuple[int, ...]) -> None:
-    """The readable mirrors; one that cannot be written is told, and the import stands."""
+    """Updates the readable mirrors. One that cannot be written is reported; the import is kept."""
     for seq in conversations:
         try:
             update(seq)

@@ -1,4 +1,4 @@
-"""One run of the command line: what was asked, and what the commands share."""
+"""One run of the command line: its global options, and the workspace, memory and session for the commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agent.cli.launch import LaunchOptions
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM, own_command
 
-if TYPE_CHECKING:  # each is loaded by the command that uses it
+if TYPE_CHECKING:  # loaded by the commands that use them
     from agent.config.config import LoadedConfig
     from agent.session import Session
     from foundation.paths import Workspace
@@ -29,14 +29,14 @@ OpenScreen = Callable[[LaunchOptions], int | None]
 
 
 class NoWorkspace(PalimpsestError):
-    """There is no workspace where one was named."""
+    """There is no workspace at that path."""
 
     code = "no_workspace"
 
 
 @dataclass(kw_only=True)
 class Invocation:
-    """Global options fill it, wherever on the line they stand; commands read it. Made once, at the edge."""
+    """The global options and shared resources of a run. The options set it; the commands read it."""
 
     environment: Mapping[str, str]
     here: Path
@@ -69,7 +69,7 @@ class Invocation:
 
     @cached_property
     def loaded_config(self) -> LoadedConfig:
-        """The configuration in force; what is to be said about it is said here, once."""
+        """The configuration in force. Its notices are printed here, once."""
         from agent.config.config import load_config
 
         flags: dict[str, Any] = {"model": self.model} if self.model is not None else {}
@@ -79,7 +79,7 @@ class Invocation:
         return reading
 
     def prepare(self, *, for_writing: bool = False, writable: bool = False) -> Workspace:
-        """The workspace; where it is new it is made to be written to, and never to be read. Raises NoWorkspace.
+        """The workspace; a missing one is created for writing, never for reading. Raises NoWorkspace.
 
         `writable` raises ReadOnly where it is not trusted.
         """
@@ -97,7 +97,7 @@ class Invocation:
         return workspace
 
     def report_trust(self, workspace: Workspace, *, writable: bool = False) -> None:
-        """What is not in force in the workspace, said. With `writable` raises ReadOnly where it is not trusted."""
+        """Prints what of the workspace is not in force. With `writable`, raises ReadOnly where it is not trusted."""
         from foundation.workspace_trust import trust_store
         from memory.access import WorkspaceAccess, refuse_read_only
 
@@ -120,10 +120,10 @@ class Invocation:
 
     @contextmanager
     def memory(self, *, for_writing: bool = False, recovering: bool = False) -> Generator[Memory]:
-        """The workspace's memory, closed afterwards; what is wrong with it is said.
+        """The workspace's memory, closed afterwards; its problems are printed.
 
-        To write, or where `recovering` asks for it, answers that a crash cut off are settled first, so that a search
-        finds them. Other readers see them as they stand.
+        For writing, or with `recovering`, answers interrupted by a crash are completed first, so that a search finds
+        them.
         """
         from agent.config.embedder import embedding_of
         from foundation.workspace_trust import trust_store
@@ -170,7 +170,7 @@ class Invocation:
         return session
 
     def _say_access(self, access: WorkspaceAccess | None) -> None:
-        """What is not in force in this workspace, and how to change that; said once."""
+        """Prints once what of this workspace is not in force, and how to change that."""
         if access is not None and (notice := access.notice_naming(self.ignored_settings)) and not self._trust_said:
             self._trust_said = True
             output.narrate(notice)
@@ -180,7 +180,7 @@ class Invocation:
         """Settings of the workspace's configuration that are not in force, because it changed."""
         from agent.config.config import read_config
 
-        if "reading" not in self.__dict__:  # a command that takes no setting: a wrong one does not stop it
+        if "reading" not in self.__dict__:  # for commands without settings, which an invalid one does not stop
             return [setting.name for setting in read_config(self.workspace, self.environment, {}).ignored]
         return [setting.name for setting in self.loaded_config.ignored]
 
@@ -201,13 +201,13 @@ def current() -> Invocation:
 
 
 def piped_input() -> str | None:
-    """All of standard input where it is a pipe or a file; None where it is a terminal or there is none."""
-    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- None under pythonw
+    """All of standard input where it is a pipe or a file; None for a terminal or no input."""
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         return None
     return decode_input(message_input(), "standard input")
 
 
-MOST_INPUT = 16 * 2**20  # bytes of standard input that are a message or a list of questions
+MOST_INPUT = 16 * 2**20  # bytes of a message, or of a list of queries
 
 
 def raw_input(most: int) -> bytes | None:
@@ -217,7 +217,7 @@ def raw_input(most: int) -> bytes | None:
 
 
 def message_input() -> bytes:
-    """The same for a message, or questions. Raises Misuse for more than MOST_INPUT."""
+    """Standard input as a message or queries. Raises Misuse for more than MOST_INPUT."""
     raw = raw_input(MOST_INPUT)
     if raw is None:
         message = f"Standard input has more than {MOST_INPUT:,} bytes, which is the most of a message."
@@ -226,7 +226,7 @@ def message_input() -> bytes:
 
 
 def decode_input(raw: bytes, name: str) -> str:
-    """UTF-8 text, a byte order mark dropped. Raises Misuse where it is something else."""
+    """Decodes UTF-8 without a byte order mark. Raises Misuse for anything else."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -114,7 +114,7 @@ def add(
 
 
 class FileProgress:
-    """`12 of 30 files  contracts/lease.pdf`, on a line of stderr that replaces itself; silent where it is a pipe."""
+    """Progress on one line of stderr: `12 of 30 files  contracts/lease.pdf`; silent in a pipe."""
 
     def __init__(self) -> None:
         self._shown = False

@@ -1,4 +1,4 @@
-"""What the command line hands to a screen."""
+"""Launch options that the command line passes to the screen."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-if TYPE_CHECKING:  # a screen paints before these are loaded
+if TYPE_CHECKING:  # the first paint must not load these
     from agent.config.config import Config
     from foundation.paths import Workspace
 
 
 class LaunchOptions(Struct, frozen=True, kw_only=True):
-    """Open the chat here. `resume` is a conversation's id, `latest` asks for the newest; "" and False begin anew."""
+    """How to open the chat. `resume` is a conversation's id, `latest` the newest one; without them a new one begins."""
 
     workspace: Workspace
     config: Config
-    workspace_flag: str = ""  # the folder as --workspace named it; "" where the flag was not given
-    message: str = ""  # the first one, to be sent at once
+    workspace_flag: str = ""  # the value of --workspace; "" without the flag
+    message: str = ""  # the first message, sent at once
     resume: str = ""
     latest: bool = False
-    new_workspace: bool = False  # it was made just now: a welcome is in place
+    new_workspace: bool = False  # just created: shows the welcome
     notices: tuple[str, ...] = ()  # about the configuration
-    brings: tuple[str, ...] = ()  # what a workspace that is not trusted brings: the person is asked
-    changes: tuple[str, ...] = ()  # what changed under a trusted workspace and is not in force: the person is asked
-    trust: Callable[[], LaunchOptions] | None = None  # trusts it; gives how to open it then
-    untrusted_notice: str = ""  # what is not in force until then
-    links: tuple[tuple[str, str], ...] = ()  # links out of it that the person has not been asked about: name, target
-    follow: Callable[[str, bool], LaunchOptions] | None = None  # follows a link, or never; gives how to open it then
+    brings: tuple[str, ...] = ()  # the contents of a workspace that is not trusted, for the dialog
+    changes: tuple[str, ...] = ()  # changes of a trusted workspace that are not in force, for the dialog
+    trust: Callable[[], LaunchOptions] | None = None  # trusts the workspace; gives the new options
+    untrusted_notice: str = ""  # the notice about what is not in force
+    links: tuple[tuple[str, str], ...] = ()  # unanswered links out of it: name, target
+    follow: Callable[[str, bool], LaunchOptions] | None = None  # allows or declines a link; gives the new options

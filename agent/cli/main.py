@@ -1,6 +1,6 @@
-"""The edge of the command line: words in, an exit status out, every error told once.
+"""Entry point of the command line: runs one command, reports each error once, gives the exit status.
 
-0 done · 1 failed · 2 misused · 75 not yet · 130 interrupted. A closed pipe is quiet.
+0 done · 1 failed · 2 misused · 75 not yet · 130 interrupted. A closed pipe is no error.
 """
 
 import errno
@@ -23,13 +23,13 @@ INTERRUPTED = 130
 
 
 class UnexpectedError(PalimpsestError):
-    """A defect of ours."""
+    """An unexpected exception: a bug in this program."""
 
     code = "internal"
 
 
 class DiskRefused(PalimpsestError):
-    """The operating system would not do what we asked."""
+    """The operating system refused an operation."""
 
     code = "os"
 
@@ -50,7 +50,7 @@ def main(open_screen: OpenScreen | None = None, argv: Sequence[str] | None = Non
 
 
 def _flag_before_text(words: list[str]) -> list[str]:
-    """`-p --knowledge --json TEXT` as it is meant: the flags are not the text."""
+    """Moves flags between `-p` and its text in front of `-p`: `-p --knowledge --json TEXT`."""
     for index, (word, following) in enumerate(itertools.pairwise(words)):
         if word == "--":
             break
@@ -77,7 +77,7 @@ def _run(words: list[str], invocation: Invocation) -> int:
         if _pipe_closed(error):
             raise
         problem = _disk_refused(error)
-    except Exception as error:  # the edge: a defect ends as a sentence
+    except Exception as error:  # the edge: a bug is reported as an error
         if invocation.environment.get("PALIMPSEST_DEBUG"):
             raise
         problem = unexpected_error(error)
@@ -98,7 +98,7 @@ def _disk_refused(error: OSError) -> PalimpsestError:
 
 
 def unexpected_error(error: Exception) -> PalimpsestError:
-    if isinstance(error, OverflowError) and "_PyTime_t" in str(error):  # Python's clock ends there
+    if isinstance(error, OverflowError) and "_PyTime_t" in str(error):  # the limit of Python's clock
         message = "The machine's clock is past the year 2262, and no time can be read from it."
         return PalimpsestError("The clock is off", message, "Set the machine's clock, then try again.")
     last = traceback.extract_tb(error.__traceback__)[-1]
@@ -110,7 +110,7 @@ def unexpected_error(error: Exception) -> PalimpsestError:
 
 
 def _asks_for_json(words: list[str]) -> bool:
-    """Whether errors go out as JSON although the line could not be parsed to its end."""
+    """Whether errors are printed as JSON, even where the arguments could not be parsed."""
     options = words[: words.index("--")] if "--" in words else words
     json_flags = {"--json", "--output-format=json", "--output-format=stream-json"}
     pairs = itertools.pairwise(options)
@@ -124,7 +124,7 @@ def _pipe_closed(error: OSError) -> bool:
 
 
 def _quiet_stdout() -> None:
-    """Whoever read us has left: what the interpreter still flushes goes nowhere."""
+    """Redirects stdout to the null device after a closed pipe, so that the final flush cannot fail."""
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 - the null device is no path of ours
         try:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -10,8 +10,13 @@ from agent.cli import output
 from agent.cli.group import CliGroup
 from agent.cli.invocation import Invocation, current
 from agent.cli.models_embed import command as embed
+from agent.config.config import read_config
+from agent.config.settings import all_settings
 from foundation.errors import PalimpsestError
+from models.chat.detect import detect
+from models.chat.open import open_model
 from models.chat.port import AnswerEnd, AnswerError, Profile, TextChunk
+from models.chat.spec import parse_spec
 from models.messages import Request, Usage, user
 
 
@@ -36,15 +41,11 @@ def command() -> None:
 )
 def list_(timeout: float) -> None:
     """List the models at hand: local servers that answer, and services that you have a key for."""
-    from models.chat.detect import detect
-
     invocation = current()
     config = invocation.loaded_config.config
     detected = asyncio.run(detect(invocation.environment, timeout=timeout, settings=config.models))
     profiles = [(model.profile, model.provider) for model in detected]
     if all(profile.spec != config.model for profile, _ in profiles):
-        from models.chat.open import open_model
-
         current_profile = open_model(config.model, settings=config.models, env=config.environment).profile
         profiles.insert(0, (current_profile, config.model.partition(":")[0]))
     if invocation.json:
@@ -71,10 +72,7 @@ def list_(timeout: float) -> None:
 def use(spec: str, workspace_only: bool) -> None:
     """Speak to SPEC from now on."""
     from agent.cli.shared_options import save_settings, settings_file
-    from agent.config.config import read_config
     from agent.config.edit import parse_value
-    from agent.config.settings import all_settings
-    from models.chat.spec import parse_spec
 
     invocation = current()
     canonical = str(parse_spec(spec))
@@ -109,8 +107,6 @@ command.add_command(embed)
 
 
 async def _test(invocation: Invocation, spec: str) -> dict[str, Any]:
-    from models.chat.open import open_model
-
     config = invocation.loaded_config.config
     model = open_model(spec, settings=config.models, env=config.environment)
     start, first_token, answer, usage = time.monotonic(), 0.0, "", Usage(estimated=True)

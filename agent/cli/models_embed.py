@@ -1,4 +1,4 @@
-"""`palimpsest models embed`: what embeds, and its vectors made now."""
+"""`palimpsest models embed`: sets the embedder, and makes missing vectors."""
 
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -8,19 +8,21 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current
+from agent.config.settings import all_settings
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
 from foundation.sizes import format_size
 from foundation.workspace_trust import trust_command
+from models.embed.spec import parse_embedder
 
 if TYPE_CHECKING:
     from memory.search.vectors.vectors import Coverage, VectorFillResult, Vectors
 
-_LISTEN_S = 0.1  # where waiting cannot be interrupted (Windows), it is at least short
+_LISTEN_S = 0.1  # short, because waiting cannot be interrupted on Windows
 
 
 class VectorsMissing(PalimpsestError):
-    """Vectors are missing still."""
+    """Some vectors could not be made."""
 
     code = "embedding"
 
@@ -36,7 +38,7 @@ def command(spec: str | None, workspace_only: bool) -> None:
     was made. In a workspace that is not trusted nothing is made or set, and the exit status is 1.
     """
     invocation = current()
-    invocation.prepare(for_writing=True, writable=True)  # refused before anything is set
+    invocation.prepare(for_writing=True, writable=True)  # refuses before anything is changed
     if spec is not None:
         _use(invocation, spec, workspace_only=workspace_only)
     chosen = invocation.loaded_config.config.embed.embedder
@@ -68,10 +70,8 @@ def command(spec: str | None, workspace_only: bool) -> None:
 
 
 def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
-    """Sets the embedder, and keeps the one before it for as long as its vectors serve."""
+    """Sets the embedder, and remembers the previous one as long as its vectors are in use."""
     from agent.cli.shared_options import save_settings, settings_file
-    from agent.config.settings import all_settings
-    from models.embed.spec import parse_embedder
 
     parsed = parse_embedder(spec)
     chosen = "none" if parsed is None else str(parsed)
@@ -88,7 +88,7 @@ def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
 
 
 def _fill(vectors: "Vectors") -> "VectorFillResult":
-    """All that is missing, with a count on stderr. On Ctrl+C what is under way is kept, and the interrupt raised."""
+    """Makes all missing vectors, with a count on stderr. Ctrl+C keeps those made so far, and is raised."""
     stop = Event()
     results: list[VectorFillResult] = []
     with output.Progress("entries embedded") as progress:

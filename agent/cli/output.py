@@ -1,4 +1,4 @@
-"""What the command line writes: data to stdout, narration to stderr, nothing that steers a terminal, also in a pipe."""
+"""Output of the command line: data to stdout, narration to stderr, no control sequences, not even in a pipe."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ SCHEMA = 1
 
 
 def data(text: str, *, raw: bool = False) -> None:
-    """Text as data, made visible: what reads a pipe may print it on a terminal. `raw`: to the byte."""
+    """Prints text as data, control characters made visible, also in a pipe. `raw`: to the byte."""
     if raw:
         click.echo(text.encode("utf-8", "surrogatepass"), nl=False)
     elif sys.stdout.isatty():
@@ -27,32 +27,32 @@ def data(text: str, *, raw: bool = False) -> None:
 
 
 def line(text: str = "", *, raw: bool = False) -> None:
-    """One line of data."""
+    """Prints one line of data."""
     data(text + "\n", raw=raw)
 
 
 def json_object(value: Mapping[str, Any] | msgspec.Struct) -> None:
-    """One JSON object on a line of its own."""
+    """Prints a JSON object on one line."""
     line(as_json(value))
 
 
 def as_json(value: Mapping[str, Any] | msgspec.Struct) -> str:
-    """`{"schema": 1, …}` in printable ASCII: any text survives it, and a terminal obeys none of it."""
+    """`{"schema": 1, …}` in printable ASCII, which preserves any text and contains no control sequence."""
     return json.dumps({"schema": SCHEMA} | plain_values(value), ensure_ascii=True).replace("\x7f", "\\u007f")
 
 
 def plain_values(value: Mapping[str, Any] | msgspec.Struct) -> dict[str, Any]:
-    """A struct or a mapping of structs as plain values; moments as `2026-03-14T09:26:53Z`."""
+    """A struct or a mapping of structs as plain values; times as `2026-03-14T09:26:53Z`."""
     return _with_times(msgspec.to_builtins(value, enc_hook=_encoded, builtin_types=(datetime,)))
 
 
 def narrate(text: str) -> None:
-    """Narration: for the person, on stderr."""
+    """Prints a notice to stderr."""
     click.echo(visible(text), err=True)
 
 
 def error(problem: PalimpsestError, *, as_data: bool) -> None:
-    """An error: an object on stdout under `--json`, else three sentences on stderr."""
+    """Prints an error: an object on stdout with `--json`, else three sentences on stderr."""
     if as_data:
         json_object({"error": problem.as_json()})
         return
@@ -63,12 +63,12 @@ def error(problem: PalimpsestError, *, as_data: bool) -> None:
 
 
 def confirm(question: str) -> None:
-    """Asks on the terminal; what the question names is made visible. Raises click.Abort on a no."""
+    """Asks on the terminal, control characters made visible. Raises click.Abort for a no."""
     click.confirm(visible(question), abort=True, err=True)
 
 
 class Progress:
-    """A count on stderr that replaces itself; silent where stderr is no terminal. `with Progress("pages") as count:`"""
+    """A count on one line of stderr; silent where that is no terminal. `with Progress("pages") as count:`"""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -78,7 +78,7 @@ class Progress:
         return self
 
     def __call__(self, done: int) -> None:
-        """Before the first is done it says that it looks."""
+        """Shows the count; a notice while it is 0."""
         if sys.stderr.isatty():
             words = f"{done:,} {self._what}" if done else "looking it over …"
             click.echo(f"\r{words:<{len(self._shown)}}", nl=False, err=True)
@@ -90,7 +90,7 @@ class Progress:
 
 
 def table(rows: Iterable[Sequence[str]], heads: Sequence[str]) -> None:
-    """Columns that line up, wide characters included; the last is as long as it likes. A cell is one line."""
+    """Prints aligned columns, wide characters included; the last one is unlimited. A cell is one line."""
     from rich.cells import cell_len
 
     cells = [[visible_line(cell) for cell in row] for row in [list(heads), *map(list, rows)]]
@@ -113,5 +113,5 @@ def _with_times(value: Any) -> Any:
 
 
 def _encoded(value: Any) -> Any:
-    """What msgspec does not know goes out as its own words (a path, a citation)."""
+    """Encodes other types (a path, a citation) as their text."""
     return str(value)

@@ -1,4 +1,4 @@
-"""What the contract names and this version does not have: told as that, and never taken for a message or a slip."""
+"""Planned commands and values that this version lacks: refused as such, not taken for a message or a typo."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,11 +12,11 @@ PLANNED: dict[str, frozenset[str]] = {
     "palimpsest": frozenset({"forget"}),
     "palimpsest memory": frozenset({"log", "diff", "restore"}),
 }
-"""A command → the words below it (commands and options) that are still to come. Strike out what has come."""
+"""Command → its planned subcommands and options. Remove each once it exists."""
 
 
 def refuse_planned(path: str, word: str) -> None:
-    """Raises Misuse where `word` of the command `path` is still to come."""
+    """Raises Misuse where `word` is a planned subcommand or option of the command `path`."""
     if word in PLANNED.get(path, ()):
         raise not_in_this_version(f"{path} {word}")
 
@@ -26,7 +26,7 @@ def not_in_this_version(what: str) -> Misuse:
 
 
 class PlannedChoice(click.Choice[str]):
-    """A choice of which some values are still to come: help lists only what is there."""
+    """A choice with planned values, which help does not list."""
 
     def __init__(self, choices: Sequence[str], later: Sequence[str]) -> None:
         super().__init__(choices)

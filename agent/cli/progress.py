@@ -1,7 +1,4 @@
-"""Long work that Ctrl+C ends at once, although a library computes for seconds without listening.
-
-What is being done to a picture, on one line of a terminal that replaces itself; silent elsewhere.
-"""
+"""Work that Ctrl+C ends at once although a library computes for seconds, and the progress of reading a picture."""
 
 import os
 import sys
@@ -17,13 +14,13 @@ from foundation.terminal_text import visible
 T = TypeVar("T")
 
 INTERRUPTED = 130
-_LISTEN_S = 0.1  # where waiting cannot be interrupted (Windows), it is at least short
+_LISTEN_S = 0.1  # short, because waiting cannot be interrupted on Windows
 
 
 def interruptible(work: Callable[[], T]) -> T:
-    """What the work gives or raises; it runs on a thread of its own, and is left behind on KeyboardInterrupt.
+    """The result of the work, or its exception; it runs on its own thread, which is abandoned on KeyboardInterrupt.
 
-    For work that leaves nothing half done. Whoever catches the interrupt has to `leave_at_once`.
+    For work that may be abandoned at any point. The caller must `leave_at_once` after the interrupt.
     """
     results = list[T]()
     raised = list[BaseException]()
@@ -31,7 +28,7 @@ def interruptible(work: Callable[[], T]) -> T:
     def run() -> None:
         try:
             results.append(work())
-        except BaseException as error:  # raised again below, on the thread that asked
+        except BaseException as error:  # raised again below, on the calling thread
             raised.append(error)
 
     thread = Thread(target=run, name="reading", daemon=True)
@@ -44,7 +41,7 @@ def interruptible(work: Callable[[], T]) -> T:
 
 
 def leave_at_once() -> None:
-    """Ends the program as interrupted. A library's threads still compute: an orderly end would abort among them."""
+    """Exits as interrupted, without an orderly shutdown, which would crash in a library's running threads."""
     output.narrate("Interrupted.")
     sys.stdout.flush()
     sys.stderr.flush()
@@ -52,7 +49,10 @@ def leave_at_once() -> None:
 
 
 class ReadingProgress:
-    """`with ReadingProgress("scan.png") as progress:` the line is gone when it ends."""
+    """Progress of reading a picture, on one line of a terminal that is cleared at the end; silent elsewhere.
+
+    `with ReadingProgress("scan.png") as progress:`
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -63,12 +63,12 @@ class ReadingProgress:
         return self
 
     def stage(self, doing: str) -> None:
-        """From now on this is done."""
+        """Shows what is being done now."""
         self._stage = doing
         self._show(doing)
 
     def lines(self, done: int, of: int) -> None:
-        """OCR has read so many lines."""
+        """Shows how many lines OCR has read."""
         self._show(f"{self._stage}: {done:,} of {of:,} lines")
 
     def __exit__(self, *_: object) -> None:

@@ -18,7 +18,7 @@ from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM, own_command
 from memory.errors import Damaged, NotFound
 
-if TYPE_CHECKING:  # reading a picture loads no store
+if TYPE_CHECKING:  # reading a picture must not load the store
     from agent.services.recall import RecallResult
     from memory.memory import Memory
 
@@ -75,7 +75,7 @@ def command(*, arguments: tuple[str, ...], limit: int, page: int, conversation: 
 
 
 def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> RecallResult:
-    """One after the other. Of several, one that cannot be read is told and stops no other; the exit status is 1."""
+    """Reads pictures in order. Of several, an unreadable one is reported and the others are read; exit status 1."""
     from agent.services.images import engine_opener
     from agent.services.recall import NO_TEXT, merged, recall_picture
 
@@ -102,9 +102,9 @@ def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> Re
 
 
 def _references(invocation: Invocation, memory: Memory, references: tuple[str, ...], conversation: str) -> RecallResult:
-    """What each of several references names. One that names nothing is told and stops no other; the exit status is 1.
+    """The passages of several references. A dangling one is reported and the others are recalled; exit status 1.
 
-    Raises Misuse where one is no reference: several words are one question, in quotes.
+    Raises Misuse for an argument that is no reference: a query of several words must be quoted.
     """
     from agent.services.recall import merged, recall_reference
 
@@ -127,7 +127,7 @@ def _references(invocation: Invocation, memory: Memory, references: tuple[str, .
 
 
 def _consent(folder: Path, code: Sequence[str]) -> bool:
-    """Asked on a terminal alone: elsewhere the answer is no."""
+    """Asks on a terminal whether to run the code; elsewhere the answer is no."""
     if not sys.stdin.isatty():
         return False
     output.narrate(
@@ -137,7 +137,7 @@ def _consent(folder: Path, code: Sequence[str]) -> bool:
 
 
 def _verified(invocation: Invocation, result: RecallResult) -> RecallResult:
-    """With what the workspace knows of the pages. None is needed, and one that cannot be opened is told."""
+    """The result compared with the workspace's pages. A workspace that cannot be opened is reported."""
     from agent.services.recall import verified
 
     if not any(hit.id for hit in result.hits) or not invocation.workspace.database.exists():

@@ -1,4 +1,4 @@
-"""`palimpsest` itself: the list of commands, and the chat where none is named."""
+"""The root command `palimpsest`: its subcommands, and the chat as the default."""
 
 import click
 

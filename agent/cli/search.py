@@ -16,7 +16,7 @@ from foundation.errors import Misuse
 from foundation.program import PROGRAM, own_command
 from memory.search_options import OPTIONS
 
-if TYPE_CHECKING:  # the index is loaded when it is asked
+if TYPE_CHECKING:  # the index is loaded for a query
     from memory.memory import Memory
     from memory.search import Query, SearchResults
 
@@ -25,10 +25,10 @@ _EXCLUDED_WORD: Final = re.compile(r"-[^\W\d_]\w+")
 
 
 class _Search(CliCommand):
-    """A `-word` that the shell has handed on as an argument of its own is told of."""
+    """Explains an unknown option that is an unquoted `-word` of the query."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        arguments = tuple(args)  # click takes them from the list
+        arguments = tuple(args)  # click empties the list
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -47,7 +47,7 @@ class _Search(CliCommand):
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of memory.search_options as the command line's."""
+    """Adds the options of memory.search_options to the command."""
     for option in reversed(OPTIONS):
         names = ("-k" if option.name == "k" else f"--{option.name}", option.field)
         attributes: dict[str, Any] = {"help": option.description, "metavar": option.metavar}
@@ -105,7 +105,7 @@ def command(terms: tuple[str, ...], batch: str | None, raw: bool, **options: Any
 
 
 def _search(memory: Memory, query: Query) -> SearchResults:
-    """A large index that is being built is waited for: this process asks once."""
+    """The results; waits for a large index that is being built, because this process queries once."""
     if problem := memory.analysis_problem():
         output.narrate(f"{problem} Its kinds of entity mark nothing until it is mended.")
     results = memory.search.query(query)
@@ -117,7 +117,7 @@ def _search(memory: Memory, query: Query) -> SearchResults:
 
 
 def _say_vector_trouble(memory: Memory) -> None:
-    """Why nothing was found by meaning, though an embedder is set."""
+    """Reports why the vector search was skipped although an embedder is set."""
     if trouble := memory.search.vectors.trouble:
         output.narrate(trouble if "words alone" in trouble else f"Searched by words alone. {trouble}")
 

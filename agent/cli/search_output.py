@@ -1,6 +1,6 @@
-"""What a search found, as it is read in a terminal: the question's words marked, groups under their conversation.
+"""Output of a search: ranked hits, a timeline, or entries by conversation.
 
-In a pipe each passage is one line, to its last character; on a terminal it is wrapped, and its words are highlighted.
+In a pipe each passage is one whole line; on a terminal it is wrapped, and the query's terms are highlighted.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from agent.cli import output
 from agent.services.browse import speaker_of
 from foundation.clock import iso
 from foundation.terminal_text import visible
+from foundation.text.entities.rules import KINDS
+from memory.search.query.entity_filters import CONCEPTS, TYPES
 
 if TYPE_CHECKING:
     from memory.search import Query, SearchResults
 
 _INDENT = 4
-_MAX_COLUMNS = 100  # columns: longer lines are tiring to read
-_MAX_TURN_CHARS = 160  # characters of a turn among others
+_MAX_COLUMNS = 100  # longer lines are tiring to read
+_MAX_TURN_CHARS = 160  # of a turn in a timeline
 _BLANKS = re.compile(r"\s+")
 _HEAD, _MATCH = "bold", "bold yellow"
 
@@ -31,7 +33,7 @@ StyledText = tuple[str, str]
 
 
 def show(results: SearchResults, query: Query, *, raw: bool = False) -> None:
-    """Prints hits to stdout, and what they are to stderr. `raw`: plain lines, with the escapes that are in them."""
+    """Prints the hits to stdout, and notices to stderr. `raw`: plain lines, escape sequences included."""
     if not results.hits:
         output.narrate(no_results_message(results, query))
     elif query.around is not None and (results.anchor or not query.text.strip()):
@@ -43,10 +45,7 @@ def show(results: SearchResults, query: Query, *, raw: bool = False) -> None:
 
 
 def no_results_message(results: SearchResults, query: Query) -> str:
-    """What is said where nothing was found, and what marks there usually are."""
-    from foundation.text.entities.rules import KINDS
-    from memory.search.query.entity_filters import CONCEPTS, TYPES
-
+    """The message for an empty result, with the usual values of a filter that matches nothing."""
     about = f" about “{results.query}”" if results.query.strip() else " that fits"
     sentences = [f"Nothing is remembered{about}."]
     for values, option, usual in (
@@ -117,7 +116,7 @@ def _short(text: str) -> str:
 
 
 def _put(indent: int, pieces: Iterable[StyledText], *, raw: bool) -> None:
-    """One paragraph. Blanks of any kind become one."""
+    """Prints one paragraph; each run of white space becomes one space."""
     if raw or not sys.stdout.isatty():
         output.line(" " * indent + _BLANKS.sub(" ", "".join(text for text, _ in pieces)).rstrip(), raw=raw)
         return

@@ -1,4 +1,4 @@
-"""Which configuration file a command writes to, and whether it may."""
+"""Saving settings: the configuration file to change, and whether that is allowed."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from memory.access import not_trusted
 
 
 def settings_file(invocation: Invocation, setting: Setting, *, user: bool) -> tuple[Path, Path]:
-    """The file to set it in, and the folder that keeps versions of it. Raises Misuse where it would be ignored."""
+    """The configuration file for the setting, and its folder of versions. Raises Misuse where it would be ignored."""
     config_folder = config_dir(invocation.environment)
     if user:
         return user_config(invocation.environment), config_folder / "versions"
@@ -33,9 +33,9 @@ def settings_file(invocation: Invocation, setting: Setting, *, user: bool) -> tu
 
 
 def save_settings(invocation: Invocation, file: tuple[Path, Path], values: Sequence[tuple[Setting, Any]]) -> None:
-    """Sets the values in the file that `target` gave.
+    """Sets the values in the file that `settings_file` gave.
 
-    A change of our own does not end the trust in a workspace's configuration; one that came before it does still.
+    This change does not end the trust in a workspace's configuration; an earlier foreign one still does.
     """
     path, versions = file
     workspace, trust = invocation.workspace, trust_store(invocation.environment)

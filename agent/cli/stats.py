@@ -62,7 +62,7 @@ def command() -> None:
 
 
 def _vectors(memory: "Memory", embedder: str) -> dict[str, Any] | None:
-    """What of the entries has vectors; None where no embedder is set."""
+    """Coverage of the vectors; None where no embedder is set."""
     if embedder in {"", "none"}:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What was found damaged while something was written out: told on stderr at the end, and the status says so."""
+"""Damage found during an export: reported on stderr at the end, with exit status 1."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST = 20  # sentences
 
 
 class ErrorWriter:
-    """Takes sentences as they come; `tell` writes them, and exits with 1 where there are any."""
+    """Collects sentences; `tell` prints them and sets exit status 1 where there are any."""
 
     def __init__(self, invocation: Invocation) -> None:
         self._invocation = invocation

@@ -1,4 +1,4 @@
-"""`palimpsest trust`: workspaces that may be written to, and what of theirs is in force."""
+"""`palimpsest trust`: trusts workspaces, lists them, and allows links."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
+from agent.services.trust import allow_link, contents_object, contents_of, record_object, trust_workspace
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.workspace_trust import key_of, trust_command, trust_store
@@ -42,8 +43,6 @@ def command(*, folder: Path | None, listing: bool, remove: bool, link: str | Non
 
 
 def _trust(workspace: Workspace) -> None:
-    from agent.services.trust import contents_object, contents_of, trust_workspace
-
     invocation = current()
     contents = contents_of(workspace)
     if notice := trust_workspace(workspace, invocation.environment).set_aside:
@@ -68,8 +67,6 @@ def _remove(workspace: Workspace) -> None:
 
 
 def _allow(workspace: Workspace, link: str) -> None:
-    from agent.services.trust import allow_link
-
     invocation = current()
     target = allow_link(workspace, invocation.environment, link)
     if invocation.json:
@@ -79,8 +76,6 @@ def _allow(workspace: Workspace, link: str) -> None:
 
 
 def _list() -> None:
-    from agent.services.trust import record_object
-
     invocation = current()
     records = trust_store(invocation.environment).records()
     if invocation.json:
