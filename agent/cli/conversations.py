@@ -51,18 +51,18 @@ def list_(limit: int, page: int, label: str | None) -> None:
 @raw_option
 def show(ref: str, raw: bool) -> None:
     """Show a conversation: its branch as Markdown, or with --json every entry."""
-    from agent.exporters.jsonl import lines
-    from agent.exporters.markdown import markdown
+    from agent.exporters.jsonl import jsonl_objects
+    from agent.exporters.markdown import markdown_pieces
 
     invocation = current()
     with invocation.memory() as memory:
         conversation = memory.conversations.find(ref)
         troubles = ErrorWriter(invocation)
         if invocation.json:
-            entries = list(lines(memory, conversation, troubles))
+            entries = list(jsonl_objects(memory, conversation, troubles))
             output.json_object({**conversation_object(conversation), "entries": entries})
         else:
-            for piece in markdown(memory, conversation, troubles):
+            for piece in markdown_pieces(memory, conversation, troubles):
                 output.data(piece, raw=raw)
         troubles.tell()
 

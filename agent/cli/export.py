@@ -73,14 +73,14 @@ def _write(mirror: Path, form: str, pieces: Iterator[str]) -> Path:
 
 
 def _pieces(memory: Memory, conversation: Conversation, form: str, troubles: ErrorWriter) -> Iterator[str]:
-    from agent.exporters.jsonl import lines
-    from agent.exporters.markdown import markdown
+    from agent.exporters.jsonl import jsonl_objects
+    from agent.exporters.markdown import markdown_pieces
 
     if form == "markdown":
-        yield from markdown(memory, conversation, troubles)
+        yield from markdown_pieces(memory, conversation, troubles)
         yield "\n"
         return
-    for line in lines(memory, conversation, troubles):
+    for line in jsonl_objects(memory, conversation, troubles):
         yield output.as_json(line) + "\n"
 
 

@@ -57,11 +57,11 @@ def command(file: Path, form: str | None, source: str | None) -> None:
         )
         _update_mirrors(memory.mirrors.update, report.conversations)
     for bad in report.bad:
-        output.narrate(f"{file}, {bad.place}: {bad.sentence}.")
+        output.narrate(f"{file}, {bad.location}: {bad.sentence}.")
     if hidden := report.bad_count - len(report.bad):
         output.narrate(f"… and {hidden:,} more.")
-    if report.taken_out:
-        output.narrate(f"{report.taken_out:,} private spans and secrets were taken out.")
+    if report.redacted:
+        output.narrate(f"{report.redacted:,} private spans and secrets were taken out.")
     _print(report, as_json=invocation.json)
     invocation.status = 1 if report.refused else 0
 
@@ -87,8 +87,10 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
                 "entries": report.entries,
                 "already": report.already,
                 "bad_count": report.bad_count,
-                "bad": [{"place": bad.place, "message": bad.sentence, "kept": bad.kept} for bad in report.bad],
-                "taken_out": report.taken_out,
+                "bad": [
+                    {"place": bad.location, "message": bad.sentence, "kept": bad.partly_imported} for bad in report.bad
+                ],
+                "taken_out": report.redacted,
             }
         )
         return

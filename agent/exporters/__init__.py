@@ -1,1 +1,1 @@
-"""Conversations written out: Markdown to read, JSONL to take elsewhere and back."""
+"""Export of conversations: Markdown to read, JSONL to import elsewhere."""

@@ -1,10 +1,8 @@
-"""JSONL, a line an entry, as `import` takes it. Importing an export gives the same entries.
+"""JSONL with an entry per line, in the format of `import`. Importing an export gives the same entries.
 
-Text that is damaged, and so not to the letter what was stored, has `"trust": "approximate"` there.
-
-What other programs need stands in the line itself; what only we know (kind, parent, title, meta) under `palimpsest`.
-The parts that were put beside a message when it was sent (what was recalled, attachments) are not conversation and
-are left out.
+Common fields are in the line itself, our own (kind, parent, title, meta) under `palimpsest`; there, damaged text has
+`"trust": "approximate"`. The parts that were added to a message when it was sent (recalled passages, attachments) are
+left out.
 """
 
 from collections.abc import Iterator
@@ -18,8 +16,10 @@ from memory.memory import Memory
 from memory.records import Conversation, EntryKind
 
 
-def lines(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[dict[str, Any]]:
-    """One object an entry, all branches, parents first."""
+def jsonl_objects(
+    memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None
+) -> Iterator[dict[str, Any]]:
+    """An object per entry, all branches, parents first."""
     leaf = memory.conversations.entry(conversation.leaf).id if conversation.leaf is not None else ""
     for exported in entries_of(memory, conversation, on_trouble):
         yield _line(conversation, exported, leaf)
@@ -28,40 +28,42 @@ def lines(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | No
 def _line(conversation: Conversation, exported: ExportedEntry, leaf: str) -> dict[str, Any]:
     entry = exported.entry
     meta = dict(entry.meta)
-    rest: object = meta.pop("imported", {})
+    imported_fields: object = meta.pop("imported", {})
     if not entry.complete and not meta.get("stopped"):
-        meta["cut_off"] = True  # its writer is gone, or at it still: this is what came so far
+        meta["cut_off"] = True  # interrupted, or still being written
     if exported.lost:
         meta["lost"] = list(exported.lost)
-    rest = cast("dict[str, Any]", rest) if isinstance(rest, dict) else {}  # an import of 0.3.0 may have left anything
-    if hidden := {key: value for key, value in rest.items() if key in KEYS}:
-        meta["imported"] = hidden
-    ours: dict[str, Any] = {
+    imported_fields = (
+        cast("dict[str, Any]", imported_fields) if isinstance(imported_fields, dict) else {}
+    )  # 0.3.0 may have imported any type
+    if colliding := {key: value for key, value in imported_fields.items() if key in KEYS}:
+        meta["imported"] = colliding
+    own_fields: dict[str, Any] = {
         "source": conversation.source,
         "title": conversation.title,
-        "created": _exactly(conversation.created),
+        "created": _to_millisecond(conversation.created),
         "parent": exported.parent,
     }
     if entry.kind is not EntryKind.MESSAGE:
-        ours["kind"] = entry.kind.value
+        own_fields["kind"] = entry.kind.value
     if not exported.exact:
-        ours["trust"] = Trust.APPROXIMATE.value
+        own_fields["trust"] = Trust.APPROXIMATE.value
     if meta:
-        ours["meta"] = meta
+        own_fields["meta"] = meta
     if entry.id == leaf:
-        ours["leaf"] = True
+        own_fields["leaf"] = True
     return {
         "id": entry.id,
         "conversation": conversation.id,
-        "time": _exactly(entry.time),
+        "time": _to_millisecond(entry.time),
         "role": entry.role.value,
         "speaker": entry.speaker,
         "text": exported.text,
-        **{key: value for key, value in rest.items() if key not in KEYS},
-        "palimpsest": ours,
+        **{key: value for key, value in imported_fields.items() if key not in KEYS},
+        "palimpsest": own_fields,
     }
 
 
-def _exactly(moment: datetime) -> str:
-    """To the millisecond, as the store keeps it."""
+def _to_millisecond(moment: datetime) -> str:
+    """The time to the millisecond, as stored."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Markdown to read: the branch that a conversation stands on, a heading a message."""
+"""Markdown of a conversation's current branch, with a heading per message."""
 
 from collections.abc import Iterator
 
@@ -10,15 +10,15 @@ from memory.records import Conversation, Entry, EntryKind
 NAMES = {"user": "You", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 
 
-def markdown(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[str]:
-    """The conversation in pieces. The words of a message stand as they were said."""
+def markdown_pieces(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[str]:
+    """The conversation in pieces. The text of a message is not escaped."""
     yield f"# {' '.join(conversation.title.split()) or 'Untitled'}\n\n"
     yield f"<!-- {conversation.id} · begun {iso(conversation.created)} -->\n"
     if conversation.leaf is None:
         return
-    wanted = {entry.seq for entry in memory.conversations.path(conversation.leaf)}
+    branch = {entry.seq for entry in memory.conversations.path(conversation.leaf)}
     for exported in entries_of(memory, conversation, on_trouble):
-        if exported.entry.seq in wanted:
+        if exported.entry.seq in branch:
             yield _message(exported)
 
 
@@ -39,7 +39,7 @@ def _who(entry: Entry) -> str:
 
 
 def _fenced(text: str) -> str:
-    """Text as a code block, in a fence longer than any within it."""
+    """The text as a code block, with a fence longer than any within it."""
     fence = "```"
     while fence in text:
         fence += "`"

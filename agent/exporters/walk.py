@@ -1,4 +1,4 @@
-"""The entries of a conversation in the order in which they can be written and read again: parents first."""
+"""Iteration over a conversation's entries for export, parents first."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,17 +8,17 @@ from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
 
 OnTrouble = Callable[[str], None]
-"""Takes a sentence about what is damaged, and could not be written out as it was."""
+"""Called with a sentence about damage that could not be exported as stored."""
 
 
 class ExportedEntry(Struct, frozen=True):
-    """An entry with its whole text, and the id of what it answers (summaries are left out: they are made anew)."""
+    """An entry with its whole text and its parent's id; summaries are skipped, because an import makes new ones."""
 
     entry: Entry
     text: str
     parent: str
-    lost: tuple[str, ...] = ()  # ids of pages that are damaged: a mark stands in the text for what was there
-    exact: bool = True  # whether it is, to the letter, what was stored
+    lost: tuple[str, ...] = ()  # ids of damaged pages, which a mark in the text replaces
+    exact: bool = True  # whether the text is exactly as stored
 
 
 def entries_of(
@@ -26,17 +26,17 @@ def entries_of(
 ) -> Iterator[ExportedEntry]:
     """All branches, oldest first, a bounded number in memory at a time. Archived text is read back from its pages.
 
-    What is damaged stops nothing: `on_trouble` is told of it, and what is sound is given.
+    Damage is reported to `on_trouble`, and the sound part is given.
     """
-    above: dict[int, str] = {}  # seq → the id of the nearest entry at or above it that is written
+    written: dict[int, str] = {}  # seq → the id of the nearest exported entry at or above it
     for entry in memory.conversations.all_entries(conversation.seq):
-        parent = above.get(entry.parent, "") if entry.parent is not None else ""
+        parent = written.get(entry.parent, "") if entry.parent is not None else ""
         if entry.kind is EntryKind.SUMMARY:
-            above[entry.seq] = parent
+            written[entry.seq] = parent
             continue
-        above[entry.seq] = entry.id
-        standing = memory.vault.standing_text(entry)
+        written[entry.seq] = entry.id
+        text = memory.vault.standing_text(entry)
         if on_trouble is not None:
-            for trouble in standing.troubles:
+            for trouble in text.troubles:
                 on_trouble(trouble)
-        yield ExportedEntry(entry, standing.text, parent, standing.lost, standing.exact)
+        yield ExportedEntry(entry, text.text, parent, text.lost, text.exact)

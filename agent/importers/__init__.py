@@ -1,4 +1,4 @@
-"""Conversations that were held elsewhere: read from a file, cleared, stored once."""
+"""Import of conversations from files: read, cleared, and stored once."""
 
 FORMATS = ("jsonl", "chatgpt", "claude")
-"""What `import --from` takes."""
+"""The values of `import --from`."""

@@ -12,69 +12,69 @@ from agent.importers.record import (
     as_object,
     as_string,
 )
-from agent.importers.timestamps import moment
+from agent.importers.timestamps import parse_time
 from models.messages import Role
 
 ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 
 ROOT = "00000000-0000-4000-8000-000000000000"
-"""What the first message of a conversation says it answers."""
+"""The parent id of a conversation's first message."""
 
 
 def read_claude(conversations: Iterable[Any]) -> Iterator[ParsedRecord]:
-    """The messages of each conversation; a retried message is a branch where the export says what it answers."""
-    for number, found in enumerate(conversations, start=1):
+    """The messages of each conversation; a retried message is a branch where the export names its parent."""
+    for number, raw in enumerate(conversations, start=1):
         place = f"conversation {number}"
-        conversation = as_object(found)
+        conversation = as_object(raw)
         if not isinstance(conversation.get("chat_messages"), list):
             yield BadRecord(place, "it has no “chat_messages”")
             continue
         yield from _read_one(conversation, as_list(conversation["chat_messages"]), place)
 
 
-def _read_one(found: dict[str, Any], messages: list[Any], place: str) -> Iterator[ParsedRecord]:
-    conversation = as_string(found.get("uuid")) or place
-    kept = {ROOT: ""}  # message → the nearest message at or above it that holds words
+def _read_one(conversation_object: dict[str, Any], messages: list[Any], place: str) -> Iterator[ParsedRecord]:
+    conversation = as_string(conversation_object.get("uuid")) or place
+    parents = {ROOT: ""}  # message → the nearest non-empty message at or above it
     last = ""
-    for number, one in enumerate(messages, start=1):
-        here = f"{place}, message {number}"
-        message = as_object(one)
+    for number, raw in enumerate(messages, start=1):
+        location = f"{place}, message {number}"
+        message = as_object(raw)
         if not message:
-            yield BadRecord(here, "it is no object")
+            yield BadRecord(location, "it is no object")
             continue
         key, text = as_string(message.get("uuid")), _words(message)
         answers = as_string(message.get("parent_message_uuid"))
-        parent = kept.get(answers, last)
+        parent = parents.get(answers, last)
         if not text.strip():
-            kept[key] = parent
+            parents[key] = parent
             continue
-        kept[key] = last = key
+        parents[key] = last = key
         yield ImportRecord(
-            place=here,
+            location=location,
             conversation=conversation,
             id=key,
             text=text,
             role=ROLES.get(as_string(message.get("sender")), Role.USER),
-            time=moment(message.get("created_at")) or moment(found.get("created_at")),
-            title=as_string(found.get("name")),
-            created=moment(found.get("created_at")),
+            time=parse_time(message.get("created_at")) or parse_time(conversation_object.get("created_at")),
+            title=as_string(conversation_object.get("name")),
+            created=parse_time(conversation_object.get("created_at")),
             parent=parent if key else None,
         )
-    leaf = kept.get(as_string(found.get("current_leaf_message_uuid")), "")
+    leaf = parents.get(as_string(conversation_object.get("current_leaf_message_uuid")), "")
     if leaf:
         yield ConversationLeaf(conversation, leaf)
 
 
 def _words(message: dict[str, Any]) -> str:
-    """The text blocks, or the plain text of older exports; then what was attached."""
+    """The text blocks, or the plain text of older exports; then the attachments."""
     blocks = [_block(block) for block in as_list(message.get("content"))]
-    said = "\n\n".join(block for block in blocks if block) or as_string(message.get("text"))
-    files = [_attachment(as_object(one)) for one in as_list(message.get("attachments"))]
-    return "\n\n".join(part for part in (said, *files) if part)
+    text = "\n\n".join(block for block in blocks if block) or as_string(message.get("text"))
+    files = [_attachment(as_object(attachment)) for attachment in as_list(message.get("attachments"))]
+    return "\n\n".join(part for part in (text, *files) if part)
 
 
 def _block(block: Any) -> str:
-    """Words that were said; thinking and tool traffic were not."""
+    """The text of a text block; "" for thinking and tool calls."""
     match block:
         case {"type": "text", "text": str(text)}:
             return text
@@ -82,6 +82,6 @@ def _block(block: Any) -> str:
             return ""
 
 
-def _attachment(found: dict[str, Any]) -> str:
-    name, text = as_string(found.get("file_name")), as_string(found.get("extracted_content"))
+def _attachment(attachment: dict[str, Any]) -> str:
+    name, text = as_string(attachment.get("file_name")), as_string(attachment.get("extracted_content"))
     return f"[attachment: {name or 'unnamed'}]\n{text}".rstrip() if name or text else ""

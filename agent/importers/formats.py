@@ -1,4 +1,4 @@
-"""Which format a file has, and its entries, streamed."""
+"""Detection of a file's format, and streaming of its entries."""
 
 import zipfile
 import zlib
@@ -17,34 +17,34 @@ from agent.importers.settings import ImportSettings
 from foundation.files import open_for_reading, resolve_path
 
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)  # RuntimeError: encrypted
-SMALL = 64 * 2**20  # bytes that are unpacked however densely they were packed
-LARGEST_EXPORT = 4 * 2**30
-DENSEST = 100  # times its size: exports, which are JSON of talk, are packed 4 to 12 times
+SMALL_BYTES = 64 * 2**20  # unpacked at any compression ratio
+MAX_EXPORT_BYTES = 4 * 2**30
+MAX_RATIO = 100  # compression ratio; that of exports is 4 to 12
 
 
 def read_file(path: Path, form: str | None, limits: ImportSettings | None = None) -> Iterator[ParsedRecord]:
-    """The entries of a file in this format, or in the one that it shows. Raises NotAnArray, OSError."""
+    """The entries of a file in the given or the detected format. Raises NotAnArray, OSError."""
     limits = limits or ImportSettings()
     form = form or detect(path, limits)
     if form == "jsonl":
         with open_for_reading(resolve_path(path)) as stream:
             yield from read_jsonl(bounded_lines(stream, limits.line), path.stem)
         return
-    read = read_chatgpt if form == "chatgpt" else read_claude
-    with _conversations(path, limits) as found:
-        yield from read(found)
+    reader = read_chatgpt if form == "chatgpt" else read_claude
+    with _conversations(path, limits) as conversations:
+        yield from reader(conversations)
 
 
 def detect(path: Path, limits: ImportSettings | None = None) -> str:
-    """jsonl, chatgpt or claude, by the file's beginning."""
-    with open_for_reading(resolve_path(path)) as stream:
+    """The format by the file's beginning: jsonl, chatgpt or claude. Raises NotAnArray for another."""
+    with open_for_reading(real(path)) as stream:
         if not zipfile.is_zipfile(stream):
             stream.seek(0)
-            first = stream.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
-            if first and not first.startswith(b"[") and path.suffix != ".json":
+            first_line = stream.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
+            if first_line and not first_line.startswith(b"[") and path.suffix != ".json":
                 return "jsonl"
-    with _conversations(path, limits or ImportSettings()) as found:
-        match next(iter(found), None):
+    with _conversations(path, limits or ImportSettings()) as conversations:
+        match next(iter(conversations), None):
             case {"mapping": _}:
                 return "chatgpt"
             case {"chat_messages": _}:
@@ -61,22 +61,22 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
 
 @contextmanager
 def _conversations(path: Path, limits: ImportSettings) -> Generator[Iterator[Any]]:
-    """The conversations of an export: the JSON itself, or a zip that holds it in one or several files."""
-    with open_for_reading(resolve_path(path)) as stream:
+    """The conversations of an export: a JSON file, or a zip with one or several."""
+    with open_for_reading(real(path)) as stream:
         if not zipfile.is_zipfile(stream):
             stream.seek(0)
             yield objects(stream, path.name, limits.conversation)
             return
         stream.seek(0)
         try:
-            with _archived(path, stream, limits) as found:
-                yield found
+            with _archive_members(path, stream, limits) as conversations:
+                yield conversations
         except _BROKEN as error:
             raise NotAnArray("Damaged", f"{path} cannot be unpacked ({error}).", "Is the export complete?") from error
 
 
 @contextmanager
-def _archived(path: Path, stream: BinaryIO, limits: ImportSettings) -> Generator[Iterator[Any]]:
+def _archive_members(path: Path, stream: BinaryIO, limits: ImportSettings) -> Generator[Iterator[Any]]:
     with zipfile.ZipFile(stream) as archive:
         names = [name for name in archive.namelist() if _holds_conversations(name)]
         if not names:
@@ -86,20 +86,20 @@ def _archived(path: Path, stream: BinaryIO, limits: ImportSettings) -> Generator
 
 
 def _refuse_bomb(path: Path, members: list[zipfile.ZipInfo]) -> None:
-    """Refuses what unpacks to far more than an export would. A member never gives more than it declares.
+    """Refuses a zip that unpacks to far more than an export. A member never unpacks to more than it declares.
 
-    zlib unpacks as much as is read at once; bzip2 and LZMA whatever comes, so they are not taken.
+    zlib unpacks only as much as is read; bzip2 and LZMA do not limit it, so they are refused.
     """
     if any(member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for member in members):
         raise NotAnArray("Packed in an unusual way", f"{path} is no zip as the services make it.", "Unpack it first.")
     unpacked = sum(member.file_size for member in members)
     packed = max(sum(member.compress_size for member in members), 1)
-    if unpacked <= SMALL or (unpacked <= LARGEST_EXPORT and unpacked / packed <= DENSEST):
+    if unpacked <= SMALL_BYTES or (unpacked <= MAX_EXPORT_BYTES and unpacked / packed <= MAX_RATIO):
         return
     raise NotAnArray(
         "Too large unpacked",
         f"{path} would unpack to {unpacked / 2**20:,.0f} MB, {unpacked / packed:,.0f} times what it takes; "
-        f"up to {LARGEST_EXPORT / 2**20:,.0f} MB and {DENSEST} times are taken.",
+        f"up to {MAX_EXPORT_BYTES / 2**20:,.0f} MB and {MAX_RATIO} times are taken.",
         "If it is a true export, unpack it and import its conversations.json.",
     )
 

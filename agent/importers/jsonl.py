@@ -1,6 +1,6 @@
-"""JSONL, a line an entry: `{"id", "conversation", "time", "role", "speaker", "text"}`; only text is required.
+"""JSONL with an entry per line: `{"id", "conversation", "time", "role", "speaker", "text"}`; only text is required.
 
-The rest of a line is kept in the entry's meta under `imported`. What our own export adds stands under `palimpsest`.
+Unknown fields are kept in the entry's meta under `imported`. Our own export adds its fields under `palimpsest`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.importers.bounded_lines import LineTooLong
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord, as_object
-from agent.importers.timestamps import moment
+from agent.importers.timestamps import parse_time
 from foundation.bounded_json import BadJson, load_json
 from foundation.trust import Trust
 from memory.records import TRUST, EntryKind
@@ -29,11 +29,11 @@ BRANCH_KINDS = frozenset({EntryKind.MESSAGE, EntryKind.TOOL_CALL, EntryKind.TOOL
 
 
 class _BadLine(ValueError):
-    """Why a line is no entry."""
+    """The reason why a line is not an entry."""
 
 
 def read_jsonl(lines: Iterable[bytes | LineTooLong], conversation: str) -> Iterator[ParsedRecord]:
-    """The entries of the lines; `conversation` is the id for lines that name none. Each bad line is told apart."""
+    """The entries of the lines; `conversation` is the default id. Each bad line gives a BadRecord."""
     for number, raw in enumerate(lines, start=1):
         place = f"line {number}"
         if isinstance(raw, LineTooLong):
@@ -49,61 +49,66 @@ def read_jsonl(lines: Iterable[bytes | LineTooLong], conversation: str) -> Itera
 
 
 def _read_line(body: bytes, place: str, conversation: str) -> Iterator[ParsedRecord]:
-    found = _object(body)
-    text = found.get("text")
+    object_ = _parse_object(body)
+    text = object_.get("text")
     if not isinstance(text, str):
         raise _BadLine("it has no “text”" if text is None else "its “text” is no string")
-    extra = as_object(found.get("palimpsest"))
-    time = moment(found.get("time"))
-    rest = {key: value for key, value in found.items() if key not in KEYS}
-    if time is None and found.get("time") not in (None, ""):  # a tuple: it may be a list, which no set takes
-        rest["time"] = found["time"]
+    extra = as_object(object_.get("palimpsest"))
+    time = parse_time(object_.get("time"))
+    unknown = {key: value for key, value in object_.items() if key not in KEYS}
+    if time is None and object_.get("time") not in (
+        None,
+        "",
+    ):  # a tuple, because it may be a list, which is not hashable
+        unknown["time"] = object_["time"]
         yield BadRecord(
-            place, f"its time {repr(found['time'])[:80]} is not understood; it is imported without", kept=True
+            place,
+            f"its time {repr(object_['time'])[:80]} is not understood; it is imported without",
+            partly_imported=True,
         )
-    role = found.get("role")
+    role = object_.get("role")
     if isinstance(role, str) and role and role.lower() not in ROLES:
-        rest["role"] = role
+        unknown["role"] = role
     meta = dict(as_object(extra.get("meta")))
-    if extra.get("trust", Trust.EXACT.value) != Trust.EXACT.value:  # damaged where it was exported
+    if extra.get("trust", Trust.EXACT.value) != Trust.EXACT.value:  # it was damaged when exported
         meta[TRUST] = Trust.APPROXIMATE.value
     yield ImportRecord(
-        place=place,
-        conversation=_name(found.get("conversation")) or conversation,
-        id=_name(found.get("id")),
+        location=place,
+        conversation=_as_name(object_.get("conversation")) or conversation,
+        id=_as_name(object_.get("id")),
         text=text,
         role=ROLES.get(role.lower(), Role.USER) if isinstance(role, str) else Role.USER,
-        speaker=_name(found.get("speaker")),
+        speaker=_as_name(object_.get("speaker")),
         time=time,
-        title=_name(extra["title"]) if "title" in extra else None,
-        created=moment(extra.get("created")),
+        title=_as_name(extra["title"]) if "title" in extra else None,
+        created=parse_time(extra.get("created")),
         source=extra["source"] if isinstance(extra.get("source"), str) else None,
         kind=_kind(extra.get("kind")),
         parent=extra["parent"] if isinstance(extra.get("parent"), str) else None,
-        meta=_with_rest(meta, rest),
+        meta=_with_unknown_fields(meta, unknown),
         size=len(body),
     )
     if extra.get("leaf") is True:
-        yield ConversationLeaf(_name(found.get("conversation")) or conversation, _name(found.get("id")))
+        yield ConversationLeaf(_as_name(object_.get("conversation")) or conversation, _as_name(object_.get("id")))
 
 
-def _object(body: bytes) -> dict[str, Any]:
+def _parse_object(body: bytes) -> dict[str, Any]:
     try:
-        found: object = load_json(body.decode("utf-8"))
+        value: object = load_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise _BadLine(f"it is not UTF-8 (byte {error.start})") from error
     except BadJson as error:
         raise _BadLine(str(error)) from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise _BadLine("it is no JSON object")
-    return as_object(found)
+    return as_object(value)
 
 
-def _with_rest(meta: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
-    before = meta.pop("imported", None)
-    imported = {**as_object(before), **rest}
-    if before is not None and not isinstance(before, dict):
-        imported["imported"] = before
+def _with_unknown_fields(meta: dict[str, Any], unknown: dict[str, Any]) -> dict[str, Any]:
+    previous = meta.pop("imported", None)
+    imported = {**as_object(previous), **unknown}
+    if previous is not None and not isinstance(previous, dict):
+        imported["imported"] = previous
     return {**meta, "imported": imported} if imported else meta
 
 
@@ -111,8 +116,8 @@ def _kind(value: Any) -> EntryKind:
     return next((kind for kind in BRANCH_KINDS if kind.value == value), EntryKind.MESSAGE)
 
 
-def _name(value: Any) -> str:
-    """A string, or a number as one."""
+def _as_name(value: Any) -> str:
+    """A string, or a number as a string; "" for anything else."""
     match value:
         case bool():
             return ""

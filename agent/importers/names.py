@@ -1,7 +1,7 @@
-"""Ids of imported entries and conversations: cleared, stable for a file that is imported again, and not to be guessed.
+"""Ids of imported entries and conversations: cleared, stable over repeated imports, and not guessable.
 
-Where an id is made of words that may be private, the hash in it is keyed with the workspace's secret. Versions up to
-0.3.0 hashed without a key: an id of theirs that is in the store is used further, so that nothing is imported twice.
+The hash in an id that is derived from possibly private text is keyed with the workspace's secret. Versions up to 0.3.0
+hashed without a key: their ids in the store are reused, so that nothing is imported twice.
 """
 
 import hashlib
@@ -12,47 +12,47 @@ from memory.conversations import Conversations
 
 
 class ImportNames:
-    """Names for one import into one store."""
+    """Makes the ids for one import into one store."""
 
     def __init__(self, conversations: Conversations) -> None:
         self._conversations = conversations
-        self._known: dict[str, Cleared] = {}
+        self._cached: dict[str, Cleared] = {}
 
     def name(self, raw: str) -> Cleared:
-        """An id as it may be stored: itself, or its cleared form and a few digits that keep it the only one."""
+        """An id fit for storage: itself, or its cleared form with a few digits that keep it unique."""
         cleared = clear(raw)
         if cleared == raw:
             return cleared
-        if raw not in self._known:
-            self._known[raw] = self._of_private(raw, cleared)
-        return self._known[raw]
+        if raw not in self._cached:
+            self._cached[raw] = self._private_name(raw, cleared)
+        return self._cached[raw]
 
-    def made(self, record: ImportRecord, nth: int) -> Cleared:
-        """The id of the nth entry of its conversation that says this, where the file gives none."""
-        return as_made(f"i_{self._conversations.keyed_hash(_said(record))[:16]}{_suffix(nth)}")
+    def generated(self, record: ImportRecord, ordinal: int) -> Cleared:
+        """The id of an entry without one; `ordinal` counts entries of its conversation with equal content, from 1."""
+        return as_made(f"i_{self._conversations.keyed_hash(_content(record))[:16]}{_suffix(ordinal)}")
 
-    def _of_private(self, raw: str, cleared: Cleared) -> Cleared:
-        before = cleared_id(raw)
-        if self._conversations.is_known_name(before):
-            return before
+    def _private_name(self, raw: str, cleared: Cleared) -> Cleared:
+        legacy_name = cleared_id(raw)
+        if self._conversations.is_known_name(legacy_name):
+            return legacy_name
         digits = self._conversations.keyed_hash(raw)[:8]
         return clear(edited(cleared, lambda text: f"{text}-{digits}"))
 
 
-def made_before(record: ImportRecord, nth: int) -> Cleared:
-    """The id that versions up to 0.3.0 made for the same entry: its hash has no key."""
-    digest = hashlib.sha256(_said(record).encode("utf-8", "surrogatepass")).hexdigest()
-    return as_made(f"i_{digest[:16]}{_suffix(nth)}")
+def legacy_entry_id(record: ImportRecord, ordinal: int) -> Cleared:
+    """The id that versions up to 0.3.0 gave the same entry, hashed without a key."""
+    digest = hashlib.sha256(_content(record).encode("utf-8", "surrogatepass")).hexdigest()
+    return as_made(f"i_{digest[:16]}{_suffix(ordinal)}")
 
 
-def said(record: ImportRecord) -> bytes:
-    """What tells entries apart that have no id; for counting within a run."""
-    return hashlib.sha256(_said(record).encode("utf-8", "surrogatepass")).digest()
+def entry_hash(record: ImportRecord) -> bytes:
+    """A hash of the entry's content, for counting equal entries within a run."""
+    return hashlib.sha256(_content(record).encode("utf-8", "surrogatepass")).digest()
 
 
-def _said(record: ImportRecord) -> str:
+def _content(record: ImportRecord) -> str:
     return "\x1f".join((record.role.value, record.speaker, str(record.time or ""), record.text))
 
 
-def _suffix(nth: int) -> str:
-    return f"_{nth}" if nth > 1 else ""
+def _suffix(ordinal: int) -> str:
+    return f"_{ordinal}" if ordinal > 1 else ""

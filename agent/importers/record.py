@@ -1,7 +1,4 @@
-"""What every reader of a foreign file gives: entries, and places that could not be read.
-
-Values of foreign JSON as the type that they should have; where they are another, the empty one of it.
-"""
+"""Records of the importers: entries and unreadable records; and typed access to foreign JSON."""
 
 from datetime import datetime
 from typing import Any, cast
@@ -13,37 +10,37 @@ from models.messages import Role
 
 
 class ImportRecord(Struct, frozen=True, kw_only=True):
-    """One entry as a file has it: not yet cleared. `place` says where it stands (`line 12`)."""
+    """One entry of a file, not yet cleared. `location` is its position in the file (`line 12`)."""
 
-    place: str
+    location: str
     conversation: str  # its id in the file
     text: str
-    id: str = ""  # "": one is made from what the entry says, the same each time
+    id: str = ""  # "": one is derived from the entry's content
     role: Role = Role.USER
     speaker: str = ""
     time: datetime | None = None
-    title: str | None = None  # of the conversation; None: the file says none
+    title: str | None = None  # of the conversation; None where the file has none
     created: datetime | None = None  # of the conversation
-    source: str | None = None  # as the line names it; `--source` comes first
+    source: str | None = None  # named in the line; `--source` overrides it
     kind: EntryKind = EntryKind.MESSAGE
-    parent: str | None = None  # its id; "" begins a branch anew; None follows what stands before it in the file
-    size: int = 0  # bytes that it takes in the file, where that is known
+    parent: str | None = None  # its id; "" for a root; None for the previous entry in the file
+    size: int = 0  # bytes in the file, where known
     meta: dict[str, Any] = field(default_factory=dict)
 
 
 class ConversationLeaf(Struct, frozen=True):
-    """Where a conversation of the file goes on from, once all its records are read."""
+    """The current leaf of a conversation, applied once all its records are read."""
 
     conversation: str
     id: str
 
 
 class BadRecord(Struct, frozen=True):
-    """A place that could not be read as it stands; `kept` says that the rest of it was imported."""
+    """A record that could not be read, or only in part (`partly_imported`)."""
 
-    place: str
+    location: str
     sentence: str
-    kept: bool = False
+    partly_imported: bool = False
 
 
 ParsedRecord = ImportRecord | ConversationLeaf | BadRecord

@@ -1,11 +1,11 @@
-"""Imported entries on their way to the store: cleared, named, linked, each once however often the file is imported."""
+"""Storing of imported entries: cleared, named, linked, and without duplicates over repeated imports."""
 
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.importers.names import ImportNames, made_before, said
+from agent.importers.names import ImportNames, entry_hash, legacy_entry_id
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
 from foundation.privacy import EMPTY, Cleared, TextSource, clear, cleared_fields, examine
 from memory.conversations import Conversations, ImportedConversation
@@ -13,13 +13,13 @@ from memory.errors import AlreadyExists, NotFound
 from memory.records import Conversation, Entry, EntryDraft
 
 BATCH = 2000
-"""Entries in one transaction."""
+"""Entries per transaction."""
 BATCH_SIZE = 8 * 2**20
-"""Bytes of entries in one transaction; its last may pass it."""
-MOST_TOLD = 200
-"""Bad places that are told one by one; the rest are counted."""
+"""Bytes of entries per transaction; the last entry may exceed it."""
+MAX_REPORTED = 200
+"""Bad records that are listed; the others are only counted."""
 
-_OF_ONE_LINE = (
+_ENTRY_ERRORS = (
     NotFound,
     AlreadyExists,
     ValueError,
@@ -27,41 +27,41 @@ _OF_ONE_LINE = (
     OverflowError,
     RecursionError,
 )
-"""What can be wrong with one entry; all else that the store raises is of the store itself."""
+"""Errors caused by a single entry; any other one concerns the store itself."""
 
 OnImported = Callable[[int], None]
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):
-    """What an import did. `already` entries were there from before; `taken_out` counts private spans and secrets."""
+    """The result of an import. `already` counts entries stored before; `redacted` counts private spans and secrets."""
 
     source: str
-    conversations: tuple[int, ...]  # seqs of those that got entries
+    conversations: tuple[int, ...]  # seqs of those with new entries
     entries: int
     already: int
     bad: tuple[BadRecord, ...]
     bad_count: int
-    taken_out: int
-    kept_count: int = 0  # of the bad ones, those whose rest was imported
+    redacted: int
+    kept_count: int = 0  # bad records that were imported in part
 
     @property
     def refused(self) -> int:
-        """Bad places of which nothing was imported."""
+        """Bad records of which nothing was imported."""
         return self.bad_count - self.kept_count
 
 
 class _NamedRecord(Struct, frozen=True):
-    """A record, with every name that the store keeps as it is, or makes a file's name of, fit to be stored."""
+    """A record with cleared ids and names: the store keeps them as they are, or uses them in file names."""
 
     record: ImportRecord
-    id: Cleared  # "" where one is made
+    id: Cleared  # "" where one is generated
     conversation: Cleared
     parent: Cleared | None
     source: Cleared | None
 
 
 class ImportWriter:
-    """One import under way: `take` each thing read, then `finish`."""
+    """One running import: `take` each record, then `finish`."""
 
     def __init__(
         self, conversations: Conversations, source: str, *, fixed_source: bool, on_progress: OnImported | None
@@ -71,80 +71,85 @@ class ImportWriter:
         self._source, self._fixed_source = self._naming.name(source), fixed_source
         self._on_progress = on_progress
         self._conversations: dict[tuple[Cleared, Cleared], _StoredConversation] = {}
-        self._named: dict[str, _StoredConversation] = {}  # by the file's own id, for the leaves
+        self._by_file_id: dict[str, _StoredConversation] = {}  # for the leaves
         self._leaves: dict[str, str] = {}
-        self._waiting: list[_NamedRecord] = []
-        self._waiting_size = 0
-        self._touched: dict[int, None] = {}
+        self._pending: list[_NamedRecord] = []
+        self._pending_size = 0
+        self._changed: dict[int, None] = {}
         self._entries = self._already = self._bad_count = self._kept_count = self._taken_out = 0
         self._bad: list[BadRecord] = []
 
-    def take(self, read: ParsedRecord) -> None:
-        match read:
+    def take(self, record: ParsedRecord) -> None:
+        match record:
             case ImportRecord():
-                self._waiting.append(self._safely_named(read))
-                self._waiting_size += max(read.size, len(read.text))
-                if len(self._waiting) >= BATCH or self._waiting_size >= BATCH_SIZE:
+                self._pending.append(self._named_record(record))
+                self._pending_size += max(record.size, len(record.text))
+                if len(self._pending) >= BATCH or self._pending_size >= BATCH_SIZE:
                     self._store()
             case ConversationLeaf(conversation=conversation, id=leaf):
                 self._leaves[self._naming.name(conversation)] = self._naming.name(leaf)
             case BadRecord():
-                self._take_bad(read)
+                self._take_bad(record)
 
     def _take_bad(self, bad: BadRecord) -> None:
         self._bad_count += 1
-        self._kept_count += bad.kept
-        if len(self._bad) < MOST_TOLD:
+        self._kept_count += bad.partly_imported
+        if len(self._bad) < MAX_REPORTED:
             self._bad.append(bad)
 
     def finish(self) -> ImportReport:
-        """Stores what is left, and puts each conversation at the entry that its file says it goes on from."""
+        """Stores the pending records, and sets each conversation's leaf to the one in the file."""
         self._store()
         for conversation, leaf in self._leaves.items():
-            held = self._named.get(conversation)
-            if held is not None and leaf in held.known and self._stands_elsewhere_in_file(held, leaf):
-                self._destination.set_leaf(held.seq, self._destination.find_entry(leaf, held.seq).seq)
+            stored = self._by_file_id.get(conversation)
+            if stored is not None and leaf in stored.known and self._is_at_other_entry(stored, leaf):
+                self._destination.set_leaf(stored.seq, self._destination.find_entry(leaf, stored.seq).seq)
         return ImportReport(
             source=self._source,
-            conversations=tuple(self._touched),
+            conversations=tuple(self._changed),
             entries=self._entries,
             already=self._already,
             bad=tuple(self._bad),
             bad_count=self._bad_count,
-            taken_out=self._taken_out,
+            redacted=self._taken_out,
             kept_count=self._kept_count,
         )
 
-    def _stands_elsewhere_in_file(self, held: "_StoredConversation", wanted: str) -> bool:
-        """Whether it stands at another entry of the file; where a person went on with it, it stays theirs."""
-        leaf = self._destination.at(held.seq).leaf
-        at = self._destination.entry(leaf).id if leaf is not None else ""
-        return at != wanted and at in held.known
+    def _is_at_other_entry(self, stored: "_StoredConversation", target: str) -> bool:
+        """Whether the leaf is another entry of the file. A conversation that the user continued keeps its leaf."""
+        leaf = self._destination.at(stored.seq).leaf
+        current = self._destination.entry(leaf).id if leaf is not None else ""
+        return current != target and current in stored.known
 
     def _ids(self, records: list[_NamedRecord]) -> list[Cleared]:
-        """The records' ids: their own, those that an import by an older version made for them, or new ones."""
-        numbered = [0 if one.id else self._conversations[self._key(one)].nth(one.record) for one in records]
-        older: dict[int, list[Cleared]] = {}
-        for one, nth in zip(records, numbered, strict=True):
-            held = self._conversations[self._key(one)]
-            if nth and held.leaf is not None:
-                older.setdefault(held.seq, []).append(made_before(one.record, nth))
-        stored = {seq: self._destination.known_ids(seq, ids) for seq, ids in older.items()}
-        return [one.id or self._made_id(one, nth, stored) for one, nth in zip(records, numbered, strict=True)]
+        """The records' ids: their own, legacy ones that are in the store, or new ones."""
+        ordinals = [
+            0 if named.id else self._conversations[self._key(named)].next_ordinal(named.record) for named in records
+        ]
+        candidates: dict[int, list[Cleared]] = {}
+        for named, ordinal in zip(records, ordinals, strict=True):
+            conversation = self._conversations[self._key(named)]
+            if ordinal and conversation.leaf is not None:
+                candidates.setdefault(conversation.seq, []).append(legacy_entry_id(named.record, ordinal))
+        stored = {seq: self._destination.known_ids(seq, ids) for seq, ids in candidates.items()}
+        return [
+            named.id or self._generated_id(named, ordinal, stored)
+            for named, ordinal in zip(records, ordinals, strict=True)
+        ]
 
-    def _made_id(self, one: _NamedRecord, nth: int, stored: dict[int, set[str]]) -> Cleared:
-        before = made_before(one.record, nth)
-        known = stored.get(self._conversations[self._key(one)].seq, ())
-        return before if before in known else self._naming.made(one.record, nth)
+    def _generated_id(self, named: _NamedRecord, ordinal: int, stored: dict[int, set[str]]) -> Cleared:
+        legacy_id = legacy_entry_id(named.record, ordinal)
+        stored_ids = stored.get(self._conversations[self._key(named)].seq, ())
+        return legacy_id if legacy_id in stored_ids else self._naming.generated(named.record, ordinal)
 
-    def _draft(self, one: _NamedRecord, id_: Cleared) -> EntryDraft:
-        held, record = self._conversations[self._key(one)], one.record
-        parent_id = held.last if one.parent is None else one.parent
-        follows_stored = not parent_id and one.parent is None and not held.known
+    def _draft(self, named: _NamedRecord, id_: Cleared) -> EntryDraft:
+        conversation, record = self._conversations[self._key(named)], named.record
+        parent_id = conversation.last if named.parent is None else named.parent
+        follows_stored = not parent_id and named.parent is None and not conversation.known
         draft = EntryDraft(
-            conversation=held.seq,
-            parent=held.leaf if follows_stored else None,
-            parent_id=parent_id if parent_id in held.known else EMPTY,  # not itself: it is known from below on
+            conversation=conversation.seq,
+            parent=conversation.leaf if follows_stored else None,
+            parent_id=parent_id if parent_id in conversation.known else EMPTY,  # not itself: it becomes known below
             kind=record.kind,
             role=record.role,
             text=self._cleared(record.text),
@@ -153,11 +158,11 @@ class ImportWriter:
             time=record.time,
             meta=cleared_fields(record.meta),
         )
-        held.known.add(id_)
-        held.last = id_
+        conversation.known.add(id_)
+        conversation.last = id_
         return draft
 
-    def _safely_named(self, record: ImportRecord) -> _NamedRecord:
+    def _named_record(self, record: ImportRecord) -> _NamedRecord:
         name = self._naming.name
         return _NamedRecord(
             record,
@@ -167,50 +172,52 @@ class ImportWriter:
             source=None if record.source is None else name(record.source),
         )
 
-    def _key(self, one: _NamedRecord) -> tuple[Cleared, Cleared]:
-        source = self._source if self._fixed_source or one.source is None else one.source
-        return source, one.conversation
+    def _key(self, named: _NamedRecord) -> tuple[Cleared, Cleared]:
+        source = self._source if self._fixed_source or named.source is None else named.source
+        return source, named.conversation
 
     def _open_conversations(self, records: list[_NamedRecord]) -> None:
-        """Those that the records are of and that are not open yet, in one transaction."""
-        new = {self._key(one): one.record for one in reversed(records) if self._key(one) not in self._conversations}
-        wanted = [_wanted(key, record) for key, record in reversed(new.items())]
-        for key, conversation in zip(reversed(new), self._destination.open_imported(wanted), strict=True):
-            self._conversations[key] = self._named[key[1]] = _StoredConversation(conversation)
+        """Opens the records' conversations that are not open yet, in one transaction."""
+        unopened = {
+            self._key(named): named.record for named in reversed(records) if self._key(named) not in self._conversations
+        }
+        conversations = [_imported_conversation(key, record) for key, record in reversed(unopened.items())]
+        for key, conversation in zip(reversed(unopened), self._destination.open_imported(conversations), strict=True):
+            self._conversations[key] = self._by_file_id[key[1]] = _StoredConversation(conversation)
 
     def _store(self) -> None:
-        records, self._waiting, self._waiting_size = self._waiting, [], 0
+        records, self._pending, self._pending_size = self._pending, [], 0
         if not records:
             return
         self._open_conversations(records)
-        named = list(zip(records, self._ids(records), strict=True))
-        taken: list[tuple[_NamedRecord, EntryDraft]] = []
-        for one, id_ in named:
+        with_ids = list(zip(records, self._ids(records), strict=True))
+        accepted: list[tuple[_NamedRecord, EntryDraft]] = []
+        for record_, id_ in with_ids:
             try:
-                taken.append((one, self._draft(one, id_)))
-            except _OF_ONE_LINE as error:
-                self._take_bad(BadRecord(one.record.place, _why(error)))
-        drafts = [draft for _, draft in taken]
+                accepted.append((record_, self._draft(record_, id_)))
+            except _ENTRY_ERRORS as error:
+                self._take_bad(BadRecord(record_.record.location, _store_error(error)))
+        drafts = [draft for _, draft in accepted]
         try:
             self._count(drafts, self._destination.append_many(drafts))
-        except _OF_ONE_LINE:
-            self._store_each(taken)
+        except _ENTRY_ERRORS:
+            self._store_each(accepted)
         if self._on_progress:
             self._on_progress(self._entries + self._already)
 
-    def _store_each(self, taken: list[tuple[_NamedRecord, EntryDraft]]) -> None:
-        """One by one, for a batch that the store refused: what it refuses is a bad line, and what answers it a root."""
+    def _store_each(self, accepted: list[tuple[_NamedRecord, EntryDraft]]) -> None:
+        """Stores a refused batch entry by entry: a refused entry is a bad record, and its children become roots."""
         refused: dict[int, set[str]] = {}
-        for one, draft in taken:
+        for named, draft in accepted:
             bad = refused.setdefault(draft.conversation, set())
             if draft.parent_id in bad:
                 draft = replace(draft, parent_id=EMPTY)  # noqa: PLW2901 — the same entry, elsewhere
             try:
                 self._count([draft], self._destination.append_many([draft]))
-            except _OF_ONE_LINE as error:
+            except _ENTRY_ERRORS as error:
                 bad.add(draft.id)
-                self._conversations[self._key(one)].known.discard(draft.id)
-                self._take_bad(BadRecord(one.record.place, _why(error)))
+                self._conversations[self._key(named)].known.discard(draft.id)
+                self._take_bad(BadRecord(named.record.location, _store_error(error)))
 
     def _count(self, drafts: list[EntryDraft], stored: list[Entry | None]) -> None:
         for draft, entry in zip(drafts, stored, strict=True):
@@ -218,7 +225,7 @@ class ImportWriter:
                 self._already += 1
             else:
                 self._entries += 1
-                self._touched[draft.conversation] = None
+                self._changed[draft.conversation] = None
 
     def _cleared(self, text: str) -> Cleared:
         findings = examine(text, TextSource.OTHER)
@@ -226,44 +233,44 @@ class ImportWriter:
         return findings.cleared
 
 
-def _wanted(key: tuple[Cleared, Cleared], record: ImportRecord) -> ImportedConversation:
+def _imported_conversation(key: tuple[Cleared, Cleared], record: ImportRecord) -> ImportedConversation:
     source, id_ = key
     title = clear(id_ if record.title is None else record.title, TextSource.OTHER)
     return ImportedConversation(source, id_, title, record.created or record.time)
 
 
-def _why(error: Exception) -> str:
-    """Why an entry cannot be stored, as the end of a sentence."""
+def _store_error(error: Exception) -> str:
+    """The error as the end of a sentence."""
     return f"it cannot be stored: {' '.join(str(error).split())[:200].rstrip('.')}"
 
 
 class _StoredConversation:
-    """A conversation of the file, as the store has it."""
+    """The stored conversation of one in the file."""
 
     def __init__(self, stored: Conversation) -> None:
         self.seq = stored.seq
         self.leaf = stored.leaf
         self.known: set[str] = set()
         self.last = EMPTY
-        self._said: dict[bytes, int] = {}
+        self._ordinals: dict[bytes, int] = {}
 
-    def nth(self, record: ImportRecord) -> int:
-        """Its place among the entries of the conversation that say the same, from 1, in a grown file too."""
-        told = said(record)
-        nth = self._said[told] = self._said.get(told, 0) + 1
-        return nth
+    def next_ordinal(self, record: ImportRecord) -> int:
+        """Its ordinal among the conversation's entries with equal content, from 1; stable when the file grows."""
+        content_hash = entry_hash(record)
+        ordinal = self._ordinals[content_hash] = self._ordinals.get(content_hash, 0) + 1
+        return ordinal
 
 
 def store_all(
     conversations: Conversations,
-    reads: Iterable[ParsedRecord],
+    records: Iterable[ParsedRecord],
     *,
     source: str,
     fixed_source: bool,
     on_progress: OnImported | None = None,
 ) -> ImportReport:
-    """Stores what a reader gives, a transaction a batch. With `fixed_source` lines cannot name another."""
-    storing = ImportWriter(conversations, source, fixed_source=fixed_source, on_progress=on_progress)
-    for read in reads:
-        storing.take(read)
-    return storing.finish()
+    """Stores a reader's records in batches. With `fixed_source`, lines cannot name another source."""
+    writer = ImportWriter(conversations, source, fixed_source=fixed_source, on_progress=on_progress)
+    for record in records:
+        writer.take(record)
+    return writer.finish()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct, field
 
-from agent.exporters.jsonl import lines
+from agent.exporters.jsonl import jsonl_objects
 from agent.services.recall import recall
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
@@ -132,7 +132,7 @@ def _recall(memory: Memory, given: Given, asked: str) -> None:
 
 def _export(memory: Memory, given: Given) -> None:
     for conversation in memory.cold.conversations(kind=None):
-        for line in lines(memory, conversation):
+        for line in jsonl_objects(memory, conversation):
             if line["palimpsest"].get("trust") is None:
                 given.texts.add(line["text"])
                 given.cited.add(f"{line['id']} {line['time']} {line['speaker']} {line['role']}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.main import unforeseen
+from agent.cli.main import unexpected_error
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
 
 pytestmark = [
@@ -64,7 +64,7 @@ def test_a_folder_that_is_not_utf8_is_refused_in_a_sentence(bare: Run, tmp_path:
 
 
 def test_a_clock_past_the_end_of_time_is_no_defect() -> None:
-    ending = unforeseen(OverflowError("timestamp too large to convert to C _PyTime_t"))
+    ending = unexpected_error(OverflowError("timestamp too large to convert to C _PyTime_t"))
     assert ending.title == "The clock is off" and "2262" in ending.message
 
 

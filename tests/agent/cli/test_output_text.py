@@ -26,7 +26,7 @@ def imported(entries: int, conversations: int, already: int = 0, bad: int = 0) -
         already=already,
         bad=(),
         bad_count=bad,
-        taken_out=0,
+        redacted=0,
     )
 
 

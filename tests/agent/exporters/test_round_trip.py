@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.exporters.jsonl import lines
+from agent.exporters.jsonl import jsonl_objects
 from agent.importers.jsonl import read_jsonl
 from agent.importers.store import store_all
 from foundation.paths import Workspace
@@ -52,11 +52,11 @@ def test_an_export_imported_elsewhere_gives_the_same_tree(nodes: list[Any], leaf
                 )
                 seqs.append(first.cold.append(draft).seq)
             first.cold.set_leaf(conversation.seq, seqs[int(leaf * (len(seqs) - 1))])
-            exported = list(lines(first, first.cold.conversation_at(conversation.seq)))
+            exported = list(jsonl_objects(first, first.cold.conversation_at(conversation.seq)))
             raw = [json.dumps(line).encode() for line in exported]
             store_all(second.conversations, read_jsonl(raw, "other"), source="other", fixed_source=False)
             moved = second.cold.conversation(conversation.id)
-            assert list(lines(second, moved)) == exported
+            assert list(jsonl_objects(second, moved)) == exported
             assert [_told(second, entry) for entry in second.cold.path(moved.leaf or 0)] == [
                 _told(first, entry) for entry in first.cold.path(first.cold.conversation(conversation.id).leaf or 0)
             ]

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from agent.importers.formats import detect, read_file
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
-from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord
-from agent.importers.timestamps import moment
+from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
+from agent.importers.store import ImportReport, store_all
+from agent.importers.timestamps import parse_time
 from foundation.paths import Workspace
 from foundation.trust import Trust
 from memory.cold import ColdStore
@@ -60,14 +61,14 @@ def test_bad_lines_are_told_by_number_and_the_rest_is_imported(cold: ColdStore) 
         *lines({"text": "b"}),
     ]
     imported = stored(cold, read_jsonl(raw, "c"))
-    assert [bad.place for bad in imported.bad] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
+    assert [bad.location for bad in imported.bad] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
     assert imported.bad_count == 5
     assert [entry.text for entry in branch(cold, "c")] == ["a", "b"]
 
 
 def test_a_time_that_is_not_understood_is_told_and_the_line_kept(cold: ColdStore) -> None:
     imported = stored(cold, read_jsonl(lines({"text": "a", "time": "yesterday"}), "c"))
-    assert imported.bad[0].kept
+    assert imported.bad[0].partly_imported
     assert branch(cold, "c")[0].meta == {"imported": {"time": "yesterday"}}
 
 
@@ -102,7 +103,7 @@ def test_private_spans_and_secrets_do_not_reach_the_store(cold: ColdStore, works
     secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
     told = {"text": f"my <private>own</private> {secret}", "note": f"again {secret}", "speaker": "A"}
     imported = stored(cold, read_jsonl(lines(told), "c"))
-    assert imported.taken_out == 2
+    assert imported.redacted == 2
     cold.close()
     for path in workspace.root.rglob("*"):
         if path.is_file():
@@ -153,7 +154,7 @@ def test_no_line_breaks_the_reader(raw: list[bytes]) -> None:
     ],
 )
 def test_times_are_understood_as_programs_write_them(said: Any, meant: datetime | None) -> None:
-    assert moment(said) == meant
+    assert parse_time(said) == meant
 
 
 # ── large arrays ──
@@ -254,7 +255,7 @@ def test_a_line_that_is_nested_too_deep_is_told_and_its_neighbours_stay(cold: Co
     deep = '{"text": "x", "k": ' + '{"a":' * levels + "1" + "}" * levels + "}"
     imported = stored(cold, read_jsonl(lines({"text": "before"}, deep, {"text": "after"}), "x"))
     assert [entry.text for entry in branch(cold, "x")] == ["before", "after"]
-    assert [(bad.place, bad.sentence) for bad in imported.bad] == [("line 2", "it is nested too deep")]
+    assert [(bad.location, bad.sentence) for bad in imported.bad] == [("line 2", "it is nested too deep")]
 
 
 def test_a_line_that_is_nested_as_deep_as_people_write_is_kept(cold: ColdStore) -> None:

@@ -21,7 +21,7 @@ from agent.events import (
     UserStored,
 )
 from agent.session import Session
-from agent.tools.builtin import MOST_TOKENS, SearchMemory
+from agent.tools.builtin import MAX_RESULT_TOKENS, SearchMemory
 from agent.tools.port import ToolSettings
 from context.recall.prefetch import Prefetch, PrefetchResult
 from foundation.paths import Workspace
@@ -194,7 +194,7 @@ async def test_what_the_search_gives_a_model_is_bounded_at_a_passage(session: Se
     _said(session, *(f"Lantern {n * 7919}. " + f"The lantern of hut {n * 104729} is lit. " * 30 for n in range(12)))
     tool = SearchMemory(session.memory, frozenset)
     told = tool.run({"query": "lantern hut"})
-    assert estimate(told) < MOST_TOKENS + 100
+    assert estimate(told) < MAX_RESULT_TOKENS + 100
     found = json.loads(told)
     assert found["more"] == "More was found: ask for it in narrower words."
     assert all("lantern" in passage["found_by"] for passage in found["passages"])
