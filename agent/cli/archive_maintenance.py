@@ -10,8 +10,8 @@ from foundation.clock import SystemClock, iso
 from foundation.errors import Misuse
 from foundation.privacy import as_made
 from foundation.program import PROGRAM
-from foundation.sizes import size_in_words
-from foundation.text.dates.spans import moment
+from foundation.sizes import format_size
+from foundation.text.dates.filter_dates import parse_moment
 from memory.archive.lifecycle.overdue import PINNED
 from memory.errors import NotFound
 from memory.memory import Memory
@@ -93,7 +93,7 @@ def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinne
 
 def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
     """Archives conversations that were not touched since then."""
-    before = moment(age, SystemClock().now())
+    before = parse_moment(age, SystemClock().now())
     with invocation.memory(for_writing=not dry_run) as memory, output.Progress("pages") as progress:
         aging = archive_older(memory, before, dry_run=dry_run, on_page=progress)
     for sentence in damage_sentences(aging):
@@ -132,7 +132,7 @@ def repack(invocation: Invocation) -> None:
     saved = result.bytes_before - result.bytes_after
     output.narrate(
         f"{result.pages:,} pages in {result.packs:,} pack{'s' if result.packs != 1 else ''}: "
-        f"{size_in_words(result.bytes_before)} → {size_in_words(result.bytes_after)} ({size_in_words(saved)} less)."
+        f"{format_size(result.bytes_before)} → {format_size(result.bytes_after)} ({format_size(saved)} less)."
     )
 
 

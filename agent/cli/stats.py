@@ -49,7 +49,7 @@ def command() -> None:
             else []
         ),
         *([("vectors", _vectors_sentence(vectors))] if vectors else []),
-        ("database", size_in_words(figures.database_bytes)),
+        ("database", format_size(figures.database_bytes)),
     ]
     output.table(rows, ("WHAT", "HOW MUCH"))
     if figures.models:

@@ -37,7 +37,7 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
 
 def detect(path: Path, limits: ImportSettings | None = None) -> str:
     """The format by the file's beginning: jsonl, chatgpt or claude. Raises NotAnArray for another."""
-    with open_for_reading(real(path)) as stream:
+    with open_for_reading(resolve_path(path)) as stream:
         if not zipfile.is_zipfile(stream):
             stream.seek(0)
             first_line = stream.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -62,7 +62,7 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
 @contextmanager
 def _conversations(path: Path, limits: ImportSettings) -> Generator[Iterator[Any]]:
     """The conversations of an export: a JSON file, or a zip with one or several."""
-    with open_for_reading(real(path)) as stream:
+    with open_for_reading(resolve_path(path)) as stream:
         if not zipfile.is_zipfile(stream):
             stream.seek(0)
             yield objects(stream, path.name, limits.conversation)

@@ -139,7 +139,7 @@ class ReadFile:
     def run(self, arguments: dict[str, Any]) -> str:
         path = self._within(string_argument(arguments, "path"))
         try:
-            body = read_bytes(real_within(path, self._root), most=MAX_FILE_BYTES)
+            body = read_bytes(resolve_within(path, self._root), most=MAX_FILE_BYTES)
             return body.decode("utf-8").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             raise ToolFailure("Not text", f"{path.name} is not UTF-8 text.") from error
