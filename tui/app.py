@@ -33,11 +33,11 @@ class PalimpsestApp(App[None]):
         self, start: ChatStart, open_session: Callable[[], Awaitable["Session"]], *, theme: str = DARK
     ) -> None:
         super().__init__()
-        for each in THEMES:
-            self.register_theme(each)
+        for theme_ in THEMES:
+            self.register_theme(theme_)
         self.theme = theme
         if self.no_color:  # Textual alone would leave greys
-            self._filters = [NoColor() if isinstance(each, Monochrome) else each for each in self._filters]
+            self._filters = [NoColor() if isinstance(theme_, Monochrome) else theme_ for theme_ in self._filters]
         self.chat = ChatScreen(start, open_session)
         self._watch = TerminalWatch(self.chat.leave)
 

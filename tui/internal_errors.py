@@ -7,8 +7,8 @@ from typing import ParamSpec, TypeVar
 
 from foundation.errors import PalimpsestError
 
-Given = ParamSpec("Given")
-Gives = TypeVar("Gives")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 class Defect(PalimpsestError):
@@ -19,24 +19,24 @@ class Defect(PalimpsestError):
 
 def defect(error: BaseException) -> Defect:
     """The sentence for `error`; its trace stays with it as the cause."""
-    place = ""
+    location = ""
     trace = error.__traceback__
     while trace is not None:
-        place = f" ({Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno})"
+        location = f" ({Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno})"
         trace = trace.tb_next
-    found = Defect(
+    report = Defect(
         "A defect in Palimpsest",
-        f"{type(error).__name__}: {error}{place}",
+        f"{type(error).__name__}: {error}{location}",
         "What was stored is safe. Please report it; PALIMPSEST_DEBUG=1 shows the whole trace at the end.",
     )
-    found.__cause__ = error
-    return found
+    report.__cause__ = error
+    return report
 
 
-async def in_thread(work: Callable[Given, Gives], *given: Given.args, **named: Given.kwargs) -> Gives:
+async def in_thread(work: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
     """What `work` gives, from a thread. Whatever it raises comes as a PalimpsestError: for the edge of a worker."""
     try:
-        return await asyncio.to_thread(work, *given, **named)
+        return await asyncio.to_thread(work, *args, **kwargs)
     except PalimpsestError:
         raise
     except Exception as error:

@@ -29,16 +29,16 @@ def run_chat(opening: LaunchOptions) -> int:
 
 def app_of(opening: LaunchOptions) -> PalimpsestApp:
     """The application for this opening, not yet running."""
-    now = [opening]  # another one once the person trusts the workspace
+    current = [opening]  # another one once the person trusts the workspace
 
     def trust() -> Workspace:
         if opening.trust is not None:
-            now[0] = opening.trust()
-        return now[0].workspace
+            current[0] = opening.trust()
+        return current[0].workspace
 
-    def follow(link: str, wanted: bool) -> None:
-        if (answer := now[0].follow) is not None:
-            now[0] = answer(link, wanted)
+    def follow(link: str, allow: bool) -> None:
+        if (follow_link := current[0].follow) is not None:
+            current[0] = follow_link(link, allow)
 
     start = ChatStart(
         workspace=opening.workspace,
@@ -53,12 +53,12 @@ def app_of(opening: LaunchOptions) -> PalimpsestApp:
         changes=opening.changes,
         trust=trust if opening.trust is not None else None,
         untrusted_notice=opening.untrusted_notice,
-        links=lambda: now[0].links,
+        links=lambda: current[0].links,
         follow=follow,
     )
 
     async def open_session() -> "Session":
-        return await asyncio.to_thread(_open, now[0])
+        return await asyncio.to_thread(_open, current[0])
 
     return PalimpsestApp(start, open_session)
 

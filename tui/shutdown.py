@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from textual.driver import Driver
 
-LEAVING: Final = frozenset({"/exit", "/quit", "/q"})  # what a person types to end the chat
+EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})  # what a person types to end the chat
 
 _SIGNALS: Final = ("SIGTERM", "SIGHUP")
 
@@ -26,7 +26,7 @@ class TerminalWatch:
     def begin(self) -> None:
         """Takes the signals. On Windows the loop cannot; there SIGTERM is taken the plain way."""
         loop = asyncio.get_running_loop()
-        for number in _numbers():
+        for number in _signals():
             try:
                 loop.add_signal_handler(number, self._leave)
             except (NotImplementedError, RuntimeError, ValueError):
@@ -39,13 +39,13 @@ class TerminalWatch:
     def end(self) -> None:
         """Gives the signals back."""
         loop = asyncio.get_running_loop()
-        for number in _numbers():
+        for number in _signals():
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.remove_signal_handler(number)
 
     def look(self) -> None:
         """Leaves where the terminal was closed without a signal."""
-        if not _terminal_stands():
+        if not _terminal_is_open():
             self._leave()
 
 
@@ -73,17 +73,17 @@ def tolerant_driver(base: type[Driver]) -> type[Driver]:
     return TolerantDriver
 
 
-def _numbers() -> list[signal.Signals]:
+def _signals() -> list[signal.Signals]:
     return [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
 
 
-def _terminal_stands() -> bool:
+def _terminal_is_open() -> bool:
     try:
         import termios
     except ImportError:
         return True
     stdin = sys.__stdin__
-    if stdin is None or stdin.closed or not _was_terminal():
+    if stdin is None or stdin.closed or not _started_in_terminal():
         return True
     try:
         termios.tcgetattr(stdin.fileno())
@@ -92,7 +92,7 @@ def _terminal_stands() -> bool:
     return True
 
 
-def _was_terminal() -> bool:
+def _started_in_terminal() -> bool:
     """Whether there ever was a terminal: without one (a test) nothing can be closed."""
     return _STARTED_IN_TERMINAL
 

@@ -202,7 +202,7 @@ def current() -> Invocation:
 
 def piped_input() -> str | None:
     """All of standard input where it is a pipe or a file; None for a terminal or no input."""
-    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison]
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- None under pythonw
         return None
     return decode_input(message_input(), "standard input")
 

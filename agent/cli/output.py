@@ -105,9 +105,9 @@ def _with_times(value: Any) -> Any:
         case datetime():
             return iso(value)
         case dict():
-            return {key: _with_times(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+            return {key: _with_times(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType] -- any JSON
         case list() | tuple():
-            return [_with_times(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+            return [_with_times(item) for item in value]  # pyright: ignore[reportUnknownVariableType] -- any JSON
         case _:
             return value
 

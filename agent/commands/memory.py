@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.results import OnPage, OpenRecall, Outcome, Proposal, TextResult
+from agent.commands.results import OpenRecall, Outcome, Proposal, TextResult
 from agent.commands.tables import preview_rows
 from foundation.errors import Misuse
 from foundation.privacy import Cleared, clear

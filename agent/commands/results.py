@@ -61,10 +61,6 @@ class SessionSwitched(Struct, frozen=True):
     prompt: str = ""  # a text to put into the prompt
 
 
-OnPage = Callable[[int], None]
-"""Called with the number of pages done, from another thread. What it raises aborts the work; nothing is purged."""
-
-
 class Cancelled(PalimpsestError):
     """The user cancelled the work. Raised by an `OnPage`."""
 

@@ -50,6 +50,6 @@ async def detect_model(session: "Session") -> ModelOffer | None:
     if not models or session.profile.spec != "offline":
         return None
     first = models[0]
-    where = "another machine" if first.profile.remote else "this machine"
-    rest = f", /model lists all {len(models)} found" if len(models) > 1 else ""
-    return ModelOffer(first.spec, f"{first.spec} answers on {where}. F2 speaks to it{rest}.")
+    location = "another machine" if first.profile.remote else "this machine"
+    others = f", /model lists all {len(models)} found" if len(models) > 1 else ""
+    return ModelOffer(first.spec, f"{first.spec} answers on {location}. F2 speaks to it{others}.")

@@ -27,7 +27,7 @@ from agent.services.attachments import attachments_of
 from context import Attachment
 from foundation.errors import PalimpsestError
 from memory.errors import ReadOnly
-from tui.chat.history import PAST, HistoryView
+from tui.chat.history import PAGE_SIZE, HistoryView
 from tui.chat.lookup import conversations_with, names_of
 from tui.chat.progress import PageProgress
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from tui.images.protocol import GraphicsProtocol
     from tui.search.controller import EntryTarget
 
-__all__ = ["PAST", "ChatController", "ChatPort"]
+__all__ = ["PAGE_SIZE", "ChatController", "ChatPort"]
 
 
 class ChatPort(Protocol):
@@ -85,13 +85,13 @@ class ChatPort(Protocol):
 class ChatController:
     """Handles the messages of the queue in `run`; the other methods may be called meanwhile."""
 
-    def __init__(self, session: "Session", face: ChatPort, queue: MessageQueue, here: Path) -> None:
+    def __init__(self, session: "Session", view: ChatPort, queue: MessageQueue, here: Path) -> None:
         self.session = session
         self._queue = queue
-        self._face = face
+        self._view = view
         self._here = here
-        self._past = HistoryView(session, face.transcript, self._pictures)
-        self._known: frozenset[str] = frozenset()  # changes that the person made, or was told of
+        self._history = HistoryView(session, view.transcript, self._pictures)
+        self._known_changes: frozenset[str] = frozenset()  # changes that the person made, or was told of
         self._pages: PageProgress | None = None  # of an archive under way
         self._turn_failed = False  # whether the last message got no answer
 
@@ -114,8 +114,8 @@ class ChatController:
         if self.session.conversation:
             await self.show_past()
             if mismatch := await self.session.model_mismatch():
-                self._face.transcript.add(MutedLine(mismatch, gap=True))
-        self._face.opening("")
+                self._view.transcript.add(MutedLine(mismatch, gap=True))
+        self._view.opening("")
 
     async def run(self) -> None:
         """Handles messages until it is cancelled."""
@@ -126,48 +126,48 @@ class ChatController:
         self._turn_failed = False
         try:
             if message.entry is not None:
-                await self._show_place(message.entry, message.text)
+                await self._show_entry(message.entry, message.text)
             elif message.text.startswith("/") and not message.skill and _is_command(message.text):
                 await self._command(message.text.strip())
             else:
                 await self._send(message.text, message.skill)
         except PalimpsestError as error:
-            self._trouble(error)
+            self._show_error(error)
         except Exception as error:  # the edge of a turn: a defect ends it, not the chat
-            self._trouble(defect(error))
+            self._show_error(defect(error))
         finally:
-            self._face.status.tell(doing="")
+            self._view.status.tell(doing="")
         return not self._turn_failed
 
     async def _send(self, text: str, skill: str) -> None:
-        attachments, told, pictures = await asyncio.to_thread(self._attached, text)
-        if self._past.elsewhere:
+        attachments, note, pictures = await asyncio.to_thread(self._attached, text)
+        if self._history.elsewhere:
             await self.newest()
-        self._face.transcript.add(UserItem(text, told), *pictures)
-        self._face.transcript.to_end()
+        self._view.transcript.add(UserItem(text, note), *pictures)
+        self._view.transcript.to_end()
         quotes = self.session.profile.spec == "offline"
-        scribe = TurnView(self._face.transcript, self._face.status, quotes=quotes, known=self._known)
-        self._known = frozenset()
+        turn_view = TurnView(self._view.transcript, self._view.status, quotes=quotes, known=self._known_changes)
+        self._known_changes = frozenset()
         self._turn_failed = True
         try:
             async with aclosing(self.session.send(text, attachments, skill)) as events:
                 async for event in events:
-                    scribe.write(event)
+                    turn_view.write(event)
                     if isinstance(event, PermissionRequested) and not event.answer.done():
-                        event.answer.set_result(await self._face.permit(event))
-            self._turn_failed = scribe.failed
+                        event.answer.set_result(await self._view.permit(event))
+            self._turn_failed = turn_view.failed
         except ReadOnly:
-            self._face.put_back([text])  # nothing was stored: what was typed is not lost
+            self._view.put_back([text])  # nothing was stored: what was typed is not lost
             raise
         finally:
-            self._face.transcript.end_stream()
-            self._face.status.tell(working=self.session.working)
+            self._view.transcript.end_stream()
+            self._view.status.tell(working=self.session.working)
 
     def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
-        found = attachments_of(text, self._here)
-        pictures = self._pictures(found)
-        named = [each.name for each in found if not each.media_type.startswith("image/")]
-        return found, " · ".join(f"with {name}" for name in named), pictures
+        attachments = attachments_of(text, self._here)
+        pictures = self._pictures(attachments)
+        names = [attachment.name for attachment in attachments if not attachment.media_type.startswith("image/")]
+        return attachments, " · ".join(f"with {name}" for name in names), pictures
 
     def _pictures(self, parts: "Sequence[Attachment | Image]") -> list[TranscriptItem]:
         """The pictures among them, small, each with what it costs. Blocks."""
@@ -175,70 +175,70 @@ class ChatController:
             return []
         from tui.images.attached import attached_pieces
 
-        drawing = self._face.drawing(self.session.config.screen.pictures)
+        drawing = self._view.drawing(self.session.config.screen.pictures)
         return attached_pieces(parts, self.session.profile.images, drawing)
 
     # Commands
 
     async def _command(self, line: str) -> None:
-        name, _, rest = line.removeprefix("/").partition(" ")
-        self._face.status.tell(doing=f"/{name}")
+        name, _, arguments = line.removeprefix("/").partition(" ")
+        self._view.status.tell(doing=f"/{name}")
         before = self.session.conversation.id if self.session.conversation else ""
         if registry.find(name) is registry.find("context"):
-            report = await self.session.context_report(rest.strip())
+            report = await self.session.context_report(arguments.strip())
             names = await asyncio.to_thread(names_of, report, self.session.memory)
-            self._face.transcript.add(MutedLine(line, gap=True), ContextPanel(report, names))
+            self._view.transcript.add(MutedLine(line, gap=True), ContextPanel(report, names))
             return
         await self._show(line, await registry.run(self.session, line), before)
 
     async def _show(self, line: str, outcome: Outcome, before: str) -> None:
-        transcript = self._face.transcript
+        transcript = self._view.transcript
         match outcome:
             case TextResult():
-                await self._said(line, outcome)
+                await self._show_text(line, outcome)
             case Choices(command=command):
-                if (picked := await self._face.pick(outcome, self._deeper(command))) is not None:
+                if (picked := await self._view.pick(outcome, self._text_search(command))) is not None:
                     await self._command(f"{command} {picked}")
             case SendMessage(text=text, skill=skill):
                 await self._send(text, skill)
-            case Copy(text=text, description=what):
-                self._face.copied(text, what)
-            case SessionSwitched(notice=said, prompt=again):
-                await self.switched("" if again else before)
-                if said:
-                    transcript.add(MutedLine(said, gap=True))
-                if again:
-                    self._face.put_back([again])
+            case Copy(text=text, description=description):
+                self._view.copied(text, description)
+            case SessionSwitched(notice=notice, prompt=prompt):
+                await self.switched("" if prompt else before)
+                if notice:
+                    transcript.add(MutedLine(notice, gap=True))
+                if prompt:
+                    self._view.put_back([prompt])
             case Proposal():
                 await self._propose(line, outcome, before)
             case OpenRecall() | OpenSearch():
-                await self._look(outcome)
+                await self._open_memory(outcome)
             case CommandFailed(error=error):
                 transcript.add(MutedLine(line, gap=True))
-                self._trouble(error)
+                self._show_error(error)
             case Quit():
-                self._face.leave()
+                self._view.leave()
 
-    async def _look(self, outcome: OpenRecall | OpenSearch) -> None:
+    async def _open_memory(self, outcome: OpenRecall | OpenSearch) -> None:
         """Into memory: for a passage, or as one types."""
         if isinstance(outcome, OpenSearch):
             await self.search(outcome.text, asked=True)
         else:
-            await self._face.browse(self.session.memory, outcome.query, self.session.config.screen.pictures)
+            await self._view.browse(self.session.memory, outcome.query, self.session.config.screen.pictures)
 
-    async def _said(self, line: str, said: TextResult) -> None:
+    async def _show_text(self, line: str, result: TextResult) -> None:
         """The words; and in the status bar what the next request takes, where that changed."""
-        self._face.transcript.add(MutedLine(line, gap=True), MutedLine(""), *passages(said.markdown, marked=False))
-        if said.changes_context:
+        self._view.transcript.add(MutedLine(line, gap=True), MutedLine(""), *passages(result.markdown, marked=False))
+        if result.changes_context:
             report = await self.session.context_report()
-            self._face.status.tell(tokens=report.total_tokens, budget=report.budget)
+            self._view.status.tell(tokens=report.total_tokens, budget=report.budget)
 
     async def _propose(self, line: str, proposal: Proposal, before: str) -> None:
         """Asks, where the person did not say that they are sure; then does it, counting pages."""
-        if not (proposal.confirmed or await self._face.agree(proposal)):
-            self._face.transcript.add(MutedLine(line, gap=True), MutedLine("left as it is"))
+        if not (proposal.confirmed or await self._view.agree(proposal)):
+            self._view.transcript.add(MutedLine(line, gap=True), MutedLine("left as it is"))
             return
-        self._pages = PageProgress(self._face.status, proposal.activity, proposal.pages, proposal.unit)
+        self._pages = PageProgress(self._view.status, proposal.activity, proposal.pages, proposal.unit)
         try:
             outcome = await registry.carry_out(proposal, self._pages)
         finally:
@@ -247,43 +247,43 @@ class ChatController:
 
     async def switched(self, before: str = "") -> None:
         """The session stands elsewhere: its conversation is drawn, where it is another one."""
-        if self.session.profile.spec != self._face.status.standing.model:
-            self._known |= {MODEL_CHANGED}
-        self._face.status.tell(model=self.session.profile.spec, speed=0.0)
-        now = self.session.conversation.id if self.session.conversation else ""
-        if now == before:
+        if self.session.profile.spec != self._view.status.standing.model:
+            self._known_changes |= {MODEL_CHANGED}
+        self._view.status.tell(model=self.session.profile.spec, speed=0.0)
+        current = self.session.conversation.id if self.session.conversation else ""
+        if current == before:
             return
-        self._face.status.tell(tokens=0, budget=0)
-        self._face.transcript.clear()
+        self._view.status.tell(tokens=0, budget=0)
+        self._view.transcript.clear()
         await self.show_past()
-        await self._face.stands_elsewhere()
+        await self._view.stands_elsewhere()
 
     async def show_past(self) -> None:
         """The newest entries of the conversation."""
         conversation = self.session.conversation
-        self._face.opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
+        self._view.opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
         try:
-            await self._past.newest()
+            await self._history.newest()
         finally:
-            self._face.opening("")
-        self._face.transcript.to_end()
+            self._view.opening("")
+        self._view.transcript.to_end()
 
     async def earlier(self) -> None:
         """Entries before those shown, where there are any."""
-        await self._past.earlier()
+        await self._history.earlier()
 
     async def later(self) -> None:
         """Entries after those shown, where a place far up is looked at."""
-        await self._past.later()
+        await self._history.later()
 
     @property
     def elsewhere(self) -> bool:
         """Whether a place is looked at, and the transcript ends before the conversation does."""
-        return self._past.elsewhere
+        return self._history.elsewhere
 
     async def newest(self) -> None:
         """Back from a place to where the conversation goes on."""
-        self._face.transcript.clear()
+        self._view.transcript.clear()
         await self.show_past()
 
     # Searching
@@ -295,25 +295,25 @@ class ChatController:
             return not self._queue.waiting and (asked or not self._queue.busy)
 
         pictures = self.session.config.screen.pictures
-        chosen = await self._face.search(self.session.memory, text, pictures, at_rest)
-        if chosen is not None:
-            self._queue.add(chosen.sought, entry=chosen.entry)
+        target = await self._view.search(self.session.memory, text, pictures, at_rest)
+        if target is not None:
+            self._queue.add(target.sought, entry=target.entry)
 
-    async def _show_place(self, seq: int, sought: str) -> None:
+    async def _show_entry(self, seq: int, sought: str) -> None:
         from agent.services.locate import locate_entry
 
-        found = await asyncio.to_thread(locate_entry, self.session.memory, seq)
-        now = self.session.conversation
-        if now is None or now.seq != found.conversation.seq:
-            self._face.leaves()
-            self.session.switch_to(found.conversation)
-            self._face.status.tell(tokens=0, budget=0)
+        location = await asyncio.to_thread(locate_entry, self.session.memory, seq)
+        conversation = self.session.conversation
+        if conversation is None or conversation.seq != location.conversation.seq:
+            self._view.leaves()
+            self.session.switch_to(location.conversation)
+            self._view.status.tell(tokens=0, budget=0)
         try:
-            await self._past.place(found, sought)
+            await self._history.place(location, sought)
         finally:
-            await self._face.stands_elsewhere()
+            await self._view.stands_elsewhere()
 
-    def _deeper(self, command: str) -> "ExpandChoice | None":
+    def _text_search(self, command: str) -> "ExpandChoice | None":
         """Where a list of conversations finds more than their titles say."""
         if command != "/resume":
             return None
@@ -322,13 +322,13 @@ class ChatController:
 
     # Small things
 
-    def _trouble(self, error: PalimpsestError) -> None:
+    def _show_error(self, error: PalimpsestError) -> None:
         """What went wrong; what the person ended themselves is a quiet line."""
         hint = error.hint
         if self.session.workspace.is_read_only:  # this session stays as it was opened
             hint = hint.replace("then try again", "then open the chat again")
-        told = MutedLine(error.message) if isinstance(error, Cancelled) else ErrorItem(error.title, error.message, hint)
-        self._face.transcript.add(told)
+        item = MutedLine(error.message) if isinstance(error, Cancelled) else ErrorItem(error.title, error.message, hint)
+        self._view.transcript.add(item)
 
 
 def _is_command(text: str) -> bool:

@@ -48,36 +48,38 @@ DELAY: Final = 0.4  # seconds after the last key
 class DraftKeeper:
     """`changed` at each key, `save` where it must be on disk now, `restore` where a conversation is taken up."""
 
-    def __init__(self, prompt: Prompt, history: PromptHistory, drafts: Drafts, where: Callable[[], str]) -> None:
+    def __init__(
+        self, prompt: Prompt, history: PromptHistory, drafts: Drafts, current_conversation: Callable[[], str]
+    ) -> None:
         """`where` names the conversation; "" while it is not known which: nothing is written or lost then."""
         self._prompt = prompt
         self._history = history
         self._drafts = drafts
-        self._where = where
-        self._key = ""  # where the draft on disk is
-        self._clock: Timer | None = None
-        self._between = False  # on the way to another conversation: the prompt belongs to none
+        self._current_conversation = current_conversation
+        self._saved_as = ""  # where the draft on disk is
+        self._timer: Timer | None = None
+        self._is_switching = False  # on the way to another conversation: the prompt belongs to none
 
     def changed(self) -> None:
         """Saves a moment after the last key."""
-        self._stop_clock()
-        self._clock = self._prompt.set_timer(DELAY, self._save_soon)
+        self._stop_timer()
+        self._timer = self._prompt.set_timer(DELAY, self._save_soon)
 
     def save(self) -> None:
         """Saves now. Raises OSError."""
-        self._stop_clock()
+        self._stop_timer()
         self._write(self._prompt.whole)
 
     def put_away(self) -> None:
         """Saves, and empties the prompt; nothing is written until `restore` says where one writes. Raises OSError."""
         self.save()
-        self._key = ""
-        self._between = True
+        self._saved_as = ""
+        self._is_switching = True
         self._prompt.put("")
 
     def save_at_end(self) -> None:
         """Like `save`; where the conversation never came to be known, the text stands in the history."""
-        if self._where():
+        if self._current_conversation():
             self.save()
         else:
             self._prompt.remember()
@@ -91,24 +93,24 @@ class DraftKeeper:
         try:
             await asyncio.to_thread(self._history.load)
         except OSError as error:
-            self._tell(f"What was typed before could not be read: {error.strerror}.")
+            self._warn(f"What was typed before could not be read: {error.strerror}.")
 
     async def restore(self) -> None:
         """The conversation's draft returns. Where something is being typed, the draft is the history's newest."""
-        key = self._where()
-        self._between = False
-        if not key or key == self._key:
+        key = self._current_conversation()
+        self._is_switching = False
+        if not key or key == self._saved_as:
             return
         try:
             draft = await asyncio.to_thread(self._drafts.load, key)
         except (OSError, PalimpsestError) as error:
-            self._tell(f"The draft could not be read: {error}")
+            self._warn(f"The draft could not be read: {error}")
             return
         if draft and self._prompt.text.strip():
             self._history.add(draft)
         elif draft:
             self._prompt.put(draft)
-        self._key = key
+        self._saved_as = key
 
     def _save_soon(self) -> None:
         self._prompt.run_worker(self._save_quietly(self._prompt.whole), group="draft", exclusive=True)
@@ -117,20 +119,20 @@ class DraftKeeper:
         try:
             await asyncio.to_thread(self._write, text)
         except OSError as error:
-            self._tell(f"The draft could not be kept: {error.strerror}.")
+            self._warn(f"The draft could not be kept: {error.strerror}.")
 
     def _write(self, text: str) -> None:
-        key = self._where()
-        if not key or self._between:
+        key = self._current_conversation()
+        if not key or self._is_switching:
             return
         self._drafts.save(key, text)
-        if self._key and self._key != key:
-            self._drafts.save(self._key, "")  # the text moved along: a new conversation has begun
-        self._key = key
+        if self._saved_as and self._saved_as != key:
+            self._drafts.save(self._saved_as, "")  # the text moved along: a new conversation has begun
+        self._saved_as = key
 
-    def _stop_clock(self) -> None:
-        if self._clock:
-            self._clock.stop()
+    def _stop_timer(self) -> None:
+        if self._timer:
+            self._timer.stop()
 
-    def _tell(self, text: str) -> None:
+    def _warn(self, text: str) -> None:
         self._prompt.notify(text, severity="warning", markup=False)

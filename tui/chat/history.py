@@ -38,11 +38,11 @@ def _pieces(entry: Entry, passage: Callable[[Entry], EntryText], pictures: Pictu
         case EntryKind.SUMMARY, _:
             return [MutedLine("older turns are in the archive; a summary stands in their place", gap=True)]
         case EntryKind.MESSAGE, Role.USER:
-            seen = [part for part in entry.sent if isinstance(part, Image)]
-            return [UserItem(_text(entry, passage)), *pictures(seen)]
+            images = [part for part in entry.sent if isinstance(part, Image)]
+            return [UserItem(_text(entry, passage)), *pictures(images)]
         case EntryKind.MESSAGE, _:
-            shown = passages(_text(entry, passage))
-            return shown if entry.complete else [*shown, MutedLine("the answer broke off here", gap=True)]
+            answer = passages(_text(entry, passage))
+            return answer if entry.complete else [*answer, MutedLine("the answer broke off here", gap=True)]
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
             return [MutedLine(f"▸ {entry.meta.get('name', 'tool')}: {short_count(entry.chars)} characters", gap=True)]
         case _:
@@ -57,9 +57,9 @@ def _text(entry: Entry, passage: Callable[[Entry], EntryText]) -> str:
         return f"[lost: {error.message}]"
 
 
-PAST: Final = 20  # entries shown when a conversation is taken up, and with each look further back
-ABOVE: Final = 10  # entries shown above a place
-ASIDE: Final = (
+PAGE_SIZE: Final = 20  # entries shown when a conversation is taken up, and with each look further back
+ENTRIES_ABOVE: Final = 10  # entries shown above a place
+OFF_BRANCH_NOTICE: Final = (
     "This stands on another branch; what you write goes on from the conversation's newest. Ctrl+End goes there."
 )
 
@@ -73,72 +73,76 @@ class HistoryView:
         self._pictures = pictures
         self._oldest: int | None = None  # seq of the first entry shown; None where there is none before it
         self._below: deque[int] = deque()  # seqs of what comes after the last entry shown
-        self._aside = False  # whether what is shown is another branch than that which goes on
-        self._look = 0  # counts what was shown from the beginning
+        self._is_off_branch = False  # whether what is shown is another branch than that which goes on
+        self._generation = 0  # counts what was shown from the beginning
 
     @property
     def elsewhere(self) -> bool:
         """Whether the transcript ends before the conversation does."""
-        return self._aside or bool(self._below)
+        return self._is_off_branch or bool(self._below)
 
     async def newest(self) -> None:
         """The newest entries, above what stands there."""
         self._begin()
-        await self._above(None)
+        await self._load_above(None)
 
     async def earlier(self) -> None:
         """Entries before those shown, where there are any."""
         if self._oldest is not None:
-            await self._above(self._oldest)
+            await self._load_above(self._oldest)
 
     async def later(self) -> None:
         """Entries after those shown, where there are any."""
         if not self._below:
             return
-        look, below = self._look, self._below
+        generation, below = self._generation, self._below
         self._below = deque()  # one look forth at a time
-        pieces = await self._pieces_at([below.popleft() for _ in range(min(PAST, len(below)))])
-        if look == self._look:
+        pieces = await self._pieces_at([below.popleft() for _ in range(min(PAGE_SIZE, len(below)))])
+        if generation == self._generation:
             self._below = below
             self._transcript.put_after(pieces, more=self.elsewhere)
 
-    async def place(self, found: "EntryLocation", sought: str) -> None:
+    async def place(self, location: "EntryLocation", sought: str) -> None:
         """These entries and no others: the one that was found, and what stands around it."""
-        look = self._begin()
-        below = deque(found.below)
-        above = await self._session.history(ABOVE, found.entry.seq)
+        generation = self._begin()
+        seqs_below = deque(location.below)
+        above = await self._session.history(ENTRIES_ABOVE, location.entry.seq)
         before = await self._pieces(above)
-        here: TranscriptItem = MutedLine(f"▸ found here: {sought}" if sought else "▸ found here", tone="good", gap=True)
-        shown = await self._pieces([found.entry]) or [MutedLine(await asyncio.to_thread(self._text, found.entry))]
-        after = await self._pieces_at([below.popleft() for _ in range(min(PAST, len(below)))])
-        if look != self._look:
+        marker: TranscriptItem = MutedLine(
+            f"▸ found here: {sought}" if sought else "▸ found here", tone="good", gap=True
+        )
+        shown = await self._pieces([location.entry]) or [MutedLine(await asyncio.to_thread(self._text, location.entry))]
+        after = await self._pieces_at([seqs_below.popleft() for _ in range(min(PAGE_SIZE, len(seqs_below)))])
+        if generation != self._generation:
             return
-        self._oldest = above[0].seq if len(above) == ABOVE else None
-        self._below, self._aside = below, found.off_branch
-        notice: list[TranscriptItem] = [MutedLine(ASIDE, tone="warning", gap=True)] if found.off_branch else []
-        self._transcript.show([*before, *notice, here, *shown, *after])
-        self._transcript.reach(here, more=self.elsewhere)
+        self._oldest = above[0].seq if len(above) == ENTRIES_ABOVE else None
+        self._below, self._is_off_branch = seqs_below, location.off_branch
+        notice: list[TranscriptItem] = (
+            [MutedLine(OFF_BRANCH_NOTICE, tone="warning", gap=True)] if location.off_branch else []
+        )
+        self._transcript.show([*before, *notice, marker, *shown, *after])
+        self._transcript.reach(marker, more=self.elsewhere)
 
     def _begin(self) -> int:
-        self._look += 1
-        self._oldest, self._below, self._aside = None, deque(), False
-        return self._look
+        self._generation += 1
+        self._oldest, self._below, self._is_off_branch = None, deque(), False
+        return self._generation
 
-    async def _above(self, before: int | None) -> None:
-        look = self._look
+    async def _load_above(self, before: int | None) -> None:
+        generation = self._generation
         self._oldest = None  # one look back at a time
-        entries = await self._session.history(PAST, before)
+        entries = await self._session.history(PAGE_SIZE, before)
         for entry in reversed(entries):  # the newest is seen first
             pieces = await self._pieces([entry])
-            if look != self._look:
+            if generation != self._generation:
                 return
             self._transcript.put_before(pieces)
-        if len(entries) == PAST and look == self._look:
+        if len(entries) == PAGE_SIZE and generation == self._generation:
             self._oldest = entries[0].seq
 
     async def _pieces_at(self, seqs: Sequence[int]) -> list[TranscriptItem]:
-        found = await asyncio.to_thread(self._session.memory.conversations.entries, seqs)
-        return await self._pieces([found[seq] for seq in seqs if seq in found])
+        entries = await asyncio.to_thread(self._session.memory.conversations.entries, seqs)
+        return await self._pieces([entries[seq] for seq in seqs if seq in entries])
 
     async def _pieces(self, entries: "Sequence[Entry]") -> list[TranscriptItem]:
         return await asyncio.to_thread(pieces_of, entries, self._session.memory.passage, self._pictures)

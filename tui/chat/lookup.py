@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from memory.memory import Memory
 
 
-PASSAGES: Final = 40  # looked at; several may stand in one conversation
+MAX_HITS: Final = 40  # looked at; several may stand in one conversation
 
 
 def conversations_with(memory: "Memory", text: str) -> list[ChoiceItem]:
     """The conversations that hold it, best first, each with the passage. Blocks."""
-    found: dict[str, ChoiceItem] = {}
-    for hit in memory.search.query(Query(text=text, limit=PASSAGES)).hits:
-        if hit.entry is None or hit.conversation in found:
+    choices: dict[str, ChoiceItem] = {}
+    for hit in memory.search.query(Query(text=text, limit=MAX_HITS)).hits:
+        if hit.entry is None or hit.conversation in choices:
             continue
         conversation = _conversation(memory, hit.entry)
         if conversation is not None and conversation.kind == "chat":
             day = iso(conversation.updated)[:10]
             label = conversation.title or "(untitled)"
-            found[hit.conversation] = ChoiceItem(conversation.id, label, f"{day} · {hit.snippet}")
-    return list(found.values())
+            choices[hit.conversation] = ChoiceItem(conversation.id, label, f"{day} · {hit.snippet}")
+    return list(choices.values())
 
 
 def _conversation(memory: "Memory", entry: int) -> Conversation | None:
@@ -42,20 +42,20 @@ def _conversation(memory: "Memory", entry: int) -> Conversation | None:
 
 
 RECALLED: Final = "recalled "
-TITLE: Final = 30  # cells of a title
+TITLE_CELLS: Final = 30  # cells of a title
 
 
 def names_of(report: "ContextReport", memory: "Memory") -> dict[str, str]:
     """`recalled e_4kx7…` as `recalled “House”, 2026-03-14`, for each source where the store knows it. Blocks."""
-    named = {source.name for layer in report.layers for source in (*layer.sources, *layer.dropped)}
-    found = {name: _passage(memory, name.removeprefix(RECALLED)) for name in named if name.startswith(RECALLED)}
-    return {name: RECALLED + words for name, words in found.items() if words}
+    sources = {source.name for layer in report.layers for source in (*layer.sources, *layer.dropped)}
+    labels = {name: _entry_label(memory, name.removeprefix(RECALLED)) for name in sources if name.startswith(RECALLED)}
+    return {name: RECALLED + label for name, label in labels.items() if label}
 
 
-def _passage(memory: "Memory", ref: str) -> str:
+def _entry_label(memory: "Memory", ref: str) -> str:
     try:
         entry = memory.conversations.find_entry(ref)
         title = memory.conversations.at(entry.conversation_seq).title
     except MemoryFailure:  # a note, a page, a file: its own name says what it is
         return ""
-    return f"“{clipped(title or 'untitled', TITLE)}”, {iso(entry.time)[:10]}"
+    return f"“{clipped(title or 'untitled', TITLE_CELLS)}”, {iso(entry.time)[:10]}"

@@ -10,30 +10,30 @@ from tui.widgets.status import StatusBar
 class PageProgress:
     """Called with each page that is done. After `cancel` the next call ends the work: nothing is let go then."""
 
-    def __init__(self, status: StatusBar, doing: str, pages: int, counts: str = "page") -> None:
+    def __init__(self, status: StatusBar, activity: str, pages: int, unit: str = "page") -> None:
         self._status = status
-        self._doing = doing
+        self._activity = activity
         self._pages = pages
-        self._counts = counts
+        self._unit = unit
         self._cancelled = Event()
         self._loop = asyncio.get_running_loop()
-        self._tell(0)
+        self._show(0)
 
     def __call__(self, done: int) -> None:
         if self._cancelled.is_set():
-            raise Cancelled(self._doing.capitalize())
-        self._loop.call_soon_threadsafe(self._tell, done)
+            raise Cancelled(self._activity.capitalize())
+        self._loop.call_soon_threadsafe(self._show, done)
 
     def cancel(self) -> None:
         self._cancelled.set()
-        self._status.tell(doing=f"{self._doing} · stopping at the next {self._counts}")
+        self._status.tell(doing=f"{self._activity} · stopping at the next {self._unit}")
 
-    def _tell(self, done: int) -> None:
+    def _show(self, done: int) -> None:
         if not self._cancelled.is_set():
-            self._status.tell(doing=f"{self._doing} · {self._counted(done)}Esc cancels")
+            self._status.tell(doing=f"{self._activity} · {self._count(done)}Esc cancels")
 
-    def _counted(self, done: int) -> str:
+    def _count(self, done: int) -> str:
         if not done:
-            return f"about {self._pages:,} {self._counts}{'s' if self._pages != 1 else ''} · " if self._pages else ""
-        of = f" of about {max(self._pages, done):,}" if self._pages else ""
-        return f"{self._counts} {done:,}{of} · "
+            return f"about {self._pages:,} {self._unit}{'s' if self._pages != 1 else ''} · " if self._pages else ""
+        total = f" of about {max(self._pages, done):,}" if self._pages else ""
+        return f"{self._unit} {done:,}{total} · "

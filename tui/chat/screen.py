@@ -18,7 +18,7 @@ from tui.chat.drafts import NEW, DraftKeeper, Drafts
 from tui.chat.start import ChatStart, short_path
 from tui.chat.view import ChatView, ChatWidgets
 from tui.internal_errors import defect
-from tui.shutdown import LEAVING
+from tui.shutdown import EXIT_COMMANDS
 from tui.typed_app import host
 from tui.widgets.new_below import NewBelowHint
 from tui.widgets.prompt.history import PromptHistory
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from tui.chat.controller import ChatController
     from tui.dialogs.trust import QuestionDialog
 
-SECOND_THOUGHT: Final = 2.0  # seconds in which Ctrl+C again leaves
+LEAVE_REQUEST_S: Final = 2.0  # seconds in which Ctrl+C again leaves
 
 
 class ChatScreen(Screen[None]):
@@ -56,44 +56,46 @@ class ChatScreen(Screen[None]):
         self._open_session = open_session
         self._history = PromptHistory(start.workspace.prompt_history)
         self.controller: ChatController | None = None
-        self._unopened: PalimpsestError | None = None  # why there is no session and will be none
+        self._open_error: PalimpsestError | None = None  # why there is no session and will be none
         self.is_conversation_known = not start.goes_on  # whether it is known in which conversation the person writes
-        self._watching: Worker[None] | None = None  # the workspace's files
+        self._file_watch: Worker[None] | None = None  # the workspace's files
         self._offer = ""  # the spec of a model that was found
         self.is_leaving = False
-        self._asked_to_leave = False
+        self._leave_requested = False
         self.resumable = ""  # the id of the conversation that was left
         self.transcript = Transcript(id="transcript")
         self.status = StatusBar()
-        self._newer = NewBelowHint()
+        self._new_below = NewBelowHint()
         self.suggestions = Suggestions()
         self.prompt = Prompt(self._history, self.suggestions)
-        self._waiting = Static(id="waiting", markup=False)
-        self.draft_keeper = DraftKeeper(self.prompt, self._history, Drafts(start.workspace.drafts), self._writing_in)
+        self._queue_list = Static(id="waiting", markup=False)
+        self.draft_keeper = DraftKeeper(
+            self.prompt, self._history, Drafts(start.workspace.drafts), self._prompt_conversation
+        )
         parts = ChatWidgets(
             screen=self,
             transcript=self.transcript,
             status=self.status,
             prompt=self.prompt,
-            waiting=self._waiting,
+            waiting=self._queue_list,
             keeper=self.draft_keeper,
         )
-        self._face = ChatView(parts, self.leave)
-        self.queue = MessageQueue(on_change=self._show_queue, on_return=self._face.put_back)
+        self._view = ChatView(parts, self.leave)
+        self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.put_back)
 
     def compose(self) -> ComposeResult:
         yield self.transcript
         with Vertical(id="foot"), Vertical(id="foot-column"):
-            yield self._newer
+            yield self._new_below
             yield self.suggestions
-            yield self._waiting
+            yield self._queue_list
             with Horizontal(id="prompt-line"):
                 yield Static("❯", id="prompt-mark", markup=False)
                 yield self.prompt
             yield self.status
 
     def on_mount(self) -> None:
-        self._waiting.display = False
+        self._queue_list.display = False
         start = self._start
         pieces: list[TranscriptItem] = []
         if not start.goes_on:
@@ -102,7 +104,7 @@ class ChatScreen(Screen[None]):
         self.transcript.add(*pieces)
         self.status.tell(model=start.model, working="opening the memory")
         if start.goes_on:
-            self._face.opening("the conversation")
+            self._view.opening("the conversation")
         if start.message:
             self.queue.add(start.message)
         self.prompt.focus()
@@ -117,7 +119,7 @@ class ChatScreen(Screen[None]):
     def _is_open(self) -> bool:
         return self.controller is not None and self.is_conversation_known
 
-    def _writing_in(self) -> str:
+    def _prompt_conversation(self) -> str:
         """The conversation that the prompt's text belongs to; "" while it is not known."""
         conversation = self.controller.session.conversation if self.controller else None
         return conversation.id if conversation else NEW if self.is_conversation_known else ""
@@ -134,22 +136,22 @@ class ChatScreen(Screen[None]):
             session = await self._open_session()
             from tui.chat.controller import ChatController
 
-            self.controller = talk = ChatController(session, self._face, self.queue, self._start.here)
-            session.on_working = lambda words: self.status.tell(working=words)
+            self.controller = controller = ChatController(session, self._view, self.queue, self._start.here)
+            session.on_working = lambda text: self.status.tell(working=text)
             self.status.tell(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
         except (PalimpsestError, OSError) as error:
-            await self._stay_unopened(error if isinstance(error, PalimpsestError) else defect(error))
+            await self._fail_to_open(error if isinstance(error, PalimpsestError) else defect(error))
             return
         try:
-            await talk.take_up(self._start.resume, latest=self._start.latest)
+            await controller.take_up(self._start.resume, latest=self._start.latest)
         except PalimpsestError as error:
-            self._tell_trouble(error)
+            self._show_error(error)
         self.is_conversation_known = True
         await self.draft_keeper.restore()
         session.begin_background()
-        self._offer_model(talk)
-        self._watching = self._watch_files(talk)
-        await talk.run()
+        self._offer_model(controller)
+        self._file_watch = self._watch_files(controller)
+        await controller.run()
 
     async def _ask_for_trust(self) -> None:
         """Where the workspace was made elsewhere, or changed since it was trusted: the person trusts it, or not now."""
@@ -159,13 +161,13 @@ class ChatScreen(Screen[None]):
         from tui.dialogs.trust import ChangesScreen, TrustScreen
 
         question = ChangesScreen(start.changes) if start.changes else TrustScreen(start.brings)
-        if not await self._answer(question):
+        if not await self._ask(question):
             self.transcript.add(MutedLine(start.untrusted_notice, tone="warning", gap=True))
             return
         try:
             workspace = await asyncio.to_thread(start.trust)
         except (PalimpsestError, OSError) as error:
-            self._tell_trouble(error if isinstance(error, PalimpsestError) else defect(error))
+            self._show_error(error if isinstance(error, PalimpsestError) else defect(error))
             return
         self._history.move(workspace.prompt_history)
         self.draft_keeper.move(workspace.drafts)
@@ -179,52 +181,52 @@ class ChatScreen(Screen[None]):
             from agent.services.trust import link_effect
             from tui.dialogs.trust import LinkScreen
 
-            wanted = await self._answer(LinkScreen(name, target, link_effect(name)))
-            if wanted is None:
+            allowed = await self._ask(LinkScreen(name, target, link_effect(name)))
+            if allowed is None:
                 continue
             try:
-                await asyncio.to_thread(follow, name, wanted)
+                await asyncio.to_thread(follow, name, allowed)
             except (PalimpsestError, OSError) as error:
-                self._tell_trouble(error if isinstance(error, PalimpsestError) else defect(error))
+                self._show_error(error if isinstance(error, PalimpsestError) else defect(error))
 
-    async def _answer(self, question: "QuestionDialog") -> bool | None:
+    async def _ask(self, question: "QuestionDialog") -> bool | None:
         """What the person answers; what was typed meanwhile stands in the prompt."""
         answer = await host(self).push_screen_wait(question)
         if question.typed:
             self.prompt.put(self.prompt.text + question.typed)
         return answer
 
-    async def _stay_unopened(self, error: PalimpsestError) -> None:
+    async def _fail_to_open(self, error: PalimpsestError) -> None:
         """There will be no session: what was sent is a draft again."""
-        self._unopened = error
+        self._open_error = error
         self.is_conversation_known = True  # so that a draft has its place; the one that stands there returns first
         await self.draft_keeper.restore()
-        self._tell_trouble(error)
+        self._show_error(error)
         self.queue.return_unsent()
 
     def _show_queue(self) -> None:
         """Shows the messages that wait: for the session to open, or for the answer under way."""
-        shown = self.queue.waiting if self.queue.busy or not self._is_open else ()
-        self._face.show_waiting([message.text for message in shown])
+        messages = self.queue.waiting if self.queue.busy or not self._is_open else ()
+        self._view.show_waiting([message.text for message in messages])
 
-    def _tell_trouble(self, error: PalimpsestError) -> None:
-        self._face.opening("")
+    def _show_error(self, error: PalimpsestError) -> None:
+        self._view.opening("")
         self.transcript.add(ErrorItem(error.title, error.message, error.hint))
 
     @work
-    async def _offer_model(self, talk: "ChatController") -> None:
+    async def _offer_model(self, controller: "ChatController") -> None:
         """Where no model answers, looks once for one on this machine."""
         from tui.chat.background import detect_model
 
-        if offer := await detect_model(talk.session):
+        if offer := await detect_model(controller.session):
             self._offer = offer.spec
             self.transcript.add(MutedLine(offer.text, tone="good", gap=True))
 
     @work(group="files")
-    async def _watch_files(self, talk: "ChatController") -> None:
+    async def _watch_files(self, controller: "ChatController") -> None:
         from tui.chat.background import watch_files
 
-        await watch_files(talk.session, lambda: self.queue.is_idle, self.transcript)
+        await watch_files(controller.session, lambda: self.queue.is_idle, self.transcript)
 
     def action_take_offer(self) -> None:
         if self._offer and self.controller:
@@ -235,19 +237,19 @@ class ChatScreen(Screen[None]):
 
     @on(Prompt.Submitted)
     def _submitted(self, message: Prompt.Submitted) -> None:
-        self._forget_asking()
+        self._cancel_leave_request()
         self.draft_keeper.save()
-        if message.text.strip() in LEAVING:
+        if message.text.strip() in EXIT_COMMANDS:
             self.leave()
-        elif self._unopened is not None:  # nothing can be sent
-            self._face.put_back([message.text])
-            self._tell_trouble(self._unopened)
+        elif self._open_error is not None:  # nothing can be sent
+            self._view.put_back([message.text])
+            self._show_error(self._open_error)
         else:
             self.queue.add(message.text)
 
     @on(Prompt.Changed)
-    def _changed(self) -> None:
-        self._forget_asking()
+    def _prompt_changed(self) -> None:
+        self._cancel_leave_request()
         self.draft_keeper.changed()
         self._complete()
 
@@ -256,9 +258,9 @@ class ChatScreen(Screen[None]):
         from tui.widgets.prompt.completion import commands_for, files_for
 
         text, before = self.prompt.text, self.prompt.before_cursor
-        found = commands_for(text) or await files_for(before, self._start.here)
+        suggestions = commands_for(text) or await files_for(before, self._start.here)
         if self.prompt.text == text:
-            self.suggestions.offer(found)
+            self.suggestions.offer(suggestions)
 
     @on(Prompt.HistoryRequested)
     @work
@@ -285,15 +287,15 @@ class ChatScreen(Screen[None]):
             self.transcript.to_end()
 
     @work(exclusive=True, group="earlier")
-    async def _back_to_newest(self, talk: "ChatController") -> None:
-        await talk.newest()
+    async def _back_to_newest(self, controller: "ChatController") -> None:
+        await controller.newest()
 
     def action_oldest(self) -> None:
         self.transcript.scroll_to(y=0, animate=False)
 
     @on(Transcript.NewBelowChanged)
-    def _unseen(self, message: Transcript.NewBelowChanged) -> None:
-        self._newer.tell(there=message.there)
+    def _show_new_below(self, message: Transcript.NewBelowChanged) -> None:
+        self._new_below.tell(there=message.there)
 
     @on(Transcript.TopReached)
     @work(exclusive=True, group="earlier")
@@ -321,17 +323,17 @@ class ChatScreen(Screen[None]):
 
     @on(Prompt.Interrupted)
     def _interrupted(self) -> None:
-        if self._asked_to_leave:
+        if self._leave_requested:
             self.leave()
             return
-        self._asked_to_leave = True
+        self._leave_requested = True
         self.status.tell(
             hint="Esc stops the answer · Ctrl+C again leaves" if self.queue.busy else "Ctrl+C again leaves"
         )
-        self.set_timer(SECOND_THOUGHT, self._forget_asking)
+        self.set_timer(LEAVE_REQUEST_S, self._cancel_leave_request)
 
-    def _forget_asking(self) -> None:
-        self._asked_to_leave = False
+    def _cancel_leave_request(self) -> None:
+        self._leave_requested = False
         self.status.tell(hint="")
 
     @on(Prompt.EndOfInput)
@@ -352,11 +354,11 @@ class ChatScreen(Screen[None]):
 
     async def close_session(self) -> str:
         """Stops the answer, keeps what came, closes the memory; gives the conversation's id."""
-        talk, self.controller = self.controller, None
-        if talk is None:
+        controller, self.controller = self.controller, None
+        if controller is None:
             return ""
-        if self._watching:
-            self._watching.cancel()
-        self.resumable = talk.session.conversation.id if talk.session.conversation else ""
-        await talk.session.close()
+        if self._file_watch:
+            self._file_watch.cancel()
+        self.resumable = controller.session.conversation.id if controller.session.conversation else ""
+        await controller.session.close()
         return self.resumable

@@ -27,12 +27,12 @@ from tui.widgets.status import StatusBar, short_count
 from tui.widgets.transcript.items import ErrorItem, MutedLine, notice_line
 from tui.widgets.transcript.view import Transcript
 
-MOST_CITED: Final = 3
+MAX_CITED: Final = 3
 
 MODEL_CHANGED: Final = "the model changed"
 ARCHIVED: Final = "older turns were archived"
 
-_WORDS: Final = {
+_REASONS: Final = {
     MODEL_CHANGED: "Another model answers now",
     ARCHIVED: "Older turns left for the archive",
     "another branch": "Another branch of the conversation",
@@ -52,10 +52,10 @@ class TurnView:
         self._transcript = transcript
         self._status = status
         self._quotes = quotes
-        self._known = known
+        self._known_changes = known
         self._recalled: tuple[RecalledSpan, ...] = ()
         self._answering = False  # whether the answer has its mark
-        self._thought = 0  # characters of reasoning
+        self._reasoning_chars = 0  # characters of reasoning
         self.failed = False  # whether the turn ended without its answer
 
     def write(self, event: SessionEvent) -> None:
@@ -63,8 +63,8 @@ class TurnView:
             case TextDelta(text=text):
                 self._text(text)
             case ReasoningDelta(text=text):
-                self._thought += len(text)
-                self._status.tell(doing=f"thinking · {short_count(self._thought)} characters · Esc stops")
+                self._reasoning_chars += len(text)
+                self._status.tell(doing=f"thinking · {short_count(self._reasoning_chars)} characters · Esc stops")
             case Prefill(done=done, total=total):
                 self._status.tell(doing=f"reading {short_count(done)}/{short_count(total)} tokens · Esc stops")
             case ContextReady(report=report):
@@ -76,37 +76,37 @@ class TurnView:
             case UserStored():
                 self._status.tell(doing="thinking back · Esc stops")
             case Notice() | WordsHidden() | EpochChanged() | Compacted():
-                self._quiet(event)
+                self._write_quietly(event)
             case ToolStarted() | ToolFinished() | PermissionRequested():
-                self._quiet(event)
+                self._write_quietly(event)
             case AnswerStored() | Stopped() | TurnFailed():
                 self._end(event)
 
     def _text(self, text: str) -> None:
-        if not self._answering and self._thought:
-            self._quiet_line(f"thought for {short_count(self._thought)} characters", gap=True)
+        if not self._answering and self._reasoning_chars:
+            self._quiet_line(f"thought for {short_count(self._reasoning_chars)} characters", gap=True)
         self._transcript.feed(text, marked=not self._answering)
         self._answering = True
         self._status.tell(doing="answering · Esc stops")
 
-    def _quiet(self, event: SessionEvent) -> None:
+    def _write_quietly(self, event: SessionEvent) -> None:
         match event:
             case Notice(level=level, text=text):
                 self._transcript.add(notice_line(level, text))
             case WordsHidden():
                 self._transcript.add(notice_line("warning", event.text))
             case EpochChanged(reason=reason):
-                if words := epoch_words(reason, known=self._known):
-                    self._quiet_line(words)
+                if notice := epoch_notice(reason, known=self._known_changes):
+                    self._quiet_line(notice)
             case Compacted(receipt=receipt):
-                self._known |= {ARCHIVED}
+                self._known_changes |= {ARCHIVED}
                 self._quiet_line(receipt.text, gap=True)
             case ToolStarted(summary=summary, call=call):
                 self._quiet_line(f"▸ {summary or call.name}", gap=True)
                 self._status.tell(doing=f"{call.name} · Esc stops")
             case ToolFinished(call=call, chars=chars, failed=failed):
-                came = "failed" if failed else f"{short_count(chars)} characters"
-                self._transcript.add(MutedLine(f"  {call.name}: {came}", tone="warning" if failed else "muted"))
+                outcome = "failed" if failed else f"{short_count(chars)} characters"
+                self._transcript.add(MutedLine(f"  {call.name}: {outcome}", tone="warning" if failed else "muted"))
             case _:
                 pass
 
@@ -120,7 +120,7 @@ class TurnView:
             case AnswerStored(reason=reason):
                 if reason == "length":
                     self._quiet_line("cut at the length kept for an answer; say “go on” for more", gap=True)
-                self._cite()
+                self._list_recalled()
             case Stopped(text=text):
                 self._quiet_line("stopped; what came is kept" if text else "stopped", gap=True)
             case TurnFailed(title=title, message=message, hint=hint, text=text):
@@ -129,25 +129,25 @@ class TurnView:
                     self._quiet_line("what came before is kept")
         self._status.tell(doing="")
 
-    def _cite(self) -> None:
+    def _list_recalled(self) -> None:
         """What was recalled, with its address and how far to trust it."""
         if not self._recalled or self._quotes:
             return
-        cited = [f"{part.citation} {part.trust.value}" for part in self._recalled[:MOST_CITED]]
+        cited = [f"{part.citation} {part.trust.value}" for part in self._recalled[:MAX_CITED]]
         if (more := len(self._recalled) - len(cited)) > 0:
             cited.append(f"and {more} more")
         for number, line in enumerate(cited):
             self._transcript.add(MutedLine(("recalled  " if number == 0 else " " * 10) + line, gap=number == 0))
 
 
-def epoch_words(reason: str, *, known: frozenset[str] = frozenset()) -> str:
+def epoch_notice(reason: str, *, known: frozenset[str] = frozenset()) -> str:
     """One line, or "" where the person knows: `known` holds the reasons that they were told or made themselves."""
     if not reason or reason in known:
         return ""
-    return f"{_WORDS.get(reason) or _begun(reason)}: the model reads the whole context anew."
+    return f"{_REASONS.get(reason) or _capitalised(reason)}: the model reads the whole context anew."
 
 
-def _begun(reason: str) -> str:
+def _capitalised(reason: str) -> str:
     """With a capital, but for the name of a file."""
     is_file = "." in reason.split(" ", 1)[0]
     return reason if is_file else reason[0].upper() + reason[1:]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from tui.images.protocol import GraphicsProtocol
     from tui.search.controller import EntryTarget
 
-MOST_WAITING: Final = 3  # shown, of the messages that wait
+MAX_WAITING_SHOWN: Final = 3  # shown, of the messages that wait
 
 
 class ChatWidgets(Struct, frozen=True, kw_only=True):
@@ -52,10 +52,10 @@ class ChatView:
         self._keeper = parts.keeper
         self._opening: MutedLine | None = None
 
-    async def permit(self, asked: "PermissionRequested") -> bool:
+    async def permit(self, request: "PermissionRequested") -> bool:
         from tui.dialogs.confirm import PermissionScreen
 
-        return await host(self._screen).push_screen_wait(PermissionScreen(asked.call.name, asked.summary))
+        return await host(self._screen).push_screen_wait(PermissionScreen(request.call.name, request.summary))
 
     async def pick(self, choices: "Choices", deeper: "ExpandChoice | None" = None) -> str | None:
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen
@@ -101,30 +101,30 @@ class ChatView:
 
     def put_back(self, texts: list[str]) -> None:
         """Unsent texts return to the prompt, before what stands there."""
-        standing = [self._prompt.text] if self._prompt.text.strip() else []
-        self._prompt.put("\n\n".join([*texts, *standing]))
+        present = [self._prompt.text] if self._prompt.text.strip() else []
+        self._prompt.put("\n\n".join([*texts, *present]))
 
     def show_waiting(self, texts: list[str]) -> None:
         width = max(self._screen.size.width - 8, 10)
-        lines = [clipped("waits: " + visible_line(text), width) for text in texts[:MOST_WAITING]]
-        more = [f"and {len(texts) - MOST_WAITING} more"] if len(texts) > MOST_WAITING else []
+        lines = [clipped("waits: " + visible_line(text), width) for text in texts[:MAX_WAITING_SHOWN]]
+        more = [f"and {len(texts) - MAX_WAITING_SHOWN} more"] if len(texts) > MAX_WAITING_SHOWN else []
         self._waiting.display = bool(lines)
         self._waiting.update(Text("\n".join([*lines, *more])))
         self.status.tell(waiting=len(texts))
 
-    def copied(self, text: str, what: str) -> None:
+    def copied(self, text: str, description: str) -> None:
         host(self._screen).copy_to_clipboard(text)
-        self._screen.notify(f"Copied {what}.", timeout=3, markup=False)
+        self._screen.notify(f"Copied {description}.", timeout=3, markup=False)
 
-    def opening(self, what: str) -> None:
+    def opening(self, name: str) -> None:
         """Says that it is being opened, in the transcript and the status bar; "" when it stands."""
         if self._opening is not None:
             self.transcript.take_away(self._opening)
             self._opening = None
-        if what:
-            self._opening = MutedLine(f"opening {what} …", gap=True)
+        if name:
+            self._opening = MutedLine(f"opening {name} …", gap=True)
             self.transcript.add(self._opening)
-        self.status.tell(working=f"opening {what} …" if what else "")
+        self.status.tell(working=f"opening {name} …" if name else "")
 
     async def stands_elsewhere(self) -> None:
         """The session went to another conversation: its draft returns."""

@@ -30,7 +30,7 @@ class ChoiceItem(Struct, frozen=True):
 ExpandChoice = Callable[[str], Awaitable[Sequence[ChoiceItem]]]
 """Finds what the lines do not say, such as what stands inside of a conversation."""
 
-CALM: Final = 0.25  # seconds without a key before it looks deeper
+TYPING_PAUSE_S: Final = 0.25  # seconds without a key before it looks deeper
 KEYS: Final = "↑ ↓ choose · Enter takes · Esc leaves"
 
 
@@ -45,13 +45,13 @@ class ChoicesScreen(ModalScreen[str | None]):
         Binding("pagedown", "move(10)", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, picks: Sequence[ChoiceItem], deeper: ExpandChoice | None = None) -> None:
+    def __init__(self, title: str, items: Sequence[ChoiceItem], expand: ExpandChoice | None = None) -> None:
         """`deeper` is asked where no line holds what was typed."""
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
-        self._picks = picks
-        self._deeper = deeper
-        self._shown: list[ChoiceItem] = []
+        self._items = items
+        self._expand = expand
+        self._shown_items: list[ChoiceItem] = []
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
@@ -72,13 +72,13 @@ class ChoicesScreen(ModalScreen[str | None]):
         self._narrow(event.value)
 
     @on(Input.Submitted)
-    def _entered(self) -> None:
-        at = self.query_one(OptionList).highlighted
-        self.dismiss(self._shown[at].id if at is not None and self._shown else None)
+    def _submit(self) -> None:
+        index = self.query_one(OptionList).highlighted
+        self.dismiss(self._shown_items[index].id if index is not None and self._shown_items else None)
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._shown[event.option_index].id)
+        self.dismiss(self._shown_items[event.option_index].id)
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -88,39 +88,41 @@ class ChoicesScreen(ModalScreen[str | None]):
 
     def action_move(self, by: int) -> None:
         listed = self.query_one(OptionList)
-        if self._shown:
-            listed.highlighted = max(0, min((listed.highlighted or 0) + by, len(self._shown) - 1))
+        if self._shown_items:
+            listed.highlighted = max(0, min((listed.highlighted or 0) + by, len(self._shown_items) - 1))
 
-    def _narrow(self, typed: str) -> None:
-        words = typed.lower().split()
-        fits = [pick for pick in self._picks if all(word in f"{pick.label} {pick.detail}".lower() for word in words)]
-        self._show(fits)
-        self._look_deeper("" if fits else typed.strip())
+    def _narrow(self, query: str) -> None:
+        terms = query.lower().split()
+        matching = [
+            item for item in self._items if all(term in f"{item.label} {item.detail}".lower() for term in terms)
+        ]
+        self._show(matching)
+        self._search_text("" if matching else query.strip())
 
     @work(exclusive=True, group="deeper")
-    async def _look_deeper(self, typed: str) -> None:
+    async def _search_text(self, query: str) -> None:
         note = self.query_one("#choices-note", Static)
-        if self._deeper is None or not typed:
+        if self._expand is None or not query:
             note.update(KEYS)
             return
         note.update("no title has it; looking into the text …")
-        await asyncio.sleep(CALM)
-        found = await self._deeper(typed)
-        self._show(found)
-        note.update(f"found in the text · {KEYS}" if found else "nothing, in the titles and in the text")
+        await asyncio.sleep(TYPING_PAUSE_S)
+        items = await self._expand(query)
+        self._show(items)
+        note.update(f"found in the text · {KEYS}" if items else "nothing, in the titles and in the text")
 
-    def _show(self, picks: Sequence[ChoiceItem]) -> None:
-        self._shown = list(picks)
+    def _show(self, items: Sequence[ChoiceItem]) -> None:
+        self._shown_items = list(items)
         listed = self.query_one(OptionList)
         listed.clear_options()
-        listed.add_options(Option(self._line(pick)) for pick in self._shown)
-        if self._shown:
+        listed.add_options(Option(self._line(item)) for item in self._shown_items)
+        if self._shown_items:
             listed.highlighted = 0
 
-    def _line(self, pick: ChoiceItem) -> Text:
-        label = visible_line(pick.label)
+    def _line(self, item: ChoiceItem) -> Text:
+        label = visible_line(item.label)
         text = Text(label, no_wrap=True, overflow="ellipsis", end="")
-        if pick.detail:
-            detail = visible_line(pick.detail)
+        if item.detail:
+            detail = visible_line(item.detail)
             text.append(f"\n  {detail}", ink(self, "muted"))
         return text

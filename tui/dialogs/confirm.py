@@ -48,15 +48,15 @@ class ProposalScreen(ModalScreen[bool]):
     def __init__(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
-        self._rows = [(visible(name), visible_line(words)) for name, words in rows]
+        self._rows = [(visible(name), visible_line(sentence)) for name, sentence in rows]
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
-            for name, words in self._rows:
+            for name, sentence in self._rows:
                 with Horizontal(classes="proposal-row"):
                     yield Static(Text(name, ink(self, "muted")), classes="proposal-name", markup=False)
-                    yield Static(Text(words), classes="proposal-words", markup=False)
+                    yield Static(Text(sentence), classes="proposal-words", markup=False)
             yield Static("Enter does it · Esc leaves all as it is", classes="sheet-note", markup=False)
 
     def action_answer(self, agreed: bool) -> None:

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from foundation.terminal_text import visible_line
 
-_AROUND = 7  # rows: padding, the title and the answers with their margins; one that they may wrap into
+_FRAME_ROWS = 7  # rows: padding, the title and the answers with their margins; one that they may wrap into
 
 
 class QuestionDialog(ModalScreen[bool | None]):
@@ -47,10 +47,10 @@ class QuestionDialog(ModalScreen[bool | None]):
     def on_resize(self) -> None:
         """The facts take what the title and the answers leave, and scroll where that is too little."""
         facts = self.query_one(VerticalScroll)
-        facts.styles.max_height = max(1, self.size.height - _AROUND)
-        self.call_after_refresh(self._tell_of_more)
+        facts.styles.max_height = max(1, self.size.height - _FRAME_ROWS)
+        self.call_after_refresh(self._show_scroll_hint)
 
-    def _tell_of_more(self) -> None:
+    def _show_scroll_hint(self) -> None:
         more = " · ↑ ↓ more" if self.query_one(VerticalScroll).max_scroll_y else ""
         self.query_one(".sheet-answers", Static).update(f"{self._answers}{more}")
 
@@ -120,9 +120,9 @@ class LinkScreen(QuestionDialog):
         Binding("enter,escape,ctrl+c", "later", "Not now", show=False),
     ]
 
-    def __init__(self, name: str, target: str, following: str) -> None:
+    def __init__(self, name: str, target: str, effect: str) -> None:
         """`following` says what it means to follow it."""
-        facts = ("It leads to", target, following)
+        facts = ("It leads to", target, effect)
         super().__init__(
             f"{name} is a link out of this workspace", facts, "Ctrl+T follow it · Ctrl+N never · Enter not now"
         )

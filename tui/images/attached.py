@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from models.chat.port import ImageRule
     from models.messages import Image
 
-MOST_COLUMNS: Final = 48
-MOST_ROWS: Final = 12
-THUMBNAIL: Final = 2 * MOST_COLUMNS  # pixels of the longer side that are kept
+MAX_COLUMNS: Final = 48
+MAX_ROWS: Final = 12
+THUMBNAIL: Final = 2 * MAX_COLUMNS  # pixels of the longer side that are kept
 
 
 class AttachmentPreview(Struct, frozen=True, eq=False):
@@ -44,7 +44,7 @@ class AttachmentPreview(Struct, frozen=True, eq=False):
     def _drawn(self, room: int) -> list[StyledLine]:
         if self.small is None or self.drawing is GraphicsProtocol.OFF:
             return []
-        columns, rows = fitted(self.small.width, self.small.height, min(MOST_COLUMNS, max(room, 2)), MOST_ROWS)
+        columns, rows = fitted(self.small.width, self.small.height, min(MAX_COLUMNS, max(room, 2)), MAX_ROWS)
         return lines_of(self.small, columns, rows, self.drawing)
 
 
@@ -53,19 +53,19 @@ def attached_pieces(
 ) -> list[TranscriptItem]:
     """A piece for each that is a picture, whatever else is among them. Blocks."""
     return [
-        _piece(one.data, one.name, rule, drawing)
-        for one in pictures
-        if one.media_type.startswith("image/") and one.media_type != "image/svg+xml"
+        _piece(picture.data, picture.name, rule, drawing)
+        for picture in pictures
+        if picture.media_type.startswith("image/") and picture.media_type != "image/svg+xml"
     ]
 
 
 def _piece(data: bytes, name: str, rule: "ImageRule", drawing: GraphicsProtocol) -> AttachmentPreview:
     try:
-        whole = load(data)
+        picture = load(data)
     except UndrawableImage as error:
         return AttachmentPreview(None, f"{name}: {error.message}", GraphicsProtocol.OFF)
-    tokens = image_tokens(rule, whole.width, whole.height)
+    tokens = image_tokens(rule, picture.width, picture.height)
     cost = f"{tokens:,} tokens" if tokens else "this model sees no pictures"
-    caption = f"{name} · {whole.width:,}×{whole.height:,} · {cost}"
-    whole.thumbnail((THUMBNAIL, THUMBNAIL))
-    return AttachmentPreview(whole, caption, drawing)
+    caption = f"{name} · {picture.width:,}×{picture.height:,} · {cost}"
+    picture.thumbnail((THUMBNAIL, THUMBNAIL))
+    return AttachmentPreview(picture, caption, drawing)

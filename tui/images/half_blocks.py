@@ -25,9 +25,9 @@ Pixel = tuple[int, ...]
 
 def fitted(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
     """Columns and rows of a picture of these pixels within such a box: a cell is twice as high as wide."""
-    high = max(round(columns * height / width / 2), 1)
-    if high <= rows:
-        return max(columns, 1), high
+    fitted_rows = max(round(columns * height / width / 2), 1)
+    if fitted_rows <= rows:
+        return max(columns, 1), fitted_rows
     return max(min(round(rows * 2 * width / height), columns), 1), max(rows, 1)
 
 
@@ -72,7 +72,7 @@ class BlockPicture(Widget):
         super().__init__()
         self.picture = picture
         self._drawing = drawing
-        self._made: tuple[Size, list[StyledLine]] | None = None
+        self._rendered: tuple[Size, list[StyledLine]] | None = None
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         return fitted(*self.picture.size, container.width or viewport.width, container.height or viewport.height)[0]
@@ -81,7 +81,7 @@ class BlockPicture(Widget):
         return fitted(*self.picture.size, container.width or viewport.width, container.height or viewport.height)[1]
 
     def render_line(self, y: int) -> Strip:
-        if self._made is None or self._made[0] != self.size:
-            self._made = self.size, lines_of(self.picture, self.size.width, self.size.height, self._drawing)
-        line = self._made[1][y] if y < len(self._made[1]) else []
+        if self._rendered is None or self._rendered[0] != self.size:
+            self._rendered = self.size, lines_of(self.picture, self.size.width, self.size.height, self._drawing)
+        line = self._rendered[1][y] if y < len(self._rendered[1]) else []
         return Strip(line, self.size.width)

@@ -11,7 +11,7 @@ from foundation.files import open_for_reading, resolve_path
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-MOST_PIXELS: Final = 40_000_000  # a picture larger than this may be a bomb
+MAX_PIXELS: Final = 40_000_000  # a picture larger than this may be a bomb
 
 
 class UndrawableImage(PalimpsestError):
@@ -20,7 +20,7 @@ class UndrawableImage(PalimpsestError):
     code = "unshown"
 
 
-def _opened(source: Path | bytes) -> BinaryIO:
+def _open(source: Path | bytes) -> BinaryIO:
     return BytesIO(source) if isinstance(source, bytes) else open_for_reading(resolve_path(source))
 
 
@@ -30,16 +30,16 @@ def load(source: Path | bytes, most: int = 0) -> "Picture":
 
     name = source.name if isinstance(source, Path) else "The picture"
     try:
-        with warnings.catch_warnings(), _opened(source) as file:
+        with warnings.catch_warnings(), _open(source) as file:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own bound is lower
             opened = Image.open(file)
-            if opened.width * opened.height > MOST_PIXELS:
+            if opened.width * opened.height > MAX_PIXELS:
                 raise UndrawableImage("Too large to show", f"{name} is {opened.width:,}×{opened.height:,} pixels.", "")
             if most:
                 opened.draft("RGB", (most * 2, most * 2))  # a large JPEG is decoded at a fraction of its size
             picture = opened.convert("RGB")
     except Image.DecompressionBombError as error:
-        raise UndrawableImage("Too large to show", f"{name} has far more than {MOST_PIXELS:,} pixels.", "") from error
+        raise UndrawableImage("Too large to show", f"{name} has far more than {MAX_PIXELS:,} pixels.", "") from error
     except (OSError, ValueError, SyntaxError) as error:
         raise UndrawableImage("Not shown", f"{name} cannot be read as a picture: {error}.", "") from error
     if most and max(picture.size) > most:

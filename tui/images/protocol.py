@@ -40,8 +40,8 @@ _KITTY_TERMS: Final = ("xterm-kitty", "xterm-ghostty")
 _KITTY_PROGRAMS: Final = frozenset({"ghostty", "kitty"})
 _SIXEL_TERMS: Final = ("foot", "mlterm", "contour", "yaft")
 _SIXEL_PROGRAMS: Final = frozenset({"WezTerm", "iTerm.app", "mintty"})
-_WITHIN: Final = ("TMUX", "STY", "ZELLIJ")  # a multiplexer stands between: pixels do not pass
-KONSOLE: Final = 220400  # the first version of Konsole that draws Sixel
+_MULTIPLEXERS: Final = ("TMUX", "STY", "ZELLIJ")  # a multiplexer stands between: pixels do not pass
+MIN_KONSOLE_VERSION: Final = 220400  # the first version of Konsole that draws Sixel
 
 
 def drawing_for(environment: Mapping[str, str], setting: str = "auto", *, colour: bool = True) -> GraphicsProtocol:
@@ -55,11 +55,11 @@ def drawing_for(environment: Mapping[str, str], setting: str = "auto", *, colour
 
 def _by_terminal(environment: Mapping[str, str]) -> GraphicsProtocol:
     term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM", "")
-    if any(environment.get(name) for name in _WITHIN) or term.startswith(("tmux", "screen")):
+    if any(environment.get(name) for name in _MULTIPLEXERS) or term.startswith(("tmux", "screen")):
         return GraphicsProtocol.BLOCKS
     if term.startswith(_KITTY_TERMS) or program in _KITTY_PROGRAMS or environment.get("KITTY_WINDOW_ID"):
         return GraphicsProtocol.KITTY
-    if term.startswith(_SIXEL_TERMS) or program in _SIXEL_PROGRAMS or _konsole(environment) >= KONSOLE:
+    if term.startswith(_SIXEL_TERMS) or program in _SIXEL_PROGRAMS or _konsole(environment) >= MIN_KONSOLE_VERSION:
         return GraphicsProtocol.SIXEL
     return GraphicsProtocol.BLOCKS
 
@@ -69,13 +69,13 @@ def _konsole(environment: Mapping[str, str]) -> int:
     return int(version) if version.isdigit() else 0
 
 
-_loading = Lock()
+_load_lock = Lock()
 
 
 @cache
 def library() -> Any:
     """The package `textual_image`, loaded at the first picture."""
-    with _loading:
+    with _load_lock:
         standard_input, sys.__stdin__ = sys.__stdin__, None  # type: ignore[misc]  # what it takes for "no terminal"
         try:
             from textual_image import _terminal
@@ -86,7 +86,7 @@ def library() -> Any:
             import textual_image.widget  # pyright: ignore[reportUnusedImport] - a module of the package that is given
         finally:
             sys.__stdin__ = standard_input  # type: ignore[misc]  # Final in typeshed
-    textual_image.renderable.tgp._send_tgp_message = _through_the_driver  # pyright: ignore[reportPrivateUsage] -- its one way out
+    textual_image.renderable.tgp._send_tgp_message = _send_by_driver  # pyright: ignore[reportPrivateUsage] -- its one way out
     return textual_image
 
 
@@ -108,7 +108,7 @@ def widget(drawing: GraphicsProtocol, picture: "Picture") -> Widget:
     return (kinds.TGPImage if drawing is GraphicsProtocol.KITTY else kinds.SixelImage)(picture)
 
 
-def _through_the_driver(*, payload: str | None = None, **keys: int | str | None) -> None:
+def _send_by_driver(*, payload: str | None = None, **keys: int | str | None) -> None:
     control = ",".join(f"{name}={value}" for name, value in keys.items() if value is not None)
     driver = active_app.get()._driver  # pyright: ignore[reportPrivateUsage] -- no public name
     if driver is not None:

@@ -24,11 +24,11 @@ def open_in_viewer(path: Path) -> None:
         return
     name = "open" if sys.platform == "darwin" else "xdg-open"
     program = shutil.which(name)
-    if program is None or not _has_windows(os.environ):
-        why = f"there is no {name} on this machine" if program is None else "this terminal has no desktop beside it"
-        raise NoViewer("No viewer", f"Nothing can open the page here: {why}.", f"It is {path}")
+    if program is None or not _has_desktop(os.environ):
+        reason = f"there is no {name} on this machine" if program is None else "this terminal has no desktop beside it"
+        raise NoViewer("No viewer", f"Nothing can open the page here: {reason}.", f"It is {path}")
     try:
-        started = subprocess.Popen(
+        process = subprocess.Popen(
             [program, str(path)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -37,9 +37,9 @@ def open_in_viewer(path: Path) -> None:
         )
     except OSError as error:
         raise NoViewer("No viewer", f"{program}: {error.strerror}.", f"The page is {path}") from error
-    threading.Thread(target=started.wait, daemon=True).start()  # some viewers stay until they are closed
+    threading.Thread(target=process.wait, daemon=True).start()  # some viewers stay until they are closed
 
 
-def _has_windows(environment: Mapping[str, str]) -> bool:
+def _has_desktop(environment: Mapping[str, str]) -> bool:
     """Whether a window can be opened; without one xdg-open falls back on programs that take the terminal."""
     return sys.platform == "darwin" or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # loaded when a page is shown
     from agent.services.locate import PageLocation
     from memory.memory import Memory
 
-CELL: Final = 2  # a terminal's cell is about twice as high as wide
+CELL_RATIO: Final = 2  # a terminal's cell is about twice as high as wide
 READABLE: Final = {
     GraphicsProtocol.KITTY: 16,
     GraphicsProtocol.SIXEL: 16,
@@ -38,8 +38,8 @@ READABLE: Final = {
 KEYS: Final = "+ − closer, back · arrows move · o viewer · Esc back"
 
 
-CLOSEST: Final = 5  # 2⁵: a thirty-second of the side
-STEP: Final = 0.5  # of what is in view
+MAX_LEVEL: Final = 5  # 2⁵: a thirty-second of the side
+PAN_STEP: Final = 0.5  # of what is in view
 
 
 class Zoom(Struct, frozen=True):
@@ -57,31 +57,33 @@ class Zoom(Struct, frozen=True):
 
     def closer(self, by: int) -> Self:
         """One step in or out. Until it is moved it stays at the upper left, where a page begins."""
-        return structs.replace(self, level=max(0, min(self.level + by, CLOSEST)))
+        return structs.replace(self, level=max(0, min(self.level + by, MAX_LEVEL)))
 
     @classmethod
     def reading(cls, begin: tuple[int, int], side: tuple[int, int], most: int, ratio: float = 1.0) -> Self:
         """Where words begin, as much of the picture as can be read: a view `most` pixels high at most, that has
         `begin` (left, top) in its upper left corner. `side` is the picture's width and height."""
         width, height = side
-        level = next((level for level in range(CLOSEST) if height * 0.5**level <= most), CLOSEST)
-        high = height * 0.5**level
-        wide = min(high * ratio, width)
-        return cls(level, (begin[0] + wide / 2) / width, (begin[1] + high / 2) / height) if level else cls()
+        level = next((level for level in range(MAX_LEVEL) if height * 0.5**level <= most), MAX_LEVEL)
+        view_height = height * 0.5**level
+        view_width = min(view_height * ratio, width)
+        return (
+            cls(level, (begin[0] + view_width / 2) / width, (begin[1] + view_height / 2) / height) if level else cls()
+        )
 
     def moved(self, right: int, down: int) -> Self:
-        step, here = self.part * STEP, self._within()
-        return structs.replace(here, x=here.x + right * step, y=here.y + down * step)._within()
+        step, zoom = self.part * PAN_STEP, self._within()
+        return structs.replace(zoom, x=zoom.x + right * step, y=zoom.y + down * step)._within()
 
     def box(self, width: int, height: int, ratio: float = 1.0) -> tuple[int, int, int, int]:
         """Left, top, right, bottom in pixels of a picture of this size, for a view `ratio` times as wide as high."""
         if not self.level:
             return 0, 0, width, height
-        high = max(round(self.part * height), 1)
-        wide = max(min(round(high * ratio), width), 1)
-        left = _clamped(round(self.x * width - wide / 2), width - wide)
-        top = _clamped(round(self.y * height - high / 2), height - high)
-        return left, top, left + wide, top + high
+        view_height = max(round(self.part * height), 1)
+        view_width = max(min(round(view_height * ratio), width), 1)
+        left = _clamped(round(self.x * width - view_width / 2), width - view_width)
+        top = _clamped(round(self.y * height - view_height / 2), height - view_height)
+        return left, top, left + view_width, top + view_height
 
     def _within(self) -> Self:
         half = self.part / 2
@@ -113,15 +115,15 @@ class PictureScreen(ModalScreen[None]):
     ]
 
     def __init__(
-        self, memory: "Memory", pages: tuple[str, ...], pictures: str = "auto", place: "PageLocation | None" = None
+        self, memory: "Memory", pages: tuple[str, ...], pictures: str = "auto", location: "PageLocation | None" = None
     ) -> None:
         """Opens at `place`, close enough to read what stands there; without one the first page is shown whole."""
         super().__init__()
         self._memory = memory
         self._pages = pages
         self._setting = pictures
-        self._place = place
-        self._at = pages.index(place.page) if place and place.page in pages else 0
+        self._location = location
+        self._index = pages.index(location.page) if location and location.page in pages else 0
         self.picture: Picture | None = None
         self.zoom: Zoom = WHOLE
         self._widget: Widget | None = None
@@ -138,7 +140,7 @@ class PictureScreen(ModalScreen[None]):
         self._show()
 
     async def on_unmount(self) -> None:
-        self._forget()
+        self._release_image()
 
     @work(exclusive=True, group="page")
     async def _show(self) -> None:
@@ -146,21 +148,21 @@ class PictureScreen(ModalScreen[None]):
         from agent.services.browse import page_picture
         from tui.images.load import load
 
-        self._tell("reading …")
+        self._set_header("reading …")
         try:
-            page = self._pages[self._at]
-            start = self._place.start if self._place and self._place.page == page else None
-            found = await in_thread(page_picture, self._memory, page, start)
-            picture = await in_thread(load, found.path)
+            page = self._pages[self._index]
+            start = self._location.start if self._location and self._location.page == page else None
+            page_file = await in_thread(page_picture, self._memory, page, start)
+            picture = await in_thread(load, page_file.path)
         except PalimpsestError as error:
-            self._tell("it cannot be shown")
-            await self._instead(f"{error.title}\n{error.message}\n{error.hint}")
+            self._set_header("it cannot be shown")
+            await self._show_text(f"{error.title}\n{error.message}\n{error.hint}")
             return
-        self.picture, self.zoom = picture, self._reading(found.begin, picture.size)
-        self._tell(_described(found), " · where the passage begins" if self.zoom.level else "")
+        self.picture, self.zoom = picture, self._zoom_to_passage(page_file.begin, picture.size)
+        self._set_header(_page_line(page_file), " · where the passage begins" if self.zoom.level else "")
         await self._draw()
 
-    def _reading(self, begin: tuple[int, int] | None, side: tuple[int, int]) -> Zoom:
+    def _zoom_to_passage(self, begin: tuple[int, int] | None, side: tuple[int, int]) -> Zoom:
         if begin is None:
             return WHOLE
         rows = self.query_one("#picture").size.height
@@ -174,48 +176,50 @@ class PictureScreen(ModalScreen[None]):
     def box_ratio(self) -> float:
         """How many times as wide as high the picture's box is."""
         box = self.query_one("#picture").size
-        return box.width / max(box.height * CELL, 1)
+        return box.width / max(box.height * CELL_RATIO, 1)
 
     async def _draw(self) -> None:
         drawing = self._drawing
         if drawing is GraphicsProtocol.OFF:
-            await self._instead("Pictures are off (the setting screen.pictures). o opens the page in the viewer.")
+            await self._show_text("Pictures are off (the setting screen.pictures). o opens the page in the viewer.")
             return
         if self.picture is None:
             return
-        shown = self.picture.crop(self.zoom.box(*self.picture.size, self.box_ratio))
-        self._forget()
+        view = self.picture.crop(self.zoom.box(*self.picture.size, self.box_ratio))
+        self._release_image()
         if drawing in {GraphicsProtocol.KITTY, GraphicsProtocol.SIXEL}:
             from tui.images.protocol import library, widget
 
             await asyncio.to_thread(library)
-            self._widget = widget(drawing, shown)
-            await self._put(self._widget)
+            self._widget = widget(drawing, view)
+            await self._mount(self._widget)
             return
         from tui.images.half_blocks import BlockPicture
 
-        await self._put(BlockPicture(shown, drawing))
+        await self._mount(BlockPicture(view, drawing))
 
-    async def _instead(self, words: str) -> None:
+    async def _show_text(self, text: str) -> None:
         self.picture = None
-        self._forget()
-        await self._put(Static(Text(visible(words)), markup=False))
+        self._release_image()
+        await self._mount(Static(Text(visible(text)), markup=False))
 
-    async def _put(self, shown: Widget) -> None:
+    async def _mount(self, widget: Widget) -> None:
         box = self.query_one("#picture", Container)
         await box.remove_children()
-        await box.mount(shown)
+        await box.mount(widget)
 
-    def _forget(self) -> None:
+    def _release_image(self) -> None:
         """A picture that the terminal keeps is let go there."""
         if self._widget is not None:
             self._widget.image = None  # type: ignore[attr-defined]  # every widget of the library has it
             self._widget = None
 
-    def _tell(self, about: str, where: str = "") -> None:
-        of = f" · {self._at + 1} of {len(self._pages)}" if len(self._pages) > 1 else ""
-        self.query_one("#picture-title", Static).update(Text(visible(f"Page {self._pages[self._at]}{of}{where}")))
-        self.query_one("#picture-about", Static).update(Text(visible(about)))
+    def _set_header(self, description: str, suffix: str = "") -> None:
+        position = f" · {self._index + 1} of {len(self._pages)}" if len(self._pages) > 1 else ""
+        self.query_one("#picture-title", Static).update(
+            Text(visible(f"Page {self._pages[self._index]}{position}{suffix}"))
+        )
+        self.query_one("#picture-about", Static).update(Text(visible(description)))
 
     # Keys
 
@@ -223,18 +227,18 @@ class PictureScreen(ModalScreen[None]):
         self.dismiss(None)
 
     def action_turn(self, by: int) -> None:
-        at = max(0, min(self._at + by, len(self._pages) - 1))
-        if at != self._at:
-            self._at = at
+        index = max(0, min(self._index + by, len(self._pages) - 1))
+        if index != self._index:
+            self._index = index
             self._show()
 
     def action_zoom(self, by: int) -> None:
-        self._look(self.zoom.closer(by))
+        self._set_zoom(self.zoom.closer(by))
 
     def action_pan(self, right: int, down: int) -> None:
-        self._look(self.zoom.moved(right, down))
+        self._set_zoom(self.zoom.moved(right, down))
 
-    def _look(self, zoom: Zoom) -> None:
+    def _set_zoom(self, zoom: Zoom) -> None:
         if zoom != self.zoom and self.picture is not None:
             self.zoom = zoom
             self._redraw()
@@ -248,11 +252,11 @@ class PictureScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="viewer")
     async def _open_in_viewer(self) -> None:
-        await view_page(self, self._memory, self._pages[self._at])
+        await view_page(self, self._memory, self._pages[self._index])
 
 
-def _described(found: "PagePicture") -> str:
-    row = found.row
+def _page_line(page: "PagePicture") -> str:
+    row = page.row
     return (
         f"{row.mode}, {row.width}×{row.height} · {row.chars:,} characters · "
         f"{row.text_tokens:,} text tokens on {row.vision_tokens:,} vision tokens"
@@ -265,10 +269,10 @@ async def view_page(screen: Widget, memory: "Memory", page: str) -> None:
     from tui.images.viewer import open_in_viewer
 
     try:
-        found = await in_thread(page_picture, memory, page)
-        await in_thread(open_in_viewer, found.path)
+        page_file = await in_thread(page_picture, memory, page)
+        await in_thread(open_in_viewer, page_file.path)
     except PalimpsestError as error:
-        said = f"{error.message} {error.hint}".strip()
-        screen.notify(said, title=error.title, severity="warning", timeout=10, markup=False)
+        message = f"{error.message} {error.hint}".strip()
+        screen.notify(message, title=error.title, severity="warning", timeout=10, markup=False)
         return
-    screen.notify(f"Opened {found.path.name} in the viewer.", timeout=3, markup=False)
+    screen.notify(f"Opened {page_file.path.name} in the viewer.", timeout=3, markup=False)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:  # loaded when memory is looked into
     from memory.memory import Memory
     from memory.recalled_passage import RecalledPassage
 
-SCROLL: Final = "↑ ↓ scroll"
-TAKE: Final = "i cite · c copy · Esc back"
+SCROLL_KEYS: Final = "↑ ↓ scroll"
+TAKE_KEYS: Final = "i cite · c copy · Esc back"
 
 
 class PassageScreen(ModalScreen[str | None]):
@@ -53,7 +53,7 @@ class PassageScreen(ModalScreen[str | None]):
         self._memory = memory
         self._row = row
         self._pictures = pictures
-        self._found: RecalledPassage | None = None
+        self._passage: RecalledPassage | None = None
         self._text = Transcript(id="passage")
 
     def compose(self) -> ComposeResult:
@@ -61,7 +61,7 @@ class PassageScreen(ModalScreen[str | None]):
             yield Static(Text(visible_line(self._row.citation)), classes="room-title", markup=False)
             yield Static("reading …", id="passage-about", markup=False)
             yield self._text
-            yield Static(f"{SCROLL} · {TAKE}", classes="room-keys", markup=False)
+            yield Static(f"{SCROLL_KEYS} · {TAKE_KEYS}", classes="room-keys", markup=False)
 
     def on_mount(self) -> None:
         self._read()
@@ -71,35 +71,35 @@ class PassageScreen(ModalScreen[str | None]):
         from agent.services.browse import full_passage
 
         try:
-            self._found = found = await in_thread(full_passage, self._memory, self._row)
+            self._passage = passage = await in_thread(full_passage, self._memory, self._row)
         except PalimpsestError as error:
-            self._about(Text("it cannot be shown", ink(self, "error-ink")))
+            self._set_header(Text("it cannot be shown", ink(self, "error-ink")))
             self._text.add(ErrorItem(error.title, error.message, error.hint))
             if self._row.snippet:
                 self._text.add(MutedLine("What search has of it:", gap=True), MutedLine(self._row.snippet, tone="text"))
             return
-        self._about(self._described(found))
-        pieces = await asyncio.to_thread(numbered, found.text, frozenset(found.doubt))
+        self._set_header(self._description(passage))
+        pieces = await asyncio.to_thread(numbered, passage.text, frozenset(passage.doubt))
         self._text.show(pieces)
-        if found.pages:
-            self.query_one(".room-keys", Static).update(f"{SCROLL} · p page · o viewer · {TAKE}")
+        if passage.pages:
+            self.query_one(".room-keys", Static).update(f"{SCROLL_KEYS} · p page · o viewer · {TAKE_KEYS}")
 
-    def _about(self, text: Text) -> None:
+    def _set_header(self, text: Text) -> None:
         self.query_one("#passage-about", Static).update(text)
 
-    def _described(self, found: "RecalledPassage") -> Text:
+    def _description(self, passage: "RecalledPassage") -> Text:
         from agent.services.recall import describe, hidden_characters_notice
 
-        trusted = ink(self, "warning-ink" if found.trust is Trust.APPROXIMATE else "good-ink")
-        told, _, how = describe(found).partition(",")
-        lines = found.text.count("\n") + 1
-        size = f"{lines:,} line{'s' if lines != 1 else ''}, {len(found.text):,} characters"
-        others = [page for page in found.pages if page not in str(found.citation)]
-        on = f" · on {', '.join(others[:2])}" if others else ""
-        more = f" and {len(others) - 2} more" if len(others) > 2 else ""
-        text = Text(told, trusted)
-        text.append(visible(f",{how} · {size}{on}{more}"), ink(self, "muted"))
-        for sentence in (*found.warnings, *filter(None, [hidden_characters_notice(found)])):
+        trust_colour = ink(self, "warning-ink" if passage.trust is Trust.APPROXIMATE else "good-ink")
+        trust, _, reading = describe(passage).partition(",")
+        lines = passage.text.count("\n") + 1
+        size = f"{lines:,} line{'s' if lines != 1 else ''}, {len(passage.text):,} characters"
+        other_pages = [page for page in passage.pages if page not in str(passage.citation)]
+        on_pages = f" · on {', '.join(other_pages[:2])}" if other_pages else ""
+        more = f" and {len(other_pages) - 2} more" if len(other_pages) > 2 else ""
+        text = Text(trust, trust_colour)
+        text.append(visible(f",{reading} · {size}{on_pages}{more}"), ink(self, "muted"))
+        for sentence in (*passage.warnings, *filter(None, [hidden_characters_notice(passage)])):
             text.append(f"\n{visible_line(sentence)}", ink(self, "warning-ink"))
         return text
 
@@ -109,12 +109,12 @@ class PassageScreen(ModalScreen[str | None]):
         self.dismiss(None)
 
     def action_cite(self) -> None:
-        self.dismiss(self._row.citation if self._found is None else str(self._found.citation))
+        self.dismiss(self._row.citation if self._passage is None else str(self._passage.citation))
 
     def action_copy(self) -> None:
-        if self._found is not None:
-            host(self).copy_to_clipboard(self._found.text)
-            self.notify(f"Copied {len(self._found.text):,} characters.", timeout=3)
+        if self._passage is not None:
+            host(self).copy_to_clipboard(self._passage.text)
+            self.notify(f"Copied {len(self._passage.text):,} characters.", timeout=3)
 
     def action_page(self) -> None:
         if pages := self._pages():
@@ -125,11 +125,11 @@ class PassageScreen(ModalScreen[str | None]):
         from agent.services.locate import page_location
         from tui.passages.page_screen import PictureScreen
 
-        place = None
-        if self._found is not None:
+        location = None
+        if self._passage is not None:
             with suppress(PalimpsestError):  # deleted meanwhile: the page, where it is there, says so
-                place = await in_thread(page_location, self._memory, self._found, self._row.snippet)
-        host(self).push_screen(PictureScreen(self._memory, pages, self._pictures, place))
+                location = await in_thread(page_location, self._memory, self._passage, self._row.snippet)
+        host(self).push_screen(PictureScreen(self._memory, pages, self._pictures, location))
 
     def action_viewer(self) -> None:
         if pages := self._pages():
@@ -142,8 +142,8 @@ class PassageScreen(ModalScreen[str | None]):
         await view_page(self, self._memory, page)
 
     def _pages(self) -> tuple[str, ...]:
-        pages = self._found.pages if self._found else ()
-        if not pages and self._found:
+        pages = self._passage.pages if self._passage else ()
+        if not pages and self._passage:
             self.notify("This passage stands as text; it is on no page.", timeout=4)
         return pages
 
@@ -169,25 +169,29 @@ class NoteScreen(PassageScreen):
         from agent.services.live_search import note_in_file
 
         try:
-            self._found = await in_thread(full_passage, self._memory, self._row)
-            found = await in_thread(note_in_file, self._memory, self._row)
+            self._passage = await in_thread(full_passage, self._memory, self._row)
+            note_file = await in_thread(note_in_file, self._memory, self._row)
         except PalimpsestError as error:
-            self._about(Text("it cannot be shown", ink(self, "error-ink")))
+            self._set_header(Text("it cannot be shown", ink(self, "error-ink")))
             self._text.add(ErrorItem(error.title, error.message, error.hint))
             return
-        lines = f"line {found.first}" if found.first == found.last else f"lines {found.first}–{found.last}"
-        self._about(Text(visible(f"{found.path} · {lines}"), ink(self, "muted")))
-        before, begins, after = await asyncio.to_thread(_cut, found)
-        self._text.show([*before, begins, *after])
-        self._text.reach(begins, more=False)
-        self.query_one(".room-keys", Static).update(f"{SCROLL} · {TAKE}")
+        lines = (
+            f"line {note_file.first}"
+            if note_file.first == note_file.last
+            else f"lines {note_file.first}–{note_file.last}"
+        )
+        self._set_header(Text(visible(f"{note_file.path} · {lines}"), ink(self, "muted")))
+        before, first, after = await asyncio.to_thread(_split_at_note, note_file)
+        self._text.show([*before, first, *after])
+        self._text.reach(first, more=False)
+        self.query_one(".room-keys", Static).update(f"{SCROLL_KEYS} · {TAKE_KEYS}")
 
 
-def _cut(found: "NoteInFile") -> tuple[list[NumberedLines], NumberedLines, list[NumberedLines]]:
+def _split_at_note(note_file: "NoteInFile") -> tuple[list[NumberedLines], NumberedLines, list[NumberedLines]]:
     """The file's lines before the note, the piece that begins with its first line, and what follows."""
-    pieces = numbered(found.text, pointed=frozenset(range(found.first, found.last + 1)))
+    pieces = numbered(note_file.text, pointed=frozenset(range(note_file.first, note_file.last + 1)))
     for index, piece in enumerate(pieces):
-        at = next((n for n, row in enumerate(piece.rows) if row.number == found.first), None)
+        at = next((n for n, row in enumerate(piece.rows) if row.number == note_file.first), None)
         if at is not None:
             head = [NumberedLines(piece.rows[:at], piece.digits)] if at else []
             return [*pieces[:index], *head], NumberedLines(piece.rows[at:], piece.digits), pieces[index + 1 :]

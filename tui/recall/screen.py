@@ -26,10 +26,10 @@ if TYPE_CHECKING:  # loaded when memory is looked into
     from agent.services.browse import BrowsePage, BrowseRow
     from memory.memory import Memory
 
-CALM: Final = 0.15  # seconds without a key before it looks
-AHEAD: Final = 10  # rows before the end at which more are fetched
-WIDE: Final = 110  # columns from which the preview has room
-NEAR: Final = 32  # characters before the first matched word
+TYPING_PAUSE_S: Final = 0.15  # seconds without a key before it looks
+PREFETCH_ROWS: Final = 10  # rows before the end at which more are fetched
+WIDE_COLUMNS: Final = 110  # columns from which the preview has room
+CONTEXT_CHARS: Final = 32  # characters before the first matched word
 KEYS: Final = "↑ ↓ choose · Enter shows it whole · Esc leaves"
 
 
@@ -53,8 +53,8 @@ class RecallScreen(ModalScreen[str | None]):
         self.rows: list[BrowseRow] = []
         self._next: int | None = None  # the number of the look that goes on
         self.is_fetching = False
-        self._looking = False
-        self._entered_early = False  # Enter, while it looked: the best is opened when it is there
+        self._is_searching = False
+        self._open_when_found = False  # Enter, while it looked: the best is opened when it is there
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="room"):
@@ -72,17 +72,17 @@ class RecallScreen(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
-        asking = self.query_one(Input)
-        asking.cursor_blink = False
-        asking.focus()
-        self._fit()
-        self._look(self._query, straight=True)
+        field = self.query_one(Input)
+        field.cursor_blink = False
+        field.focus()
+        self._fit_preview()
+        self._search(self._query, straight=True)
 
     def on_resize(self) -> None:
-        self._fit()
+        self._fit_preview()
 
-    def _fit(self) -> None:
-        self.query_one("#recall-preview").display = self.size.width >= WIDE
+    def _fit_preview(self) -> None:
+        self.query_one("#recall-preview").display = self.size.width >= WIDE_COLUMNS
 
     # What is asked
 
@@ -90,39 +90,39 @@ class RecallScreen(ModalScreen[str | None]):
     def _typed(self, event: Input.Changed) -> None:
         if event.value != self._query:
             self._query = event.value
-            self._look(event.value)
+            self._search(event.value)
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
 
     @work(exclusive=True, group="look")
-    async def _look(self, text: str, *, straight: bool = False) -> None:
-        if not straight:
-            await asyncio.sleep(CALM)
-        self._tell("looking …")
-        self._looking, self._entered_early = True, False
-        found = await self._found(text, 1)
-        self._looking = False
+    async def _search(self, text: str, *, at_once: bool = False) -> None:
+        if not at_once:
+            await asyncio.sleep(TYPING_PAUSE_S)
+        self._set_summary("looking …")
+        self._is_searching, self._open_when_found = True, False
+        page = await self._find(text, 1)
+        self._is_searching = False
         self.rows, self._next, self.is_fetching = [], None, False
         self.query_one(OptionList).clear_options()
-        self._take(found)
-        self._tell(self._figures(found))
-        self._shown(0 if self.rows else None)
-        if found.rows and (self._entered_early or (straight and _is_one_passage(found))):
-            self._open(found.rows[0])
+        self._append(page)
+        self._set_summary(self._summary(page))
+        self._select(0 if self.rows else None)
+        if page.rows and (self._open_when_found or (at_once and _is_single_reference(page))):
+            self._open(page.rows[0])
 
     @work(group="more")
-    async def _more(self) -> None:
+    async def _fetch_more(self) -> None:
         query, number = self._query, self._next
         if number is None or self.is_fetching:
             return
         self.is_fetching = True
-        found = await self._found(query, number)
+        page = await self._find(query, number)
         if query == self._query and number == self._next:
-            self._take(found)
+            self._append(page)
         self.is_fetching = False
 
-    async def _found(self, text: str, number: int) -> "BrowsePage":
+    async def _find(self, text: str, number: int) -> "BrowsePage":
         from agent.services.browse import BrowsePage, browse
 
         try:
@@ -130,52 +130,52 @@ class RecallScreen(ModalScreen[str | None]):
         except PalimpsestError as error:
             return BrowsePage(error=f"{error.title}: {error.message}")
 
-    def _take(self, found: "BrowsePage") -> None:
-        self.rows += found.rows
-        self._next = found.next if found.rows else None
-        words = self._query.split()
-        self.query_one(OptionList).add_options(Option(_row_text(row, self, words)) for row in found.rows)
+    def _append(self, page: "BrowsePage") -> None:
+        self.rows += page.rows
+        self._next = page.next if page.rows else None
+        terms = self._query.split()
+        self.query_one(OptionList).add_options(Option(_row_text(row, self, terms)) for row in page.rows)
 
-    def _figures(self, found: "BrowsePage") -> str:
-        if found.error:
-            return found.error
-        damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
-        if found.damaged:
-            return f"{found.total:,} found · {damaged}: `{PROGRAM} check --repair`"
-        if not found.total:
+    def _summary(self, page: "BrowsePage") -> str:
+        if page.error:
+            return page.error
+        damaged = f"{len(page.damaged):,} pages are damaged" if len(page.damaged) != 1 else "a page is damaged"
+        if page.damaged:
+            return f"{page.total:,} found · {damaged}: `{PROGRAM} check --repair`"
+        if not page.total:
             return "nothing is remembered about it" if self._query.strip() else "nothing is remembered yet"
-        return f"{found.total:,} found · {found.took_ms:,.0f} ms"
+        return f"{page.total:,} found · {page.took_ms:,.0f} ms"
 
-    def _tell(self, text: str) -> None:
+    def _set_summary(self, text: str) -> None:
         self.query_one("#recall-found", Static).update(Text(visible(text), no_wrap=True, overflow="ellipsis"))
 
     # What is chosen
 
     def action_move(self, by: int) -> None:
-        chosen = self.query_one(OptionList)
+        options = self.query_one(OptionList)
         if self.rows:
-            self._shown(max(0, min((chosen.highlighted or 0) + by, len(self.rows) - 1)))
+            self._select(max(0, min((options.highlighted or 0) + by, len(self.rows) - 1)))
 
-    def _shown(self, at: int | None) -> None:
-        self.query_one(OptionList).highlighted = at
-        text = _preview_text(self.rows[at], self) if at is not None else Text("")
+    def _select(self, index: int | None) -> None:
+        self.query_one(OptionList).highlighted = index
+        text = _preview_text(self.rows[index], self) if index is not None else Text("")
         self.query_one("#recall-preview-text", Static).update(text)
         self.query_one("#recall-preview", VerticalScroll).scroll_home(animate=False)
-        if at is not None and at >= len(self.rows) - AHEAD:
-            self._more()
+        if index is not None and index >= len(self.rows) - PREFETCH_ROWS:
+            self._fetch_more()
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
-        self._shown(event.option_index)
+        self._select(event.option_index)
         self._open(self.rows[event.option_index])
 
     @on(Input.Submitted)
-    def _entered(self) -> None:
-        at = self.query_one(OptionList).highlighted
-        if self._looking:
-            self._entered_early = True
-        elif at is not None and self.rows:
-            self._open(self.rows[at])
+    def _submit(self) -> None:
+        index = self.query_one(OptionList).highlighted
+        if self._is_searching:
+            self._open_when_found = True
+        elif index is not None and self.rows:
+            self._open(self.rows[index])
 
     def _open(self, row: "BrowseRow") -> None:
         from tui.passages.screen import PassageScreen
@@ -190,18 +190,18 @@ class RecallScreen(ModalScreen[str | None]):
         self.dismiss(None)
 
 
-def _is_one_passage(found: "BrowsePage") -> bool:
+def _is_single_reference(page: "BrowsePage") -> bool:
     """Whether what was asked names one passage, rather than asks for it."""
-    return len(found.rows) == 1 and found.rows[0].passage is not None
+    return len(page.rows) == 1 and page.rows[0].passage is not None
 
 
-def _row_text(row: "BrowseRow", node: DOMNode, words: Sequence[str] = ()) -> Text:
+def _row_text(row: "BrowseRow", node: DOMNode, terms: Sequence[str] = ()) -> Text:
     """Two lines: what it says, from near the words that were asked for; how far to trust it, when, who and where."""
-    text = Text(_near(visible_line(row.snippet), words) or "(no words)", end="")
-    told = " · ".join(part for part in (minute(row.time), visible_line(row.who), visible_line(row.title)) if part)
+    text = Text(_from_match(visible_line(row.snippet), terms) or "(no words)", end="")
+    details = " · ".join(part for part in (minute(row.time), visible_line(row.who), visible_line(row.title)) if part)
     text.append("\n  ")
     text.append(row.trust.value, ink(node, TRUST_COLOURS[row.trust]))
-    return text.append(f" · {told}" if told else "", ink(node, "muted"))
+    return text.append(f" · {details}" if details else "", ink(node, "muted"))
 
 
 def _preview_text(row: "BrowseRow", node: DOMNode) -> Text:
@@ -213,12 +213,12 @@ def _preview_text(row: "BrowseRow", node: DOMNode) -> Text:
     return text.append("\n\n").append(visible(row.snippet).expandtabs(4))
 
 
-def _near(line: str, words: Sequence[str]) -> str:
+def _from_match(line: str, terms: Sequence[str]) -> str:
     """The line from a little before the first of the words, where that stands far into it."""
-    small = line.casefold()
-    found = [at for word in words if (at := small.find(word.casefold())) >= 0]
-    first = min(found, default=0)
-    if first <= NEAR:
+    folded = line.casefold()
+    offsets = [offset for term in terms if (offset := folded.find(term.casefold())) >= 0]
+    first = min(offsets, default=0)
+    if first <= CONTEXT_CHARS:
         return line
-    begin = line.rfind(" ", 0, first - NEAR // 2) + 1 or first - NEAR // 2
-    return f"… {line[max(begin, first - NEAR) :]}"
+    begin = line.rfind(" ", 0, first - CONTEXT_CHARS // 2) + 1 or first - CONTEXT_CHARS // 2
+    return f"… {line[max(begin, first - CONTEXT_CHARS) :]}"

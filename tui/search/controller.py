@@ -63,5 +63,5 @@ def figures(page: BrowsePage) -> str:
     damaged = f"{len(page.damaged):,} pages are damaged" if len(page.damaged) != 1 else "a page is damaged"
     if page.damaged:
         return f"{page.total:,} found · {damaged}: `{PROGRAM} check --repair`"
-    near = "found" if page.likely else "lie near, none surely answers"
-    return f"{page.total:,} {near} · {page.took_ms:,.0f} ms" if page.total else ""
+    label = "found" if page.likely else "lie near, none surely answers"
+    return f"{page.total:,} {label} · {page.took_ms:,.0f} ms" if page.total else ""

@@ -10,48 +10,48 @@ from foundation.terminal_text import visible
 
 Spans = Sequence[tuple[int, int]]
 
-NEAR: Final = 24  # characters before the first marked word, where that stands far into a line
+CONTEXT_CHARS: Final = 24  # characters before the first marked word, where that stands far into a line
 TAB: Final = "    "
 
 _BLANKS = re.compile(r"\s+")
 
 
-def spans_of(text: str, asked: str) -> list[tuple[int, int]]:
+def spans_of(text: str, query: str) -> list[tuple[int, int]]:
     """Where words of `asked` stand in the text, by their stems; joined where they touch."""
     from foundation.text.analysis import iter_terms, token_spans
     from foundation.text.stopwords import is_weak
 
-    said = frozenset(iter_terms(asked))
-    wanted = frozenset(term for term in said if not is_weak(term)) or said
-    found: list[tuple[int, int]] = []
+    stems_ = frozenset(iter_terms(query))
+    required = frozenset(term for term in stems_ if not is_weak(term)) or stems_
+    matches: list[tuple[int, int]] = []
     for stems, start, end in token_spans(text):
-        if wanted.isdisjoint(stems):
+        if required.isdisjoint(stems):
             continue
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if matches and start <= matches[-1][1]:
+            matches[-1] = matches[-1][0], max(end, matches[-1][1])
         else:
-            found.append((start, end))
-    return found
+            matches.append((start, end))
+    return matches
 
 
 def marked(text: str, spans: Spans, style: str) -> Text:
     """The text, line for line, with the spans in this style."""
-    shown = Text()
+    result = Text()
     for part, is_marked in marked_parts(text, spans):
-        shown.append(visible(part).replace("\t", TAB), style if is_marked else None)
-    return shown
+        result.append(visible(part).replace("\t", TAB), style if is_marked else None)
+    return result
 
 
 def marked_line(text: str, spans: Spans, style: str) -> Text:
     """The same on one line, from a little before the first span."""
-    begin = _beginning(text, spans)
-    shown = Text("… " if begin else "", end="")
+    begin = _line_start(text, spans)
+    result = Text("… " if begin else "", end="")
     for part, is_marked in marked_parts(text[begin:], [(start - begin, end - begin) for start, end in spans]):
         flat = _BLANKS.sub(" ", visible(part))
-        if shown.plain.endswith(" ") or not shown.plain:
+        if result.plain.endswith(" ") or not result.plain:
             flat = flat.removeprefix(" ")
-        shown.append(flat, style if is_marked else None)
-    return shown
+        result.append(flat, style if is_marked else None)
+    return result
 
 
 def marked_parts(text: str, spans: Spans) -> list[tuple[str, bool]]:
@@ -66,10 +66,10 @@ def marked_parts(text: str, spans: Spans) -> list[tuple[str, bool]]:
     return [(part, is_marked) for part, is_marked in (*parts, (text[last:], False)) if part]
 
 
-def _beginning(text: str, spans: Spans) -> int:
+def _line_start(text: str, spans: Spans) -> int:
     """Where the line begins: 0, or where a word begins a little before the first span."""
     first = min((start for start, _ in spans), default=0)
-    if first <= 2 * NEAR:
+    if first <= 2 * CONTEXT_CHARS:
         return 0
-    blank = _BLANKS.search(text, first - NEAR, first)
-    return blank.end() if blank else first - NEAR // 2
+    blank = _BLANKS.search(text, first - CONTEXT_CHARS, first)
+    return blank.end() if blank else first - CONTEXT_CHARS // 2

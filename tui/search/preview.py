@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # loaded when memory is searched
     from agent.services.live_search import NearbyTurn, PassageContext
 
 
-MARKED: Final = "underline"
-SAID: Final = 100  # cells of what a newer passage says
+MARK_STYLE: Final = "underline"
+NEWER_CELLS: Final = 100  # cells of what a newer passage says
 
 
 class Preview(NamedTuple):
@@ -37,66 +37,69 @@ NO_PREVIEW: Final = Preview(Text(), Text(), Text(), Text())
 
 
 def preview(
-    row: "BrowseRow", node: DOMNode, spans: Spans, near: "PassageContext | None", *, explain: bool = False
+    row: "BrowseRow", node: DOMNode, spans: Spans, context: "PassageContext | None", *, explain: bool = False
 ) -> Preview:
     """`near` is None while what stands around the passage is being read. `explain`: the parts of the score first."""
     muted = ink(node, "muted")
-    before = _parts(row, muted) if explain else Text()
+    before = _score_parts(row, muted) if explain else Text()
     after = Text()
-    if near:
-        before.append_text(_turns(near.before, muted)).append("\n\n" if near.before else "")
-        after.append_text(_turns(near.after, muted)).append_text(_twins(row, near, muted))
-    return Preview(_about(row, near, node), before, _passage(row, node, spans, near), after)
+    if context:
+        before.append_text(_turns(context.before, muted)).append("\n\n" if context.before else "")
+        after.append_text(_turns(context.after, muted)).append_text(_duplicates(row, context, muted))
+    return Preview(_about(row, context, node), before, _passage(row, node, spans, context), after)
 
 
 def lines_to_mark(passage: Text, width: int) -> int:
     """Lines of this width before the one with the first marked word."""
-    first = min((span.start for span in passage.spans if MARKED in str(span.style)), default=0)
+    first = min((span.start for span in passage.spans if MARK_STYLE in str(span.style)), default=0)
     return len(passage[:first].wrap(Console(), max(width, 1))) - 1 if first else 0
 
 
-def _about(row: "BrowseRow", near: "PassageContext | None", node: DOMNode) -> Text:
+def _about(row: "BrowseRow", context: "PassageContext | None", node: DOMNode) -> Text:
     text = Text().append(visible_line(row.citation), ink(node, "accent-ink")).append("\n")
     text.append(row.trust.value, ink(node, TRUST_COLOURS[row.trust]))
-    told = [f"{likelihood(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), minute(row.time)]
-    text.append("".join(f" · {part}" for part in told if part), ink(node, "muted"))
+    details = [f"{likelihood(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), minute(row.time)]
+    text.append("".join(f" · {part}" for part in details if part), ink(node, "muted"))
     if row.superseded_by:
-        text.append(f"\n{_newer(row, near.newer if near else None)}", ink(node, "warning-ink"))
+        text.append(f"\n{_superseded_line(row, context.newer if context else None)}", ink(node, "warning-ink"))
     if row.duplicates:
         count = len(row.duplicates)
         text.append(f"\n{count} more sa{'ys' if count == 1 else 'y'} the same", ink(node, "muted"))
     return text
 
 
-def _passage(row: "BrowseRow", node: DOMNode, spans: Spans, near: "PassageContext | None") -> Text:
+def _passage(row: "BrowseRow", node: DOMNode, spans: Spans, context: "PassageContext | None") -> Text:
     """What was found with its words marked, and some of the same passage beside it."""
     accent, muted = ink(node, "accent-ink"), ink(node, "muted")
     text = Text(f"{visible_line(row.who)}:\n" if row.who else "", f"bold {accent}".strip())
-    shown = Text()
-    if near and near.lead:
-        shown.append(f"… {_plain(near.lead)}" if row.span[0] > len(near.lead) else _plain(near.lead), muted)
-    shown.append_text(marked(row.snippet, spans, f"bold {MARKED} {accent}".strip()))
-    if near and near.rest:
-        shown.append(f"{_plain(near.rest)} …", muted)
-    return Text().append_text(text).append_text(shown)
+    body = Text()
+    if context and context.lead:
+        body.append(
+            f"… {_visible_text(context.lead)}" if row.span[0] > len(context.lead) else _visible_text(context.lead),
+            muted,
+        )
+    body.append_text(marked(row.snippet, spans, f"bold {MARK_STYLE} {accent}".strip()))
+    if context and context.rest:
+        body.append(f"{_visible_text(context.rest)} …", muted)
+    return Text().append_text(text).append_text(body)
 
 
-def _newer(row: "BrowseRow", newer: "NearbyTurn | None") -> str:
+def _superseded_line(row: "BrowseRow", newer: "NearbyTurn | None") -> str:
     """What says otherwise since."""
-    on = f" on {day(newer.time)}" if newer and newer.time else ""
-    words = f": {clipped(visible_line(newer.text), SAID)}" if newer else ""
-    return f"superseded{on} by {visible(row.superseded_by)}{words}"
+    date = f" on {day(newer.time)}" if newer and newer.time else ""
+    quote = f": {clipped(visible_line(newer.text), NEWER_CELLS)}" if newer else ""
+    return f"superseded{date} by {visible(row.superseded_by)}{quote}"
 
 
-def _twins(row: "BrowseRow", near: "PassageContext", muted: str) -> Text:
+def _duplicates(row: "BrowseRow", context: "PassageContext", muted: str) -> Text:
     """What says the same, one by one."""
-    lines = [f"  {_named(turn)}" for turn in near.duplicates]
+    lines = [f"  {_turn_label(turn)}" for turn in context.duplicates]
     if lines and (more := len(row.duplicates) - len(lines)) > 0:
         lines.append(f"  and {more} more")
     return Text("\n\nThe same is said in\n" + "\n".join(lines) if lines else "", muted)
 
 
-def _parts(row: "BrowseRow", muted: str) -> Text:
+def _score_parts(row: "BrowseRow", muted: str) -> Text:
     """What the score is made of, the most first."""
     if not row.parts:
         return Text("its score has no parts: nothing was asked\n\n" if not row.score else "", muted)
@@ -110,10 +113,10 @@ def _turns(turns: "Sequence[NearbyTurn]", muted: str) -> Text:
     return Text("\n\n".join(f"{visible_line(turn.who)}: {visible_line(turn.text)}" for turn in turns), muted)
 
 
-def _named(turn: "NearbyTurn") -> str:
+def _turn_label(turn: "NearbyTurn") -> str:
     parts = (visible_line(turn.title), visible_line(turn.who), day(turn.time), turn.id)
     return " · ".join(part for part in parts if part)
 
 
-def _plain(text: str) -> str:
+def _visible_text(text: str) -> str:
     return visible(text).replace("\t", TAB)

@@ -15,8 +15,8 @@ from tui.widgets.status import clipped
 if TYPE_CHECKING:  # loaded when memory is searched
     from agent.services.browse import BrowseRow
 
-TITLE: Final = 10  # cells that a title keeps, however narrow the list
-WHO: Final = 16
+MIN_TITLE_CELLS: Final = 10  # cells that a title keeps, however narrow the list
+MAX_SPEAKER_CELLS: Final = 16
 GAP: Final = " · "
 SUPERSEDED: Final = "superseded · "
 
@@ -24,10 +24,10 @@ SUPERSEDED: Final = "superseded · "
 def row_text(row: "BrowseRow", node: DOMNode, spans: Spans, width: int) -> Text:
     """Two lines of at most `width` cells."""
     muted = ink(node, "muted")
-    said = marked_line(row.snippet, spans, f"bold {ink(node, 'accent-ink')}")
+    snippet = marked_line(row.snippet, spans, f"bold {ink(node, 'accent-ink')}")
     if row.superseded_by:
-        said.style = muted
-    text = Text(end="").append_text(said if said.plain else Text("(no words)", muted))
+        snippet.style = muted
+    text = Text(end="").append_text(snippet if snippet.plain else Text("(no words)", muted))
     text.truncate(max(width, 10), overflow="ellipsis")
     return text.append("\n").append_text(_about(row, node, width))
 
@@ -37,38 +37,41 @@ def likelihood(score: float) -> str:
     return f"{100 * score:.0f} %" if score > 0 else ""
 
 
-def where(row: "BrowseRow") -> str:
+def source_of(row: "BrowseRow") -> str:
     """The conversation's title, the note's file, the file's name."""
     return visible_line(row.title) or ("a note" if row.kind == "memory" else "untitled")
 
 
 def _about(row: "BrowseRow", node: DOMNode, width: int) -> Text:
-    tail = _tail(row, width)
-    room = width - 2 - cell_len(GAP.join(["", *(word for word, _ in tail)]))
+    parts = _tail(row, width)
+    title_cells = width - 2 - cell_len(GAP.join(["", *(word for word, _ in parts)]))
     text = Text("  ", ink(node, "muted"))
     if row.superseded_by:
         text.append(SUPERSEDED, ink(node, "warning-ink"))
-        room -= len(SUPERSEDED)
-    text.append(clipped(where(row), max(room, TITLE)))
-    for word, tone in tail:
+        title_cells -= len(SUPERSEDED)
+    text.append(clipped(source_of(row), max(title_cells, MIN_TITLE_CELLS)))
+    for word, tone in parts:
         text.append(GAP).append(word, ink(node, tone) if tone else "")
     return text
 
 
 def _tail(row: "BrowseRow", width: int) -> list[tuple[str, str]]:
     """What follows the title, each with its tone; where there is little room, without what matters least."""
-    said_by, alike = clipped(visible_line(row.who), WHO), f"+{len(row.duplicates)} alike" if row.duplicates else ""
-    words = [
-        (said_by, ""),
+    speaker, duplicates = (
+        clipped(visible_line(row.who), MAX_SPEAKER_CELLS),
+        f"+{len(row.duplicates)} alike" if row.duplicates else "",
+    )
+    parts = [
+        (speaker, ""),
         (day(row.time), ""),
         (row.trust.value, TRUST_COLOURS[row.trust]),
         (likelihood(row.score), ""),
-        (alike, ""),
+        (duplicates, ""),
     ]
-    least = [said_by, alike, day(row.time)]
-    room = width - 2 - min(TITLE, cell_len(where(row))) - (len(SUPERSEDED) if row.superseded_by else 0)
-    shown = [word for word in words if word[0]]
-    while least and cell_len(GAP.join(["", *(word for word, _ in shown)])) > room:
-        gone = least.pop(0)
-        shown = [word for word in shown if word[0] != gone]
-    return shown
+    removable = [speaker, duplicates, day(row.time)]
+    room = width - 2 - min(MIN_TITLE_CELLS, cell_len(source_of(row))) - (len(SUPERSEDED) if row.superseded_by else 0)
+    kept_parts = [part for part in parts if part[0]]
+    while removable and cell_len(GAP.join(["", *(part for part, _ in kept_parts)])) > room:
+        removed = removable.pop(0)
+        kept_parts = [part for part in kept_parts if part[0] != removed]
+    return kept_parts

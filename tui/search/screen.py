@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from agent.services.live_search import PassageContext
     from memory.memory import Memory
 
-CALM: Final = 0.1  # seconds without a key before it looks
-REST: Final = 0.05  # seconds on a row before what stands around it is read
-SLOW: Final = 0.3  # seconds after which it says that it is looking
-AGAIN: Final = 1.0  # seconds after which it looks again while the index is being built
-AHEAD: Final = 10  # rows before the end at which more are fetched
-WIDE: Final = 110  # columns from which the preview stands beside the list
+TYPING_PAUSE_S: Final = 0.1  # seconds without a key before it looks
+CONTEXT_DELAY_S: Final = 0.05  # seconds on a row before what stands around it is read
+SLOW_SEARCH_S: Final = 0.3  # seconds after which it says that it is looking
+INDEXING_RETRY_S: Final = 1.0  # seconds after which it looks again while the index is being built
+PREFETCH_ROWS: Final = 10  # rows before the end at which more are fetched
+WIDE_COLUMNS: Final = 110  # columns from which the preview stands beside the list
 
 
 class SearchScreen(ModalScreen[SearchChoice | None]):
@@ -70,7 +70,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     ]
 
     def __init__(
-        self, memory: "Memory", text: str = "", pictures: str = "auto", at_rest: Callable[[], bool] = lambda: True
+        self, memory: "Memory", text: str = "", pictures: str = "auto", can_switch: Callable[[], bool] = lambda: True
     ) -> None:
         """`at_rest` says whether the chat may go elsewhere now; `pictures` is the setting `screen.pictures`."""
         super().__init__()
@@ -78,7 +78,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         self._controller = SearchController(memory)
         self.query_text = text
         self._pictures = pictures
-        self._at_rest = at_rest
+        self._can_switch = can_switch
         self.rows: list[BrowseRow] = []
         self.spans: list[Spans] = []
         self._next: int | None = None  # the number of the look that goes on
@@ -86,12 +86,12 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         self.nearby: dict[str, PassageContext] = {}  # by the row's key: one that is looked at again is there at once
         self.previewed: BrowseRow | None = None  # whose preview stands
         self._explain = False
-        self._keeps = False  # whether the row that is chosen stays chosen when the list comes anew
-        self._due = asyncio.Event()
-        self._typed_at = 0.0
+        self._keeps_selection = False  # whether the row that is chosen stays chosen when the list comes anew
+        self._search_due = asyncio.Event()
+        self._last_key_at = 0.0
         self.is_up_to_date = False  # whether what is shown is what is typed
-        self._clicked = False  # whether a click has just chosen the row
-        self._entered_early = False  # Enter, while it looked: the best is gone to when it is there
+        self._was_clicked = False  # whether a click has just chosen the row
+        self._go_when_found = False  # Enter, while it looked: the best is gone to when it is there
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="room"):
@@ -115,20 +115,20 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     def on_mount(self) -> None:
         self.query_one("#search-nothing").display = False
-        asking = self.query_one(Input)
-        asking.cursor_blink = False
-        asking.focus()
-        asking.cursor_position = len(self.query_text)
-        self._fit()
-        self._due.set()
-        self._answer()
+        field = self.query_one(Input)
+        field.cursor_blink = False
+        field.focus()
+        field.cursor_position = len(self.query_text)
+        self._fit_layout()
+        self._search_due.set()
+        self._search_loop()
 
     def on_resize(self) -> None:
-        self._fit()
-        self.call_after_refresh(self._list_again)
+        self._fit_layout()
+        self.call_after_refresh(self._redraw_rows)
 
-    def _fit(self) -> None:
-        self.query_one("#search-body").set_class(self.size.width >= WIDE, "-wide")
+    def _fit_layout(self) -> None:
+        self.query_one("#search-body").set_class(self.size.width >= WIDE_COLUMNS, "-wide")
 
     # What is asked
 
@@ -136,118 +136,120 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     def _typed(self, event: Input.Changed) -> None:
         if event.value == self.query_text:
             return
-        self.query_text, self._typed_at = event.value, monotonic()
-        self._ask()
+        self.query_text, self._last_key_at = event.value, monotonic()
+        self._request()
 
-    def _ask(self) -> None:
-        self.is_up_to_date = self._entered_early = False
-        self._due.set()
+    def _request(self) -> None:
+        self.is_up_to_date = self._go_when_found = False
+        self._search_due.set()
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
 
     @work(group="answer")
-    async def _answer(self) -> None:
+    async def _search_loop(self) -> None:
         """Looks for what stands in the field, once at a time: of what was typed meanwhile, for the last alone."""
-        while await self._due.wait():
-            await self._calm()
-            self._due.clear()
-            if not self._stands:
+        while await self._search_due.wait():
+            await self._wait_for_pause()
+            self._search_due.clear()
+            if not self._is_open:
                 return
             text, explain = self.query_text, self._explain
-            slow = self.set_timer(SLOW, lambda: self._tell("looking …"))
-            found = await self._controller.find(text, 1, explain=explain)
+            slow = self.set_timer(SLOW_SEARCH_S, lambda: self._set_summary("looking …"))
+            page = await self._controller.find(text, 1, explain=explain)
             slow.stop()
-            if self._stands and (text, explain) == (self.query_text, self._explain):
-                self._show(found)
-                if found.indexed is not None:
-                    self.set_timer(AGAIN, self._due.set)
+            if self._is_open and (text, explain) == (self.query_text, self._explain):
+                self._show(page)
+                if page.indexed is not None:
+                    self.set_timer(INDEXING_RETRY_S, self._search_due.set)
 
     @property
-    def _stands(self) -> bool:
+    def _is_open(self) -> bool:
         """False when the screen was left while a thread worked for it."""
         return bool(self.query("#search-help"))
 
-    async def _calm(self) -> None:
+    async def _wait_for_pause(self) -> None:
         """Until no key was pressed for a moment."""
-        left = self._typed_at + CALM - monotonic()
-        if left > 0:
-            await asyncio.sleep(left)
-            await self._calm()
+        remaining = self._last_key_at + TYPING_PAUSE_S - monotonic()
+        if remaining > 0:
+            await asyncio.sleep(remaining)
+            await self._wait_for_pause()
 
     # What is found
 
-    def _show(self, found: BrowsePage) -> None:
+    def _show(self, page: BrowsePage) -> None:
         """The list anew. Where the words are wrong it stands as it was, and what is wrong is said."""
-        again, self.is_up_to_date = self.is_up_to_date, True
+        was_up_to_date, self.is_up_to_date = self.is_up_to_date, True
         unfinished = parse_filters(self.query_text).unfinished
         values = live_search.filter_values(unfinished) if unfinished else ""
-        self._note(found.error or values or found.warning, wrong=bool(found.error))
-        if found.error:
-            self._tell("")
+        self._set_note(page.error or values or page.warning, wrong=bool(page.error))
+        if page.error:
+            self._set_summary("")
             return
-        moved = bool(self.query_one(OptionList).highlighted)  # the best is best again until a person chooses
-        chosen = self.selected.key if (again or self._keeps) and moved and self.selected else ""
-        self._keeps = False
+        has_moved = bool(self.query_one(OptionList).highlighted)  # the best is best again until a person chooses
+        selected_key = (
+            self.selected.key if (was_up_to_date or self._keeps_selection) and has_moved and self.selected else ""
+        )
+        self._keeps_selection = False
         self.rows, self.spans = [], []
         self.query_one(OptionList).clear_options()
-        self._take(found)
-        self._tell(figures(found))
-        self._tell_nothing(reading=found.indexed is not None)
-        at = next((n for n, row in enumerate(self.rows) if row.key == chosen or row.id == found.anchor), 0)
-        self._choose(at if self.rows else None)
-        if self._entered_early and self.rows:
+        self._append(page)
+        self._set_summary(figures(page))
+        self._show_empty(reading=page.indexed is not None)
+        index = next((n for n, row in enumerate(self.rows) if row.key == selected_key or row.id == page.anchor), 0)
+        self._select(index if self.rows else None)
+        if self._go_when_found and self.rows:
             self._go()
 
-    def _take(self, found: BrowsePage) -> None:
-        self._next = found.next if found.rows else None
-        asked = parse_filters(self.query_text).text
-        spans = [row.marks or (spans_of(row.snippet, asked) if asked else []) for row in found.rows]
+    def _append(self, page: BrowsePage) -> None:
+        self._next = page.next if page.rows else None
+        query = parse_filters(self.query_text).text
+        spans = [row.marks or (spans_of(row.snippet, query) if query else []) for row in page.rows]
         width = self._list_width
-        self.rows += found.rows
+        self.rows += page.rows
         self.spans += spans
         self.query_one(OptionList).add_options(
-            Option(row_text(row, self, span, width)) for row, span in zip(found.rows, spans, strict=True)
+            Option(row_text(row, self, span, width)) for row, span in zip(page.rows, spans, strict=True)
         )
 
     @work(group="more")
-    async def _more(self) -> None:
+    async def _fetch_more(self) -> None:
         text, explain, number = self.query_text, self._explain, self._next
         if number is None or self.is_fetching:
             return
         self.is_fetching = True
-        found = await self._controller.find(text, number, explain=explain)
+        page = await self._controller.find(text, number, explain=explain)
         self.is_fetching = False
         if (
-            self._stands
+            self._is_open
             and (text, explain, number) == (self.query_text, self._explain, self._next)
             and self.is_up_to_date
         ):
-            self._take(found)
+            self._append(page)
 
     @property
     def _list_width(self) -> int:
         return self.query_one(OptionList).size.width - 3  # its padding, and the scrollbar
 
-    def _list_again(self) -> None:
+    def _redraw_rows(self) -> None:
         """The rows for another width."""
         listed = self.query_one(OptionList)
         for number, (row, span) in enumerate(zip(self.rows, self.spans, strict=True)):
             listed.replace_option_prompt_at_index(number, row_text(row, self, span, self._list_width))
 
-    def _tell_nothing(self, *, reading: bool) -> None:
+    def _show_empty(self, *, reading: bool) -> None:
         empty = not self.rows
         self.query_one("#search-body").display = not empty
-        told = self.query_one("#search-nothing", Static)
-        told.display = empty
-        told.update(
+        message = self.query_one("#search-nothing", Static)
+        message.display = empty
+        message.update(
             Text(visible(INDEXING if reading else live_search.no_results_message(self.query_text))) if empty else ""
         )
 
-    def _tell(self, text: str) -> None:
+    def _set_summary(self, text: str) -> None:
         self.query_one("#search-found", Static).update(Text(visible(text), no_wrap=True, overflow="ellipsis"))
 
-    def _note(self, text: str, *, wrong: bool = False) -> None:
+    def _set_note(self, text: str, *, wrong: bool = False) -> None:
         note = self.query_one("#search-help", Static)
         note.set_class(wrong, "-wrong")
         note.update(Text(visible(text or HELP)))
@@ -256,52 +258,52 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     @property
     def selected(self) -> "BrowseRow | None":
-        at = self.query_one(OptionList).highlighted
-        return self.rows[at] if at is not None and at < len(self.rows) else None
+        index = self.query_one(OptionList).highlighted
+        return self.rows[index] if index is not None and index < len(self.rows) else None
 
     def action_move(self, by: int) -> None:
-        at = self.query_one(OptionList).highlighted or 0
+        index = self.query_one(OptionList).highlighted or 0
         if self.rows:
-            self._choose(max(0, min(at + by, len(self.rows) - 1)))
+            self._select(max(0, min(index + by, len(self.rows) - 1)))
 
-    def _choose(self, at: int | None) -> None:
-        self.query_one(OptionList).highlighted = at
+    def _select(self, index: int | None) -> None:
+        self.query_one(OptionList).highlighted = index
         self._preview()
-        if at is not None and at >= len(self.rows) - AHEAD:
-            self._more()
+        if index is not None and index >= len(self.rows) - PREFETCH_ROWS:
+            self._fetch_more()
 
     def _preview(self) -> None:
         row = self.previewed = self.selected
-        near = self.nearby.get(row.key) if row else None
-        self._draw(row, near)
-        if row and near is None:
-            self._look_around(row)
+        context = self.nearby.get(row.key) if row else None
+        self._draw(row, context)
+        if row and context is None:
+            self._load_context(row)
 
     @work(exclusive=True, group="around")
-    async def _look_around(self, row: "BrowseRow") -> None:
-        await asyncio.sleep(REST)
-        self.nearby[row.key] = near = await self._controller.context(row)
-        if self._stands and row is self.selected:
-            self._draw(row, near)
+    async def _load_context(self, row: "BrowseRow") -> None:
+        await asyncio.sleep(CONTEXT_DELAY_S)
+        self.nearby[row.key] = context = await self._controller.context(row)
+        if self._is_open and row is self.selected:
+            self._draw(row, context)
 
-    def _draw(self, row: "BrowseRow | None", near: "PassageContext | None") -> None:
-        at = self.query_one(OptionList).highlighted
-        shown = NO_PREVIEW
-        if row and at is not None:
-            shown = preview(row, self, self.spans[at], near, explain=self._explain)
-        for name, text in zip(("about", "before", "passage", "after"), shown, strict=True):
+    def _draw(self, row: "BrowseRow | None", context: "PassageContext | None") -> None:
+        index = self.query_one(OptionList).highlighted
+        content = NO_PREVIEW
+        if row and index is not None:
+            content = preview(row, self, self.spans[index], context, explain=self._explain)
+        for name, text in zip(("about", "before", "passage", "after"), content, strict=True):
             part = self.query_one(f"#search-{name}", Static)
             part.display = bool(text.plain)
             part.update(text)
-        self.call_after_refresh(self._bring_passage)
+        self.call_after_refresh(self._scroll_to_passage)
 
-    def _bring_passage(self) -> None:
+    def _scroll_to_passage(self) -> None:
         """The passage into view, and the first of its words that were asked for; or what its score is made of."""
-        if not self._stands:
+        if not self._is_open:
             return
         around, passage = self.query_one("#search-around", VerticalScroll), self.query_one("#search-passage", Static)
-        down = lines_to_mark(passage.content, passage.size.width) if isinstance(passage.content, Text) else 0
-        top = passage.virtual_region.y + max(down + 1 - around.size.height, 0)
+        lines_above = lines_to_mark(passage.content, passage.size.width) if isinstance(passage.content, Text) else 0
+        top = passage.virtual_region.y + max(lines_above + 1 - around.size.height, 0)
         around.scroll_to(y=0 if self._explain else top, animate=False)
 
     # Keys
@@ -309,20 +311,20 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     @on(OptionList.OptionHighlighted)
     def _highlighted(self) -> None:
         if self.selected is not self.previewed:
-            self._clicked = True
+            self._was_clicked = True
             self._preview()
 
     @on(OptionList.OptionSelected)
     def _selected(self) -> None:
         """A first click shows the row, a second goes there."""
-        if not self._clicked:
+        if not self._was_clicked:
             self._go()
-        self._clicked = False
+        self._was_clicked = False
 
     @on(Input.Submitted)
-    def _entered(self) -> None:
+    def _submit(self) -> None:
         if not self.is_up_to_date:
-            self._entered_early = True
+            self._go_when_found = True
         else:
             self._go()
 
@@ -337,7 +339,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
             host(self).push_screen(NoteScreen(self._memory, row), self._cite)
         elif row.kind in {"page", "knowledge", "archive"}:
             self.action_open()
-        elif not self._at_rest():
+        elif not self._can_switch():
             self.notify(BUSY, timeout=6, markup=False)
         else:
             self._find_entry(row)
@@ -369,8 +371,8 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
             self.dismiss(citation)
 
     def action_explain(self) -> None:
-        self._explain, self._keeps = not self._explain, True
-        self._ask()
+        self._explain, self._keeps_selection = not self._explain, True
+        self._request()
 
     def action_scroll_around(self, by: int) -> None:
         around = self.query_one("#search-around", VerticalScroll)

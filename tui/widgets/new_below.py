@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from tui.typed_app import ink
 
-TOLD: Final = "↓ new · Ctrl+End"
+LABEL: Final = "↓ new · Ctrl+End"
 
 
 class NewBelowHint(Widget):
@@ -26,8 +26,8 @@ class NewBelowHint(Widget):
         self.refresh()
 
     def render(self) -> Text:
-        told = TOLD.rjust(self.size.width) if self.there else ""
-        return Text(told, f"bold {ink(self, 'accent-ink')}", no_wrap=True, end="")
+        label = LABEL.rjust(self.size.width) if self.there else ""
+        return Text(label, f"bold {ink(self, 'accent-ink')}", no_wrap=True, end="")
 
     def on_click(self) -> None:
         if self.there:

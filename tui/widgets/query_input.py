@@ -7,7 +7,7 @@ from textual.widgets import Input
 
 from foundation.terminal_text import visible, visible_line
 
-LONGEST: Final = 2_000  # characters of what is pasted: more is no question
+MAX_PASTED_CHARS: Final = 2_000  # characters of what is pasted: more is no question
 
 
 class QueryInput(Input):
@@ -20,8 +20,8 @@ class QueryInput(Input):
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
-        words = visible_line(event.text[: 2 * LONGEST])[:LONGEST]
+        line = visible_line(event.text[: 2 * MAX_PASTED_CHARS])[:MAX_PASTED_CHARS]
         if self.selection.is_empty:
-            self.insert_text_at_cursor(words)
+            self.insert_text_at_cursor(line)
         else:
-            self.replace(words, *self.selection)
+            self.replace(line, *self.selection)

@@ -45,26 +45,26 @@ class StatusBar(Widget):
         left, right = fitted(self.standing, self.size.width)
         space = " " * max(self.size.width - cell_len(left) - cell_len(right), 0)
         text = Text(left + space, no_wrap=True, overflow="ellipsis", end="")
-        told = self.standing.hint or self.standing.doing
-        return text.append(right, ink(self, "accent-ink") if told else "")
+        activity = self.standing.hint or self.standing.doing
+        return text.append(right, ink(self, "accent-ink") if activity else "")
 
 
-def fitted(standing: StatusInfo, width: int) -> tuple[str, str]:
+def fitted(info: StatusInfo, width: int) -> tuple[str, str]:
     """The left and the right end of the line, together at most `width` cells."""
-    model = visible(short_model(standing.model))
-    meter = context_meter(standing.tokens, standing.budget)
+    model = visible(short_model(info.model))
+    meter = context_meter(info.tokens, info.budget)
     percent = meter.partition(" (")[0]
-    speed = f"{standing.speed:.0f} tok/s" if standing.speed else ""
-    queued = f"{standing.waiting} waiting" if standing.waiting else ""
-    doing = visible(standing.hint or standing.doing or standing.working)
-    only = "read-only" if standing.read_only else ""
+    speed = f"{info.speed:.0f} tok/s" if info.speed else ""
+    queued = f"{info.waiting} waiting" if info.waiting else ""
+    doing = visible(info.hint or info.doing or info.working)
+    access = "read-only" if info.read_only else ""
     for left in (
-        (only, model, meter, speed, queued),
-        (only, model, meter, queued),
-        (only, model, percent, queued),
-        (only, percent, queued),
-        (only, percent),
-        (only,),
+        (access, model, meter, speed, queued),
+        (access, model, meter, queued),
+        (access, model, percent, queued),
+        (access, percent, queued),
+        (access, percent),
+        (access,),
     ):
         line = GAP.join(part for part in left if part)
         if cell_len(line) + (cell_len(doing) + 2 if doing else 0) <= width:
@@ -74,8 +74,8 @@ def fitted(standing: StatusInfo, width: int) -> tuple[str, str]:
 
 def short_model(spec: str) -> str:
     """The model's own name: `openai:Qwen/qwen3@http://…` is `qwen3`; the whole stands in /status."""
-    provider, mark, name = spec.partition("@")[0].partition(":")
-    return (name if mark else provider).rpartition("/")[2]
+    provider, separator, name = spec.partition("@")[0].partition(":")
+    return (name if separator else provider).rpartition("/")[2]
 
 
 def context_meter(tokens: int, budget: int) -> str:

@@ -10,7 +10,7 @@ from context.notice import FileNotice
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
 from tui.chat.lookup import names_of
-from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_words
+from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_notice
 from tui.dialogs.choices import ChoiceItem
 
 
@@ -85,7 +85,7 @@ def test_every_reason_of_the_context_has_plain_words() -> None:
     now = {"model": "b", "window": 8, "tools": "u", "summary": 3}
     whys = [reason_to_end(state, msgspec.structs.replace(ground, **{name: value})) for name, value in now.items()]
     assert (whys[0], whys[3]) == (MODEL_CHANGED, ARCHIVED)
-    told = [epoch_words(why) for why in [*whys, OUTGREW]]
+    told = [epoch_notice(why) for why in [*whys, OUTGREW]]
     assert all(words[0].isupper() and "epoch" not in words for words in told)
 
 

@@ -12,12 +12,12 @@ from rich.style import Style
 from context import Attachment
 from models.chat.port import ImageRule
 from tests.paths import ROOT
-from tui.images.attached import MOST_ROWS, attached_pieces
+from tui.images.attached import MAX_ROWS, attached_pieces
 from tui.images.half_blocks import fitted, lines_of
 from tui.images.load import UndrawableImage, load
 from tui.images.protocol import GraphicsProtocol, drawing_for
 from tui.images.viewer import NoViewer, open_in_viewer
-from tui.passages.page_screen import CLOSEST, WHOLE, Zoom
+from tui.passages.page_screen import MAX_LEVEL, WHOLE, Zoom
 from tui.widgets.transcript.segments import cells
 from tui.widgets.transcript.styles import TranscriptStyles
 
@@ -95,7 +95,7 @@ def test_an_attached_picture_is_small_and_says_what_it_costs(width: int) -> None
     text = "\n".join("".join(segment.text for segment in line) for line in lines)
     assert "345 tokens" in " ".join(text.split())  # ⌈640/28⌉·⌈400/28⌉
     assert text.count("▀")
-    assert sum("▀" in "".join(segment.text for segment in line) for line in lines) <= MOST_ROWS
+    assert sum("▀" in "".join(segment.text for segment in line) for line in lines) <= MAX_ROWS
     assert max(map(cells, lines)) <= width
 
 
@@ -111,7 +111,7 @@ def test_a_picture_that_is_none_and_pictures_that_are_off_are_named_alone() -> N
 
 
 def test_a_picture_that_lies_about_its_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tui.images.load.MOST_PIXELS", 100)
+    monkeypatch.setattr("tui.images.load.MAX_PIXELS", 100)
     with pytest.raises(UndrawableImage, match="11×11"):
         load(png(11, 11))
     assert load(png(10, 10)).size == (10, 10)
@@ -128,7 +128,7 @@ def test_going_closer_begins_at_the_upper_left_and_never_leaves_the_picture() ->
         corner = corner.moved(1, 1)
     assert corner.box(1024, 1024) == (960, 960, 1024, 1024)
     assert corner.box(1024, 1024, 4.0) == (768, 960, 1024, 1024)
-    assert corner.closer(9).level == CLOSEST
+    assert corner.closer(9).level == MAX_LEVEL
     assert WHOLE.closer(-1) == WHOLE
 
 

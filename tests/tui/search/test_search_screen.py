@@ -117,7 +117,7 @@ async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
         return found if ready.is_set() else structs.replace(found, rows=found.rows[-2:], total=2, indexed=0.35)
 
     monkeypatch.setattr("agent.services.live_search.find_rows", partly)
-    monkeypatch.setattr("tui.search.screen.AGAIN", 0.05)
+    monkeypatch.setattr("tui.search.screen.INDEXING_RETRY_S", 0.05)
     async with searching(open_chat, session, "boiler") as chat:
         assert "2 found so far · 35 % of memory is read" in seen(chat)
         await chat.press("down")

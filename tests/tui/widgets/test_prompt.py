@@ -11,7 +11,7 @@ from foundation.paths import Workspace
 from tui.chat.drafts import Drafts
 from tui.widgets.prompt.files import offers, typed_path
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
-from tui.widgets.prompt.paste import CHARS, PasteBuffer
+from tui.widgets.prompt.paste import MAX_CHARS, PasteBuffer
 from tui.widgets.prompt.suggestions import Suggestion
 
 
@@ -173,7 +173,7 @@ def test_a_walk_through_the_history_always_leads_back(entries: list[str], unsent
     assert current == unsent
 
 
-@given(st.text(min_size=CHARS + 1, max_size=CHARS + 50))
+@given(st.text(min_size=MAX_CHARS + 1, max_size=MAX_CHARS + 50))
 def test_a_folded_paste_is_sent_to_the_letter(text: str) -> None:
     pastes = PasteBuffer()
     mark = pastes.folded(text)

@@ -29,10 +29,10 @@ async def files_for(before_cursor: str, here: Path) -> list[Suggestion]:
     typed = typed_path(before_cursor)
     if typed is None:
         return []
-    found = await asyncio.to_thread(offers, typed, here)
-    whole = typed_mention(before_cursor)
+    paths = await asyncio.to_thread(offers, typed, here)
+    mention = typed_mention(before_cursor)
     return [
-        Suggestion(offer.text, "folder" if folder else "", quoted(offer.text) + ("" if folder else " "), whole)
-        for offer in found
+        Suggestion(offer.text, "folder" if folder else "", quoted(offer.text) + ("" if folder else " "), mention)
+        for offer in paths
         for folder in [offer.text.endswith("/")]
     ]

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from foundation.terminal_text import escape_name, unescape_name
 
-MOST: Final = 50
-_SCANNED: Final = 2_000  # entries of a folder looked at, so that a huge one costs little
+MAX_OFFERS: Final = 50
+_MAX_SCANNED: Final = 2_000  # entries of a folder looked at, so that a huge one costs little
 _OPEN = re.compile(r'(?<!\S)@("[^"]*|\S*)$')
 
 
@@ -23,33 +23,36 @@ class PathSuggestion(Struct, frozen=True):
 
 def typed_path(before_cursor: str) -> str | None:
     """What stands after the @ that is being typed; None where none is."""
-    found = _OPEN.search(before_cursor)
-    return found[1].removeprefix('"') if found else None
+    match = _OPEN.search(before_cursor)
+    return match[1].removeprefix('"') if match else None
 
 
 def typed_mention(before_cursor: str) -> str:
     """The same with its @ and quotation mark; "" where none is."""
-    found = _OPEN.search(before_cursor)
-    return found[0] if found else ""
+    match = _OPEN.search(before_cursor)
+    return match[0] if match else ""
 
 
 def offers(typed: str, here: Path) -> list[PathSuggestion]:
     """Files and folders that `typed` may become, best first. Reads one folder; call it off the event loop."""
     folder_typed, slash, name = typed.rpartition("/")
     folder = _resolved(unescape_name(folder_typed + slash), here) if slash else here
-    found: list[tuple[int, str, bool]] = []
+    matches: list[tuple[int, str, bool]] = []
     try:
         with os.scandir(folder) as entries:
-            for entry, _ in zip(entries, range(_SCANNED), strict=False):
+            for entry, _ in zip(entries, range(_MAX_SCANNED), strict=False):
                 if entry.name.startswith(".") and not name.startswith("."):
                     continue
                 shown = escape_name(entry.name)
                 if (rank := _rank(name.lower(), shown.lower())) is not None:
-                    found.append((rank, shown, entry.is_dir()))
+                    matches.append((rank, shown, entry.is_dir()))
     except (OSError, ValueError):  # an unreadable folder offers nothing; what was typed stays
         return []
-    found.sort(key=lambda each: (each[0], not each[2], each[1].lower()))
-    return [PathSuggestion(f"{folder_typed}{slash}{each}{'/' if is_dir else ''}") for _, each, is_dir in found[:MOST]]
+    matches.sort(key=lambda match: (match[0], not match[2], match[1].lower()))
+    return [
+        PathSuggestion(f"{folder_typed}{slash}{match}{'/' if is_dir else ''}")
+        for _, match, is_dir in matches[:MAX_OFFERS]
+    ]
 
 
 def quoted(path: str) -> str:

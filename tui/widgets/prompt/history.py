@@ -8,7 +8,7 @@ from foundation.files import append, encode, exists, make_private_folder, read_b
 from foundation.privacy import clear, joined, json_line
 from foundation.terminal_text import visible
 
-MOST: Final = 1_000  # entries kept; the file may grow to twice as many before it is cut
+MAX_ENTRIES: Final = 1_000  # entries kept; the file may grow to twice as many before it is cut
 
 
 class PromptHistory:
@@ -27,10 +27,10 @@ class PromptHistory:
         if not exists(self._path):
             return
         lines = read_bytes(self._path, owned=True).splitlines()
-        found = [text for line in lines if (text := _parsed(line))]
-        self._entries = found[-MOST:] + self._entries
-        if len(lines) > 2 * MOST:
-            write_atomically(self._path, joined(json_line(clear(text)) for text in found[-MOST:]))
+        texts = [text for line in lines if (text := _parsed(line))]
+        self._entries = texts[-MAX_ENTRIES:] + self._entries
+        if len(lines) > 2 * MAX_ENTRIES:
+            write_atomically(self._path, joined(json_line(clear(text)) for text in texts[-MAX_ENTRIES:]))
 
     def add(self, text: str) -> None:
         """Remembers what was typed, unless it repeats the last. Raises OSError where the disk refuses."""
@@ -51,22 +51,22 @@ class HistoryCursor:
 
     def __init__(self, entries: tuple[str, ...], unsent: str) -> None:
         self._pages = [*entries, unsent]
-        self._at = len(entries)
+        self._index = len(entries)
 
     def back(self, current: str) -> str | None:
         """The entry before, or None at the oldest. `current` is kept in its place."""
-        return self._to(self._at - 1, current)
+        return self._move_to(self._index - 1, current)
 
     def forth(self, current: str) -> str | None:
         """The entry after, at last what was being written; None there."""
-        return self._to(self._at + 1, current)
+        return self._move_to(self._index + 1, current)
 
-    def _to(self, at: int, current: str) -> str | None:
-        if not 0 <= at < len(self._pages):
+    def _move_to(self, index: int, current: str) -> str | None:
+        if not 0 <= index < len(self._pages):
             return None
-        self._pages[self._at] = current
-        self._at = at
-        return self._pages[at]
+        self._pages[self._index] = current
+        self._index = index
+        return self._pages[index]
 
 
 def _parsed(line: bytes) -> str:

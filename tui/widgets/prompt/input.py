@@ -58,7 +58,7 @@ class Prompt(TextArea):
         self.cursor_blink = False  # an idle screen costs nothing
         self.prompt_history = history
         self.suggestions = suggestions
-        self._walk: HistoryCursor | None = None
+        self._cursor_in_history: HistoryCursor | None = None
         self._pastes = PasteBuffer()
 
     # What stands in it
@@ -68,22 +68,22 @@ class Prompt(TextArea):
         self.text = visible(text)
         self.move_cursor(self.document.end)
 
-    def put_in(self, words: str) -> None:
+    def put_in(self, text: str) -> None:
         """These words at the cursor, apart from what stands beside them. Foreign text comes in visible."""
         row, column = self.cursor_location
         line = self.document.get_line(row)
         before = " " if line[:column].strip() and not line[:column].endswith(" ") else ""
         after = "" if line[column:].startswith(" ") else " "
-        self.insert(f"{before}{' '.join(visible(words).split())}{after}")
+        self.insert(f"{before}{' '.join(visible(text).split())}{after}")
 
     def take(self) -> str:
         """The whole text, pastes unfolded; the prompt is empty after it."""
-        whole = self.whole
+        text = self.whole
         self.remember()
-        self._walk = None
+        self._cursor_in_history = None
         self._pastes = PasteBuffer()
         self.clear()
-        return whole
+        return text
 
     @property
     def whole(self) -> str:
@@ -99,7 +99,7 @@ class Prompt(TextArea):
     def give_way(self, text: str) -> None:
         """Another text in the place of what stands there, which becomes the newest of the history."""
         self.remember()
-        self._walk = None
+        self._cursor_in_history = None
         self.put(text)
 
     def remember(self) -> None:
@@ -125,35 +125,35 @@ class Prompt(TextArea):
 
     def respond_to_key(self, key: str) -> bool:
         """Acts on a key; False where the text area is to act on it."""
-        offered = self.suggestions.current(self.before_cursor)
+        suggestion = self.suggestions.current(self.before_cursor)
         match key:
-            case "enter" if offered and offered.sends:
-                self.accept(offered)
+            case "enter" if suggestion and suggestion.sends:
+                self.accept(suggestion)
                 self._submit()
-            case "enter" | "tab" if offered:
-                self.accept(offered)
-            case "up" | "down" if offered:
+            case "enter" | "tab" if suggestion:
+                self.accept(suggestion)
+            case "up" | "down" if suggestion:
                 self.suggestions.move(-1 if key == "up" else 1)
-            case "escape" if offered:
+            case "escape" if suggestion:
                 self.suggestions.offer(())
             case "enter":
                 self._submit()
             case _ if key in NEWLINE_KEYS:
                 self.insert("\n")
             case "up" if self.cursor_at_first_line:
-                return self._go(back=True)
+                return self._walk_history(back=True)
             case "down" if self.cursor_at_last_line:
-                return self._go(back=False)
+                return self._walk_history(back=False)
             case "tab":
                 pass
             case _:
                 return False
         return True
 
-    def accept(self, offered: Suggestion) -> None:
+    def accept(self, suggestion: Suggestion) -> None:
         """Puts a suggestion in the place of what was typed."""
         row, column = self.cursor_location
-        self.replace(visible(offered.text), (row, max(column - len(offered.typed), 0)), (row, column))
+        self.replace(visible(suggestion.text), (row, max(column - len(suggestion.typed), 0)), (row, column))
         self.suggestions.offer(())
 
     def _submit(self) -> None:
@@ -161,21 +161,21 @@ class Prompt(TextArea):
         if shown.strip():
             self.post_message(self.Submitted(self.take(), shown))
 
-    def _go(self, *, back: bool) -> bool:
-        if self._walk is None:
+    def _walk_history(self, *, back: bool) -> bool:
+        if self._cursor_in_history is None:
             entries = self.prompt_history.entries
             if entries and entries[-1] == self.whole:
                 entries = entries[:-1]
             if not (back and entries):
                 return False
             self.remember()
-            self._walk = HistoryCursor(entries, self.text)
-        found = self._walk.back(self.text) if back else self._walk.forth(self.text)
-        if found is None:
+            self._cursor_in_history = HistoryCursor(entries, self.text)
+        entry = self._cursor_in_history.back(self.text) if back else self._cursor_in_history.forth(self.text)
+        if entry is None:
             return False
-        walk = self._walk
-        self.put(found)
-        self._walk = walk
+        cursor = self._cursor_in_history
+        self.put(entry)
+        self._cursor_in_history = cursor
         if back:
             self.move_cursor((0, 0))
         return True

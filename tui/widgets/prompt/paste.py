@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-CHARS: Final = 1_000
-LINES: Final = 15
+MAX_CHARS: Final = 1_000
+MAX_LINES: Final = 15
 _MARK = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 
 
@@ -16,7 +16,7 @@ class PasteBuffer:
 
     def folded(self, text: str) -> str:
         """What to put into the prompt: the text, or its mark where it is long."""
-        if len(text) <= CHARS and text.count("\n") < LINES:
+        if len(text) <= MAX_CHARS and text.count("\n") < MAX_LINES:
             return text
         number = len(self._texts) + 1
         self._texts[number] = text
@@ -26,11 +26,11 @@ class PasteBuffer:
 
     def mark_of(self, text: str, prompt: str) -> str:
         """The mark of this very text in the prompt, "" where it is not there: pasting again unfolds it."""
-        for found in _MARK.finditer(prompt):
-            if self._texts.get(int(found[1])) == text:
-                return found[0]
+        for match in _MARK.finditer(prompt):
+            if self._texts.get(int(match[1])) == text:
+                return match[0]
         return ""
 
     def whole(self, prompt: str) -> str:
         """The prompt with every mark replaced by its text; what only looks like a mark stays."""
-        return _MARK.sub(lambda found: self._texts.get(int(found[1]), found[0]), prompt)
+        return _MARK.sub(lambda match: self._texts.get(int(match[1]), match[0]), prompt)

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from foundation.terminal_text import visible
 from tui.typed_app import ink
 
-SHOWN: Final = 8
+MAX_SHOWN: Final = 8
 
 
 class Suggestion(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Suggestions(Widget):
         self.items = tuple(items)
         self.chosen = 0
         self.display = bool(items)
-        self.styles.height = min(len(self.items), SHOWN)
+        self.styles.height = min(len(self.items), MAX_SHOWN)
         self.refresh()
 
     def current(self, before_cursor: str) -> Suggestion | None:
@@ -60,18 +60,18 @@ class Suggestions(Widget):
             self.chosen = (self.chosen + by) % len(self.items)
 
     def render(self) -> Text:
-        first = max(0, min(self.chosen - SHOWN // 2, len(self.items) - SHOWN))
-        shown = [(_one_line(item.label), _one_line(item.detail)) for item in self.items[first : first + SHOWN]]
+        first = max(0, min(self.chosen - MAX_SHOWN // 2, len(self.items) - MAX_SHOWN))
+        shown = [(_one_line(item.label), _one_line(item.detail)) for item in self.items[first : first + MAX_SHOWN]]
         column = min(max((cell_len(name) for name, _ in shown), default=0), max(self.size.width // 2, 12))
         text = Text(no_wrap=True, overflow="ellipsis", end="")
-        for number, (name, about) in enumerate(shown, first):
+        for number, (name, detail_text) in enumerate(shown, first):
             mark, style = ("❯ ", f"bold {ink(self, 'accent-ink')}") if number == self.chosen else ("  ", "")
             label = Text(name)
             label.truncate(column, overflow="ellipsis", pad=True)
             text.append(mark, style).append(label.plain, style)
-            room = self.size.width - column - 5
-            detail = Text(about)
-            detail.truncate(max(room, 0), overflow="ellipsis")
+            detail_width = self.size.width - column - 5
+            detail = Text(detail_text)
+            detail.truncate(max(detail_width, 0), overflow="ellipsis")
             text.append("  " + detail.plain, ink(self, "muted"))
             if number < first + len(shown) - 1:
                 text.append("\n")
