@@ -12,11 +12,11 @@ from agent.commands.results import Cancelled, Outcome, Proposal, TextResult
 from agent.services.knowledge_output import one_line, report_lines, report_summary, stats_meaning, stats_rows
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
-from memory.pages.types import OnPage
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
     from memory.knowledge.importance.weights import ScoredMemory
+    from memory.pages.types import OnPage
 
 
 async def _knowledge(session: Session, rest: str) -> Outcome:

@@ -13,11 +13,11 @@ from agent.commands.tables import preview_rows
 from foundation.errors import Misuse
 from foundation.privacy import Cleared, clear
 from foundation.program import PROGRAM
-from memory.pages.types import OnPage
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
     from context.compaction.preview import CompactionPreview
+    from memory.pages.types import OnPage
 
 _FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
 

@@ -9,10 +9,10 @@ from agent.commands import conversation, knowledge, memory, program
 from agent.commands.command import Command
 from agent.commands.results import CommandFailed, Outcome, Proposal, TextResult
 from foundation.errors import Misuse, PalimpsestError
-from memory.pages.types import OnPage
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
+    from memory.pages.types import OnPage
 
 
 async def _help(_session: Session, name: str) -> Outcome:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from foundation.errors import PalimpsestError
-from memory.pages.types import OnPage
+
+if TYPE_CHECKING:  # the list of commands must not load memory
+    from memory.pages.types import OnPage
 
 
 class TextResult(Struct, frozen=True):

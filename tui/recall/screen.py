@@ -76,7 +76,7 @@ class RecallScreen(ModalScreen[str | None]):
         field.cursor_blink = False
         field.focus()
         self._fit_preview()
-        self._search(self._query, straight=True)
+        self._search(self._query, at_once=True)
 
     def on_resize(self) -> None:
         self._fit_preview()
