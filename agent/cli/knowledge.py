@@ -97,7 +97,7 @@ def add(
                     full_paths,
                     options,
                     config.knowledge,
-                    sight=picture_reader(config),
+                    ocr_reader=picture_reader(config),
                     report=report,
                     on_progress=progress,
                 )
@@ -161,7 +161,9 @@ def list_(category: str | None, state: str | None) -> None:
         scored
         for scored in memories
         if category in (None, scored.known.category)
-        and (state is None or (scored.known.missing is not None if state == "gone" else scored.standing.state == state))
+        and (
+            state is None or (scored.known.missing is not None if state == "gone" else scored.view_state.state == state)
+        )
     ]
     if invocation.json:
         output.json_object({"memories": [memory_object(scored) for scored in selected]})

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from agent.importers.formats import detect, read_file
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
-from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
-from agent.importers.store import ImportReport, store_all
+from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord
 from agent.importers.timestamps import parse_time
 from foundation.paths import Workspace
 from foundation.trust import Trust
