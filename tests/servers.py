@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from tests.scripted_models import CHATML, scripted_gguf, scripted_qwen3_vl
+from tests.scripted_models import CHATML, scripted_gguf
+from tests.scripted_vision_models import scripted_qwen3_vl
 
 REPLY = "The lighthouse keeper counted seven white ships, 白色 sails and a 🐋 before dawn."
 

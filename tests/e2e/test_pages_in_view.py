@@ -23,7 +23,7 @@ from memory.pages.read.exact import PageReading, read_exact
 from tests.e2e.conftest import Palimpsest
 from tests.e2e.conversation import talk_jsonl
 from tests.e2e.recording_proxy import RecordingProxy
-from tests.scripted_models import scripted_qwen3_vl
+from tests.scripted_vision_models import scripted_qwen3_vl
 
 pytestmark = [
     pytest.mark.skipif(find_spec("mlx_vlm") is None, reason="mlx-vlm has no build for this platform"),

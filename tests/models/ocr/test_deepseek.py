@@ -104,7 +104,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: None):
     """Makes tiny checkpoints: `make(reply, version=1, loops=False)`."""
-    from tests.scripted_models import scripted_deepseek_ocr, shrink_deepseek_ocr
+    from tests.scripted_vision_models import scripted_deepseek_ocr, shrink_deepseek_ocr
 
     def made(reply: str | None, *, version: int = 1, loops: bool = False) -> Path:
         shrink_deepseek_ocr(version, monkeypatch)
