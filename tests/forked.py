@@ -84,11 +84,16 @@ def run(
 
 
 class OnTerminal:
-    """The chat, started on the terminal of this name; `pid` is its process."""
+    """The program, started on the terminal of this name; `pid` is its process.
 
-    def __init__(self, words: Sequence[str], environment: Mapping[str, str], terminal: str) -> None:
+    HEADLESS opens no chat, and its standard input is empty.
+    """
+
+    def __init__(
+        self, words: Sequence[str], environment: Mapping[str, str], terminal: str, program: str = SCREEN
+    ) -> None:
         order = {"words": list(words), "environment": dict(environment), "folder": str(ROOT), "terminal": terminal}
-        self._server = _server(SCREEN)
+        self._server = _server(program)
         self.pid = self._server.start(order)
 
     def status(self) -> int | None:
@@ -171,7 +176,7 @@ def serve(program: str) -> int:
                 if not child:
                     for number in (orders.fileno(), told, *running):
                         os.close(number)
-                    return _obey(json.loads(line))
+                    return _obey(json.loads(line), program)
                 running[os.pidfd_open(child)] = child
                 os.write(told, json.dumps({"pid": child}).encode() + b"\n")
             else:
@@ -184,16 +189,19 @@ def _end_of(child: int) -> bytes:
     return json.dumps({"pid": child, "status": status, "peak_kb": usage.ru_maxrss, "cpu": cpu}).encode() + b"\n"
 
 
-def _obey(order: dict[str, Any]) -> int:
+def _obey(order: dict[str, Any], program: str) -> int:
     from agent.cli import main
 
     os.environ.clear()
     os.environ.update(order["environment"])
     os.chdir(order["folder"])
     if "terminal" in order:
+        _take_terminal(order["terminal"])
+        if program == HEADLESS:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            return main(None, order["words"])
         from tui.main import open_screen
 
-        _take_terminal(order["terminal"])
         return main(open_screen, order["words"])
     for number, path in enumerate(order["streams"]):
         opened = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT, 0o600)

@@ -7,7 +7,7 @@ import select
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from agent.services.attachments import mentioned_files
 from foundation.shell_words import command_line, shell_quote
 from foundation.terminal_text import escape_name, unescape_name, visible
+from tests import forked
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.paths import ROOT
@@ -107,9 +108,10 @@ async def test_the_completion_offers_every_name(open_chat: Open, tmp_path: Path)
 
 
 @posix
-def test_what_a_completion_puts_names_that_very_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("payloads", [sample(60), pytest.param(list(escapes()), marks=pytest.mark.soak)], ids=len)
+def test_what_a_completion_puts_names_that_very_file(tmp_path: Path, payloads: Sequence[str]) -> None:
     names = hostile_folder(
-        tmp_path, [*escapes(), "⟨U+001B⟩", "a\x1b", "a⟨U+001B⟩", 'quo"te', "two words", "no\u00a0break"]
+        tmp_path, [*payloads, "⟨U+001B⟩", "a\x1b", "a⟨U+001B⟩", 'quo"te', "two words", "no\u00a0break"]
     )
     found = [
         offer for name in names for offer in offers(escape_name(name), tmp_path) if offer.text == escape_name(name)
@@ -242,25 +244,27 @@ def on_a_terminal(*words: str) -> str:
     """What the program writes where stdin, stdout and stderr are one terminal."""
     here, there = pty.openpty()
     environment = {**os.environ, "PYTHONUTF8": "1", "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"}
-    started = subprocess.Popen(
-        [sys.executable, "-m", "agent.cli", *words],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=there,
-        stderr=there,
-        close_fds=True,
-    )
-    os.close(there)
-    data = b""
-    while select.select([here], [], [], 0.05)[0] or started.poll() is None:
+    status = _on_terminal(words, environment, there)
+    data, ended = b"", False
+    while select.select([here], [], [], 0.05)[0] or not ended:
+        ended = status() is not None
         try:
             data += os.read(here, 65_536) if select.select([here], [], [], 0.05)[0] else b""
         except OSError:
             break
-    started.wait()
+    os.close(there)
     os.close(here)
     return data.decode("utf-8", "surrogateescape")
+
+
+def _on_terminal(words: Sequence[str], environment: dict[str, str], there: int) -> Callable[[], int | None]:
+    """Starts the program on the terminal, its input empty; gives what tells the exit status."""
+    if sys.platform == "linux":
+        started = forked.OnTerminal(words, environment, os.ttyname(there), forked.HEADLESS)
+        return started.status
+    command = [sys.executable, "-m", "agent.cli", *words]
+    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": there, "stderr": there}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, close_fds=True, **streams).poll
 
 
 def _without_styles(printed: str) -> str:

@@ -48,7 +48,8 @@ from tui.widgets.transcript.welcome import Welcome
 
 pytestmark = pytest.mark.timeout(60)
 LOOK = TranscriptStyles.of_theme({}, Style())
-FEW = 6
+FEW = 3
+MANY = 24  # in the soak
 CONTROL_OF_PICTURES = "a picture's cells and a terminal's own picture protocols: bytes of ours, from pixels"
 
 
@@ -215,12 +216,18 @@ def on_screen(chat: Any) -> str:
     return "\n".join(shown(list(strip)) for strip in strips)
 
 
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=[pytest.mark.soak, pytest.mark.timeout(600)])])
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda kind: kind.__name__)
-async def test_no_screen_shows_what_a_terminal_obeys(open_chat: Open, memory: Memory, screen: Any) -> None:  # noqa: F811
+async def test_no_screen_shows_what_a_terminal_obeys(
+    open_chat: Open,  # noqa: F811
+    memory: Memory,
+    screen: Any,
+    count: int,
+) -> None:
     session = FakeSession(lambda text: answer(text))
     session.memory = memory
     async with open_chat(session=session, size=(120, 40)) as chat:
-        for text in sample(FEW, seed=4):
+        for text in sample(count, seed=4):
             chat.app.push_screen(SCREENS[screen](memory, text))
             await chat.until(lambda: isinstance(chat.app.screen, screen))
             for _ in range(5):

@@ -21,7 +21,7 @@ def session() -> FakeSession:
 
 
 async def asked(chat: Any, line: str = "/archive") -> None:
-    await chat.type(line)
+    await chat.insert(line)
     await chat.press("escape", "enter")
     await chat.until(lambda: isinstance(chat.app.screen, ProposalScreen))
 

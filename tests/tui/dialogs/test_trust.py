@@ -77,9 +77,8 @@ def seen(app: PalimpsestApp) -> str:
     return "\n".join(displayed_lines(app))
 
 
-async def send(pilot: Pilot[None], text: str) -> None:
-    for character in text:
-        await pilot.press(character)
+async def send(app: PalimpsestApp, pilot: Pilot[None], text: str) -> None:
+    app.chat.prompt.insert(text)
     await pilot.press("enter")
     await pilot.pause()
 
@@ -96,16 +95,16 @@ def test_read_only_nothing_is_written_and_what_was_typed_is_not_lost(cloned: Pat
         await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
         assert "open read-only" in seen(app)
         assert app.chat.prompt.text == ""
-        await send(pilot, "hello")
+        await send(app, pilot, "hello")
         await until(pilot, lambda: "not trusted" in seen(app))
         assert app.chat.prompt.text == "hello"
         assert "palimpsest trust" in seen(app)
         assert "then open the chat again" in " ".join(seen(app).replace("▌", " ").split())
         assert seen(app).splitlines()[-1].strip().startswith("read-only · offline")
         app.chat.prompt.put("")
-        await send(pilot, "/status")
+        await send(app, pilot, "/status")
         await until(pilot, lambda: ", read-only" in " ".join(seen(app).split()))
-        await send(pilot, "/trust")
+        await send(app, pilot, "/trust")
         await until(pilot, lambda: "This workspace is open read-only." in " ".join(seen(app).split()))
 
     opened(cloned, act)
@@ -176,7 +175,7 @@ def test_what_an_older_version_wrote_is_searched_and_recalled_before_it_is_trust
                 await pilot.press("escape")
                 await pilot.pause(0.1)
             await until(pilot, lambda: app.chat.is_idle)
-        await send(pilot, "hello")
+        await send(app, pilot, "hello")
         await until(pilot, lambda: "not trusted" in seen(app))
         assert app.chat.prompt.text == "hello"
 
@@ -190,7 +189,7 @@ def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:
         await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
         assert app.chat.prompt.text == "a draft of theirs"
         assert "read-only" not in seen(app)
-        await send(pilot, "hello")
+        await send(app, pilot, "hello")
         await until(pilot, lambda: app.chat.is_idle)
 
     opened(cloned, act)
@@ -293,7 +292,7 @@ def test_later_leaves_it_out_of_force_and_asks_again(cloned: Path) -> None:
         flat = " ".join(seen(app).replace("▌", " ").split())
         assert flat.count("not in force") == 1
         assert "config.yaml (archive.storage), skills/theirs/SKILL.md are not in force" in flat
-        await send(pilot, "hello")
+        await send(app, pilot, "hello")
         await until(pilot, lambda: app.chat.is_idle)
 
     opened(cloned, act)

@@ -60,7 +60,7 @@ async def looking(open_chat: Any, memory: Memory, query: str = "", **more: Any) 
     session = FakeSession(lambda text: answer(text))
     session.memory = memory
     async with open_chat(session=session, **more) as chat:
-        await chat.type(f"/recall {query}".strip())
+        await chat.insert(f"/recall {query}".strip())
         await chat.press("escape", "enter")
         await chat.until(lambda: isinstance(chat.app.screen, RecallScreen | PassageScreen))
         yield chat

@@ -42,7 +42,7 @@ def talk(memory: Memory, *texts: str, title: str = "House", parent: int | None =
 @asynccontextmanager
 async def searching(open_chat: Any, session: Session, query: str = "", **more: Any) -> AsyncIterator[Any]:
     async with open_chat(session=session, **more) as chat:
-        await chat.type(f"/search {query}".strip())
+        await chat.insert(f"/search {query}".strip())
         await chat.press("escape", "enter")
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await answered(chat)

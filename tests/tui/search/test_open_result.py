@@ -136,7 +136,7 @@ async def test_what_is_written_stays_with_its_conversation(open_chat: Any, sessi
     talk(session.memory, HARBOUR, title="Harbour")
     await session.resume("Harbour")
     async with open_chat(session=session) as chat:
-        await chat.type("half a thought")
+        await chat.insert("half a thought")
         await chat.press("ctrl+f")
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await field(chat, "boiler")
@@ -180,7 +180,7 @@ async def test_the_draft_stays_where_one_goes_within_the_conversation(open_chat:
     talk(session.memory, BOILER, HARBOUR)
     await session.resume("House")
     async with open_chat(session=session) as chat:
-        await chat.type("half a thought")
+        await chat.insert("half a thought")
         await chat.press("ctrl+f")
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await field(chat, "boiler")
@@ -206,7 +206,7 @@ async def test_escape_leaves_the_draft_as_it_was(open_chat: Any, session: Sessio
 async def test_a_citation_goes_into_the_prompt_where_one_writes(open_chat: Any, session: Session) -> None:
     entry, _ = talk(session.memory, BOILER, HARBOUR)
     async with open_chat(session=session) as chat:
-        await chat.type("As said in ")
+        await chat.insert("As said in ")
         await chat.press("ctrl+f")
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await field(chat, "boiler")
