@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from foundation.paths import Workspace
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
-from memory.search.vectors import embedders as abouts
+from memory.search.vectors import embedders as store_info
 from memory.search.vectors.embedders import CANARY, VectorStoreInfo
 from memory.search.vectors.segment import VectorRows
 from memory.search.vectors.similarity import inverse_lengths, quantised
@@ -53,7 +53,7 @@ class PerturbedEmbedder:
 
 def fill_vectors(workspace: Workspace, cold: ColdStore, embedder: PerturbedEmbedder) -> float:
     """A vector for each entry that has none; the size of all in MB."""
-    folder, last = abouts.folder_for(workspace.vectors, NAME), cold.last_change()
+    folder, last = store_info.folder_for(workspace.vectors, NAME), cold.last_change()
     store = VectorStore(folder, embedder.dimensions)
     entries = np.array(cold.read(lambda db: fetch(db, "SELECT entry FROM terms ORDER BY entry")), "i8").reshape(-1)
     entries = entries[~store.has(entries)]
@@ -64,7 +64,7 @@ def fill_vectors(workspace: Workspace, cold: ColdStore, embedder: PerturbedEmbed
         store.put(VectorRows(some, zeros, zeros.astype("u2"), inverse_lengths(vectors), vectors))
     canary = [float(number) for number in embedder.embed([CANARY])[0]]
     about = VectorStoreInfo(name=NAME, dimensions=embedder.dimensions, canary=canary, covered=last, swept=last)
-    abouts.write(folder, abouts.seen_now(about, cold))
+    store_info.write(folder, store_info.seen_now(about, cold))
     return round(store.bytes / 1e6, 1)
 
 

@@ -1,1 +1,1 @@
-"""Hits as they are shown: snippets, marks, what says the same, what contradicts."""
+"""Presentation of hits: snippets, highlights, duplicates, contradictions."""

@@ -1,8 +1,8 @@
-"""Which memories a newer one contradicts: shown still, behind the newer one, and said to be superseded.
+"""Contradictions: a hit that a newer one contradicts is shown behind it, marked as mark_superseded.
 
-Rules for English and Chinese, sentence against sentence of one person: the same subject and the same frame of words,
-and in it another value (a time, an amount, a name, a place), or a “no longer”. They would rather miss one than be
-wrong: what happened twice, what two people are, what is only asked or supposed, supersedes nothing.
+Rules for English and Chinese compare sentences of one person: the same subject and the same frame of words, with
+another value in it (a time, an amount, a name, a place), or a “no longer”. They prefer precision to recall: repeated
+events, statements about two persons, questions and suppositions supersede nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,35 +10,39 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from memory.search.query.query import NOTE, Hit
-from memory.search.results.features import FeaturesOf, afresh
+from memory.search.results.features import FeaturesOf, features_of
 from memory.search.results.statements import Statement
 from models.messages import Role
 
-_LOOKED_AT = 30  # hits of a page that are compared with each other
-_FRAME = 0.6  # of the shorter sentence's words are the other's too
+_COMPARED = 30  # hits of a page that are compared with each other
+_FRAME = 0.6  # share of the shorter sentence's words that the other has too
 
 
-def superseded(hits: Sequence[Hit], worth: Mapping[str, float], look: FeaturesOf = afresh) -> list[Hit]:
-    """The same hits: those that a newer one contradicts name it, and it stands before them."""
-    said = [_statements(hit, worth, look) if n < _LOOKED_AT else () for n, hit in enumerate(hits)]
-    by = {n: newest for n in range(len(hits)) if said[n] and (newest := _newest(n, hits, said)) is not None}
+def mark_superseded(hits: Sequence[Hit], worth: Mapping[str, float], look: FeaturesOf = features_of) -> list[Hit]:
+    """The same hits; a contradicted one names the newer hit, which is placed before it."""
+    statements_of = [_statements(hit, worth, look) if n < _COMPARED else () for n, hit in enumerate(hits)]
+    by = {
+        n: newest
+        for n in range(len(hits))
+        if statements_of[n] and (newest := _newest(n, hits, statements_of)) is not None
+    }
     if not by:
         return list(hits)
     shown = [replace(hit, superseded_by=hits[by[n]].id) if n in by else hit for n, hit in enumerate(hits)]
-    placed = {newer: min(older for older, its in by.items() if its == newer) for newer in by.values()}
+    placed = {newer: min(older for older, newest in by.items() if newest == newer) for newer in by.values()}
     order = sorted(range(len(hits)), key=lambda n: (min(n, placed.get(n, n)), n not in placed, n))
     return [shown[n] for n in order]
 
 
-def _newest(n: int, hits: Sequence[Hit], said: Sequence[tuple[Statement, ...]]) -> int | None:
+def _newest(n: int, hits: Sequence[Hit], statements_of: Sequence[tuple[Statement, ...]]) -> int | None:
     """The newest hit that contradicts hit `n`."""
     others = [
         m
         for m, hit in enumerate(hits)
-        if said[m]
+        if statements_of[m]
         and _is_newer(hit, hits[n])
         and _same_source(hit, hits[n])
-        and any(contradicts(new, old) for new in said[m] for old in said[n])
+        and any(contradicts(new, old) for new in statements_of[m] for old in statements_of[n])
     ]
     return max(others, key=lambda m: (hits[m].time or 0, -m), default=None)
 
@@ -46,7 +50,9 @@ def _newest(n: int, hits: Sequence[Hit], said: Sequence[tuple[Statement, ...]]) 
 def _statements(hit: Hit, worth: Mapping[str, float], look: FeaturesOf) -> tuple[Statement, ...]:
     if hit.time is None or (hit.kind != NOTE and hit.role != Role.USER.value):
         return ()
-    return tuple(one for one in look(hit).statements if not worth or not one.all_terms.isdisjoint(worth))
+    return tuple(
+        statement for statement in look(hit).statements if not worth or not statement.all_terms.isdisjoint(worth)
+    )
 
 
 def _is_newer(one: Hit, other: Hit) -> bool:
@@ -54,23 +60,23 @@ def _is_newer(one: Hit, other: Hit) -> bool:
 
 
 def _same_source(one: Hit, other: Hit) -> bool:
-    """One person said both, or both are notes."""
+    """Whether both are of one speaker, or both are notes."""
     if NOTE in (one.kind, other.kind):
         return one.kind == other.kind
     return one.speaker.casefold() == other.speaker.casefold()
 
 
 def contradicts(new: Statement, old: Statement) -> bool:
-    """Whether the newer statement takes the place of the older."""
+    """Whether the newer statement supersedes the older."""
     if not new.subject or new.subject != old.subject:
         return False
     if new.denies != old.denies:
         return new.denies and new.values == old.values and _same_frame(new, old, least=1 if new.changes else 2)
-    return _names_the_old(new, old) or _says_otherwise(new, old, _differing(new, old))
+    return _names_the_old(new, old) or _changes_value(new, old, _differing(new, old))
 
 
-def _says_otherwise(new: Statement, old: Statement, kinds: Sequence[str]) -> bool:
-    """Whether one value is another; `kinds` are of those that differ."""
+def _changes_value(new: Statement, old: Statement, kinds: Sequence[str]) -> bool:
+    """Whether exactly one value differs; `kinds` are the kinds of the differing values."""
     slot = _slot_differs(new, old)
     if not kinds:
         return slot and new.values == old.values
@@ -80,23 +86,24 @@ def _says_otherwise(new: Statement, old: Statement, kinds: Sequence[str]) -> boo
 
 
 def _differing(new: Statement, old: Statement) -> list[str]:
-    """The kind of each value that the other lacks, where both have such: two of a kind may be of two things."""
-    mine = sorted(kind for kind, _ in new.values - old.values)
-    theirs = sorted(kind for kind, _ in old.values - new.values)
-    return max(mine, theirs, key=len) if set(mine) & set(theirs) else []
+    """Kinds of the values that the other statement lacks, where both have such: two values of a kind may be of two
+    things."""
+    new_kinds = sorted(kind for kind, _ in new.values - old.values)
+    old_kinds = sorted(kind for kind, _ in old.values - new.values)
+    return max(new_kinds, old_kinds, key=len) if set(new_kinds) & set(old_kinds) else []
 
 
 def _same_frame(new: Statement, old: Statement, *, least: int) -> bool:
-    """The words beside values and signs of change are those of the other, and no two of them stand for each other."""
+    """Whether the other words, without values and signs of change, are largely the same, and none replaces another."""
     shared = new.frame & old.frame
-    mine, theirs = new.frame - shared, old.frame - shared
-    if len(shared) < least or (mine and theirs and not new.changes):
+    new_words, old_words = new.frame - shared, old.frame - shared
+    if len(shared) < least or (new_words and old_words and not new.changes):
         return False
-    return len(shared) >= _FRAME * min(len(new.frame), len(old.frame)) and len(mine) <= 2 and len(theirs) <= 2
+    return len(shared) >= _FRAME * min(len(new.frame), len(old.frame)) and len(new_words) <= 2 and len(old_words) <= 2
 
 
 def _slot_differs(new: Statement, old: Statement) -> bool:
-    """Whether they are alike up to what has one value at a time, and there say another."""
+    """Whether both fill the same single-valued slot, with different values."""
     return bool(new.slot and old.slot and new.slot[0] == old.slot[0] and new.slot[1] != old.slot[1])
 
 

@@ -1,4 +1,4 @@
-"""A snippet taken apart, each way when it is first needed: its shingles, its values, its statements, its words."""
+"""Features of a snippet, each computed on first use: shingles, values, statements, token spans."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -8,15 +8,15 @@ from foundation.text.analysis import token_spans
 from foundation.text.similarity import Shingles, shingles
 from memory.search.query.query import Hit
 from memory.search.results.statements import Statement, statements
-from memory.search.results.values import ClaimValues, said
+from memory.search.results.values import ClaimValues, extract_claims
 
-_ONE_IN = 4  # shingles are sampled by their hash: those of a part are sampled in the whole too
+_ONE_IN = 4  # shingles are sampled by their hash: the sample of a part is within that of the whole
 _AT_LEAST = 4  # of a short text
-BYTES_A_CHARACTER = 60  # about what all of it takes
+BYTES_A_CHARACTER = 60  # approximate size of all features
 
 
 class TextFeatures:
-    """Of one text."""
+    """Features of one text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -27,14 +27,14 @@ class TextFeatures:
 
     @cached_property
     def sample(self) -> list[int]:
-        """Some of the shingles' hashes: alike texts share one."""
-        hashes = sorted(crc32(" ".join(one).encode("utf-8", "surrogatepass")) for one in self.shingles)
-        kept = [one for one in hashes if one % _ONE_IN == 0]
-        return kept if len(kept) >= _AT_LEAST else list({*kept, *hashes[:_AT_LEAST]})
+        """Hashes of some shingles: similar texts share one."""
+        hashes = sorted(crc32(" ".join(shingle).encode("utf-8", "surrogatepass")) for shingle in self.shingles)
+        sampled = [shingle for shingle in hashes if shingle % _ONE_IN == 0]
+        return sampled if len(sampled) >= _AT_LEAST else list({*sampled, *hashes[:_AT_LEAST]})
 
     @cached_property
-    def said(self) -> ClaimValues:
-        return said(self.text)
+    def claims(self) -> ClaimValues:
+        return extract_claims(self.text)
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
@@ -46,8 +46,8 @@ class TextFeatures:
 
 
 FeaturesOf = Callable[[Hit], TextFeatures]
-"""Gives a hit's snippet, taken apart."""
+"""Gives the features of a hit's snippet."""
 
 
-def afresh(hit: Hit) -> TextFeatures:
+def features_of(hit: Hit) -> TextFeatures:
     return TextFeatures(hit.snippet)

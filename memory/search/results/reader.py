@@ -1,4 +1,4 @@
-"""From what was found to what is shown: texts are read only here, a few at a time; then they are folded and spread."""
+"""Reads the passages of ranked hits, a few at a time, and turns them into a page of results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -17,18 +17,18 @@ from memory.passage_cache import PassageCache
 from memory.records import Conversation, Entry, EntryKind
 from memory.search.query.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.retrieve import NewestHits, RankedHit, RankedHits
-from memory.search.results.contradictions import superseded
-from memory.search.results.diversify import folded, spread
+from memory.search.results.contradictions import mark_superseded
+from memory.search.results.diversify import deduplicate, diversify_hits
 from memory.search.results.features import BYTES_A_CHARACTER, TextFeatures
 from memory.search.results.snippets import best_window, marked
 
 _ENTRIES = 0
-_TOGETHER = 15  # hits at least are arranged together, however few are shown: what gives way needs somebody to give to
+_TOGETHER = 15  # least number of hits that are arranged together, however few are shown: reordering needs alternatives
 _PAGE_OF = "SELECT page FROM spans WHERE entry = ? AND start <= ? ORDER BY start DESC LIMIT 1"
 
 
 class HitReader:
-    """Reads what one query found. Findings of source 0 are entries, of source 1 notes."""
+    """Reads the hits of one query. Findings of source 0 are entries, of source 1 notes."""
 
     def __init__(
         self,
@@ -51,42 +51,42 @@ class HitReader:
         """The hits of the query's page, and whether there are more after them."""
         start = (self._query.page - 1) * self._query.limit
         end = start + self._query.limit
-        if isinstance(self._findings, NewestHits):  # two that say the same are two, where nothing was asked
+        if isinstance(self._findings, NewestHits):  # a list without a question keeps duplicates
             shown = list(islice(self._hits(), end + 1))
         else:
             block = max(self._query.limit * 3 // 2, _TOGETHER)
-            shown = folded(self._hits(), -(-end // block) * block, self._look)
+            shown = deduplicate(self._hits(), -(-end // block) * block, self._features)
             shown = shown if self._query.newest else self._arranged(shown, block)
         worth = self._findings.worth
-        marks = (marked(hit.snippet, worth, self._look(hit).spans) if worth else () for hit in shown[start:end])
+        marks = (marked(hit.snippet, worth, self._features(hit).spans) if worth else () for hit in shown[start:end])
         hits = (replace(hit, marks=its) for hit, its in zip(shown[start:end], marks, strict=True))
         return tuple(hits), len(shown) > end
 
     def _arranged(self, hits: Sequence[Hit], block: int) -> list[Hit]:
-        """Arranged some at a time, so that a page begins where the one before it ended."""
-        blocks = (spread(hits[at : at + block], block * 2 // 3) for at in range(0, len(hits), block))
-        return [hit for some in blocks for hit in superseded(some, self._findings.worth, self._look)]
+        """Diversifies block by block, so that a page begins where the one before it ended."""
+        blocks = (diversify_hits(hits[at : at + block], block * 2 // 3) for at in range(0, len(hits), block))
+        return [hit for some in blocks for hit in mark_superseded(some, self._findings.worth, self._features)]
 
-    def _look(self, hit: Hit) -> TextFeatures:
-        """The snippet taken apart, as it was for an earlier question where it is kept."""
+    def _features(self, hit: Hit) -> TextFeatures:
+        """Features of the snippet, from the cache where an earlier query computed them."""
         owner = hit.note if hit.entry is None else hit.entry
         size = BYTES_A_CHARACTER * len(hit.snippet) + 500
         return self._passages.get((owner, hit.snippet), owner, size, lambda: TextFeatures(hit.snippet))
 
     def _hits(self) -> Iterator[Hit]:
-        """One after another, as they are asked for; those that are gone by now are left out."""
+        """Hits, read lazily; deleted entries are skipped."""
         coming, given = iter(self._findings), dict[int, int]()
         while some := list(islice(coming, self._query.limit + 5)):
             entries = self._cold.entries([found.key for found in some if found.source == _ENTRIES])
             for found in some:
-                if self._query.each and self._enough(found, entries, given):
+                if self._query.each and self._exceeds_limit(found, entries, given):
                     continue
                 hit = self._hit(found, entries)
                 if hit and (self._query.trust is None or hit.trust is self._query.trust):
                     yield hit
 
-    def _enough(self, found: RankedHit, entries: Mapping[int, Entry], given: dict[int, int]) -> bool:
-        """Counts it, and says whether its conversation has given all that is wanted of one."""
+    def _exceeds_limit(self, found: RankedHit, entries: Mapping[int, Entry], given: dict[int, int]) -> bool:
+        """Counts the hit; True where its conversation has reached the limit per conversation."""
         if found.source != _ENTRIES or found.key not in entries:
             return False
         conversation = entries[found.key].conversation_seq
@@ -122,7 +122,7 @@ class HitReader:
         try:
             passage = self._passages.passage_as_of_refresh(entry)
             conversation = self._conversation(entry.conversation_seq)
-        except MemoryFailure:  # damaged, which the vault tells of, or deleted meanwhile: either way it cannot be quoted
+        except MemoryFailure:  # damaged, which the vault reports, or deleted meanwhile: either way it cannot be quoted
             return None
         if not self._wording.matches(passage.text):
             return None
@@ -160,7 +160,7 @@ class HitReader:
         )
 
     def _spot(self, conversation: Conversation, entry: Entry, text: str, start: int, end: int) -> FileSpan:
-        """The snippet, and where in its file it stands if it is of a file that was added."""
+        """The snippet's span, and its location in the file for a page of a knowledge file."""
         if conversation.kind != KNOWN:
             return FileSpan(start, end)
         found = self._cold.read(lambda db: spots(db, conversation.seq, entry.seq, start, end))
@@ -172,7 +172,7 @@ class HitReader:
         return self._conversations[seq]
 
     def _page_of(self, entry: Entry, start: int, passage: EntryText) -> str:
-        """The page on which the snippet begins; "" where the text is not in the archive."""
+        """Id of the page on which the snippet begins; "" where the text is not archived."""
         if len(passage.pages) < 2:
             return passage.pages[0] if passage.pages else ""
         rows = self._cold.read(lambda db: fetch(db, _PAGE_OF, (entry.seq, start)))

@@ -2,7 +2,7 @@
 
 best_window(text, {"warranti": 7.1, "boiler": 6.4}, tokens=200)  →  (1204, 1987)
 
-And where the question's words stand in a snippet, so that a screen can show why it was found.
+Highlights: spans of the question's terms in a snippet, which show why it was found.
 
 marked("Die Fähre: src/ferry_times.py", {"ferri": 4.1})  →  ((15, 20),)
 """
@@ -19,12 +19,12 @@ from foundation.text.sentences import boundaries
 from foundation.text.stopwords import is_weak
 from models.tokens import estimate
 
-_LONG = 20_000  # characters: of a longer text only what lies around the question's words is analysed
-_AROUND = 1_500  # characters on each side of such a word
+_LONG = 20_000  # characters: of a longer text only the surroundings of the question's terms are analysed
+_AROUND = 1_500  # characters on each side of such a term
 _MOST_PLACES = 60
-_MOST_NEEDLES = 60  # of the question's words those that are worth most are looked for in a long text
-_COUNTED = 1_000  # a word that stands there more often is no rarer than another such
-_REPEAT = 0.1  # what a word's further occurrences in a window are worth
+_MOST_NEEDLES = 60  # terms of the question, the heaviest, that are searched in a long text
+_COUNTED = 1_000  # occurrences: from here on all terms count as equally frequent
+_REPEAT = 0.1  # weight of each further occurrence of a term in a window
 _CLAUSE = 160  # characters: a sentence is cut at its commas only when it is longer
 
 
@@ -38,7 +38,8 @@ class SnippetPart(Struct, frozen=True):
 
 
 def best_window(text: str, worth: Mapping[str, float], tokens: int = 200) -> tuple[int, int]:
-    """Where the best part stands, in characters; about so many tokens at most. `worth` are the question's terms."""
+    """Span of the best part, in characters, of about `tokens` tokens at most. `worth` are weights of the query's
+    terms."""
     if len(text) <= tokens * 2 or (len(text) < tokens * 8 and estimate(text) <= tokens):
         return _trimmed(text, 0, len(text))
     best: tuple[float, int, int] = (-1.0, 0, 0)
@@ -57,14 +58,14 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _regions(text: str, worth: Mapping[str, float]) -> list[tuple[int, int]]:
-    """The parts of a long text where words of the question stand; its beginning where none does."""
+    """Parts of a long text around the question's terms; its beginning where there are none."""
     if len(text) <= _LONG:
         return [(0, len(text))]
     best = sorted(worth, key=lambda term: -worth[term])[:_MOST_NEEDLES]
     needles = dict.fromkeys(term[:5] if term.isascii() and term.isalpha() else term for term in best)
     regions: list[tuple[int, int]] = []
-    for found in _rarest_first(text, needles):
-        start, end = max(0, found - _AROUND), min(len(text), found + _AROUND)
+    for offset in _rarest_first(text, needles):
+        start, end = max(0, offset - _AROUND), min(len(text), offset + _AROUND)
         if regions and start <= regions[-1][1]:
             regions[-1] = (regions[-1][0], end)
         else:
@@ -73,22 +74,24 @@ def _regions(text: str, worth: Mapping[str, float]) -> list[tuple[int, int]]:
 
 
 def _rarest_first(text: str, needles: Iterable[str]) -> list[int]:
-    """Where needles stand: those that occur seldom in the text say more, and go first when there are too many.
+    """Offsets of the needles, ascending: where there are too many, those of rare needles are preferred.
 
-    Each is looked for by itself: an alternation of them that ignores case is tried at each place of the text.
+    Each is searched by itself: a case-insensitive alternation of them would be tried at each offset of the text.
     """
-    small = text.replace("\u0130", "i").lower()  # İ alone would become two characters
+    lowered = text.replace("\u0130", "i").lower()  # İ alone would become two characters
     chosen: list[int] = []
-    for some in sorted((list(islice(_places(small, one.lower()), _COUNTED)) for one in needles), key=len):
-        chosen.extend(some[: max(4, _MOST_PLACES - len(chosen))])
+    for offsets in sorted(
+        (list(islice(_occurrences(lowered, needle.lower()), _COUNTED)) for needle in needles), key=len
+    ):
+        chosen.extend(offsets[: max(4, _MOST_PLACES - len(chosen))])
     return sorted(chosen[:_MOST_PLACES])
 
 
-def _places(text: str, needle: str) -> Iterator[int]:
-    at = text.find(needle) if needle else -1
-    while at >= 0:
-        yield at
-        at = text.find(needle, at + len(needle))
+def _occurrences(text: str, needle: str) -> Iterator[int]:
+    offset = text.find(needle) if needle else -1
+    while offset >= 0:
+        yield offset
+        offset = text.find(needle, offset + len(needle))
 
 
 def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens: int) -> list[SnippetPart]:
@@ -104,7 +107,7 @@ def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens:
 
 
 def _edges(text: str, start: int, end: int, tokens: int) -> list[int]:
-    """Where sentences and lines begin; a piece is never much longer than a quarter of the window."""
+    """Offsets at which sentences and lines begin; a piece is never much longer than a quarter of the window."""
     edges, last = [start], start
     for at in boundaries(text, start, end, clause=_CLAUSE):
         _cut(text, edges, last, at, tokens)
@@ -114,18 +117,18 @@ def _edges(text: str, start: int, end: int, tokens: int) -> list[int]:
 
 
 def _cut(text: str, edges: list[int], start: int, end: int, tokens: int) -> None:
-    """Adds `end`, and before it edges within what is too long for one piece, at blanks where there are any."""
-    longest = max(40, tokens)
-    while end - start > 2 * longest:
-        blank = text.rfind(" ", start + longest // 2, start + longest)
-        start = blank + 1 if blank > 0 else start + longest
+    """Adds the edge `end`, and edges before it that split an overlong piece, at blanks where there are any."""
+    max_length = max(40, tokens)
+    while end - start > 2 * max_length:
+        blank = text.rfind(" ", start + max_length // 2, start + max_length)
+        start = blank + 1 if blank > 0 else start + max_length
         edges.append(start)
     if end > edges[-1]:
         edges.append(end)
 
 
 def _best_run(pieces: Sequence[SnippetPart], worth: Mapping[str, float], tokens: int) -> tuple[float, int, int]:
-    """The run of pieces within the tokens that is worth most, the shortest of such: its worth, first and last piece."""
+    """The heaviest run of pieces within the token limit, of several the shortest: its weight, first and last piece."""
     best, first, used = (-1.0, 0, 0), 0, 0
     counts: dict[str, int] = {}
     for last, piece in enumerate(pieces):
@@ -134,7 +137,7 @@ def _best_run(pieces: Sequence[SnippetPart], worth: Mapping[str, float], tokens:
             counts[term] = counts.get(term, 0) + 1
         while used > tokens and first < last:
             used -= pieces[first].tokens
-            _let_go(counts, pieces[first].terms)
+            _remove_terms(counts, pieces[first].terms)
             first += 1
         score = sum(worth[term] * (1 + _REPEAT * min(count - 1, 5)) for term, count in counts.items())
         if score > best[0] + 1e-9:
@@ -145,7 +148,7 @@ def _best_run(pieces: Sequence[SnippetPart], worth: Mapping[str, float], tokens:
     return score, first, last
 
 
-def _let_go(counts: dict[str, int], terms: Iterable[str]) -> None:
+def _remove_terms(counts: dict[str, int], terms: Iterable[str]) -> None:
     for term in terms:
         if counts[term] == 1:
             del counts[term]
@@ -154,7 +157,7 @@ def _let_go(counts: dict[str, int], terms: Iterable[str]) -> None:
 
 
 def _widened(pieces: Sequence[SnippetPart], first: int, last: int, tokens: int) -> tuple[int, int]:
-    """What follows and what comes before, turn by turn, as far as the tokens reach."""
+    """Extends the run by pieces after and before it in turn, within the token limit."""
     used = sum(piece.tokens for piece in pieces[first : last + 1])
     while True:
         grown = False
@@ -177,7 +180,7 @@ TermSpan = tuple[tuple[str, ...], int, int]
 
 
 def marked(snippet: str, worth: Mapping[str, float], found: Iterable[TermSpan] | None = None) -> HighlightSpans:
-    """`worth` are the question's terms. Words that say little are marked only where the question has no others.
+    """`worth` are weights of the question's terms. Stop words are marked only where the question has no other terms.
     `found` are the snippet's `spans`, where they are at hand."""
     wanted = {term for term in worth if not is_weak(term)} or set(worth)
     if not wanted:
@@ -186,7 +189,7 @@ def marked(snippet: str, worth: Mapping[str, float], found: Iterable[TermSpan] |
 
 
 def _within(snippet: str, found: TermSpan, wanted: set[str]) -> Iterator[tuple[int, int]]:
-    """The part of a path, an address or a name with humps that the question asked for; the whole where none is."""
+    """The matching parts of a path, an address or a camel-case name; the whole where no part matches."""
     terms, start, end = found
     if wanted.isdisjoint(terms):
         return
@@ -200,7 +203,7 @@ def _within(snippet: str, found: TermSpan, wanted: set[str]) -> Iterator[tuple[i
 
 
 def _joined(snippet: str, parts: Iterator[tuple[int, int]]) -> HighlightSpans:
-    """Pairs of characters that overlap, and words with a blank between, are one mark."""
+    """Joins overlapping spans, and spans with only blanks between them."""
     marks: list[tuple[int, int]] = []
     for start, end in sorted(parts):
         if marks and not snippet[marks[-1][1] : start].strip(" "):

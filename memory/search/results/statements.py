@@ -1,5 +1,5 @@
-"""Sentences as statements: who they are of, the words of their frame, the values in it, and whether they tell of how
-things stand. Rules for English and Chinese; what is asked, supposed or wished is no statement.
+"""Parses sentences into statements: subject, frame of words, values, and whether they describe a state. Rules for
+English and Chinese; questions, suppositions and wishes are no statements.
 """
 
 import re
@@ -74,10 +74,10 @@ _INSTEAD = re.compile(
 
 
 class Statement(Struct, frozen=True):
-    """A sentence that says something is so. Terms are the analyser's.
+    """A sentence that asserts a fact. Terms are the analyser's.
 
-    `frame` are the words that say something, less values, negations and signs of change; `slot` is what stands before
-    a place that has one value at a time, and that value; `instead` is what was given up, and what for.
+    `frame` are the content terms without values, negations and signs of change; `slot` is the text before a
+    single-valued place, and its value; `instead` is the replaced value, and its replacement.
     """
 
     subject: str
@@ -105,15 +105,17 @@ def _statement(sentence: str) -> Statement | None:
     if not (changes or is_state):
         return None
     verb = min(match.start() for match in (_STATE.search(sentence), _CHANGES.search(sentence)) if match)
-    found = [one for one in values(sentence) if not _EVERY.fullmatch(sentence[one.start : one.end])]
+    extracted = [value for value in values(sentence) if not _EVERY.fullmatch(sentence[value.start : value.end])]
     verb = verb if sentence.isascii() else -1  # in Chinese the time stands before the verb
-    told = [one for one in found if one.start > verb]
-    of_subject = {f"{one.kind} {one.value}" for one in found if one.start <= verb and one.kind != "name"}
-    plain = NEGATION.sub(" ", _CHANGES.sub(" ", _blanked(sentence, [(one.start, one.end) for one in told])))
+    predicate_values = [value for value in extracted if value.start > verb]
+    of_subject = {f"{value.kind} {value.value}" for value in extracted if value.start <= verb and value.kind != "name"}
+    plain = NEGATION.sub(
+        " ", _CHANGES.sub(" ", _blanked(sentence, [(value.start, value.end) for value in predicate_values]))
+    )
     return Statement(
         subject=_subject(_CHANGES.sub(" ", sentence)),
         frame=frozenset(term for term in term_list(plain) if not is_weak(term)) | of_subject,
-        values=frozenset((one.kind, one.value) for one in told),
+        values=frozenset((value.kind, value.value) for value in predicate_values),
         all_terms=frozenset(term_list(sentence)),
         denies=NEGATION.search(sentence) is not None or _GIVEN_UP.search(sentence) is not None,
         changes=changes,
@@ -129,7 +131,7 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _subject(sentence: str) -> str:
-    """Whom it is of: `self`, or its first word that names something; "" where that stands in another sentence."""
+    """The subject: `self`, or the first word that names something; "" for a pronoun."""
     for word in plain_words(_OPENING.sub("", sentence.casefold())):
         if word in _SOMEBODY:
             return ""
@@ -142,17 +144,17 @@ def _subject(sentence: str) -> str:
 
 def _slot(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     bare = " ".join(_CHANGES.sub(" ", sentence).split()).replace(" .", ".")
-    if found := _SLOT.match(bare):
-        return tuple(term_list(found["frame"])), tuple(term_list(found["value"]))
-    if found := _HAN_SLOT.match(sentence.replace("现在", "").replace("如今", "")):
-        frame, value = found["frame"] or found["frame2"], found["value"] or found["value2"]
+    if match := _SLOT.match(bare):
+        return tuple(term_list(match["frame"])), tuple(term_list(match["value"]))
+    if match := _HAN_SLOT.match(sentence.replace("现在", "").replace("如今", "")):
+        frame, value = match["frame"] or match["frame2"], match["value"] or match["value2"]
         return tuple(_HAN_VERBS.sub("", frame)), tuple(term_list(value))
     return None
 
 
 def _instead(sentence: str) -> tuple[frozenset[str], frozenset[str]] | None:
-    found = _INSTEAD.search(sentence)
-    if found is None:
+    match = _INSTEAD.search(sentence)
+    if match is None:
         return None
-    old, new = found["old"] or found["old2"], found["new"] or found["new2"]
+    old, new = match["old"] or match["old2"], match["new"] or match["new2"]
     return frozenset(term_list(old)), frozenset(term_list(new))

@@ -1,8 +1,8 @@
-"""What a sentence says that another like it may say otherwise: dates, times, amounts, versions, numbers and names.
+"""Extracts the values of a sentence: dates, times, amounts, versions, numbers and names.
 
     “The ferry leaves Piraeus at 09:40 on Friday.”  →  time 9:40, date fri, name piraeus
 
-Rules for English and Chinese. They read what stands there and weigh nothing: `1,200 euros` and `€1200` are one amount.
+Rules for English and Chinese normalise the values: `1,200 euros` and `€1200` are one amount.
 """
 
 import re
@@ -53,7 +53,7 @@ NEGATION = re.compile(
 
 
 class ExtractedValue(Struct, frozen=True):
-    """A value of a kind, made plain, and where it stands."""
+    """A normalised value, its kind and its span."""
 
     kind: str
     value: str
@@ -62,27 +62,29 @@ class ExtractedValue(Struct, frozen=True):
 
 
 def values(text: str) -> Iterator[ExtractedValue]:
-    """The values in their order; a name that begins a sentence is not told from a word, and left out."""
+    """Values, then names; a name at the start of a sentence looks like any word, and is left out."""
     taken: list[tuple[int, int]] = []
-    for found in VALUE.finditer(text):
-        kind = found.lastgroup or ""
-        taken.append(found.span())
-        yield ExtractedValue("number" if kind == "count" else kind, _plain(kind, found[0]), *found.span())
-    for found in _NAME.finditer(text):
-        if not any(start < found.end() and found.start() < end for start, end in taken):
-            yield ExtractedValue("name", fold(found[0]), *found.span())
+    for match in VALUE.finditer(text):
+        kind = match.lastgroup or ""
+        taken.append(match.span())
+        yield ExtractedValue("number" if kind == "count" else kind, _normalise(kind, match[0]), *match.span())
+    for match in _NAME.finditer(text):
+        if not any(start < match.end() and match.start() < end for start, end in taken):
+            yield ExtractedValue("name", fold(match[0]), *match.span())
 
 
 class ClaimValues(Struct, frozen=True):
-    """What must be the same in two texts that say the same."""
+    """Values and negation of a text: near-duplicates must agree in them."""
 
     values: frozenset[tuple[str, str]]
     denies: bool
 
 
-def said(text: str) -> ClaimValues:
+def extract_claims(text: str) -> ClaimValues:
     """The values of a text, and whether it denies something."""
-    return ClaimValues(frozenset((one.kind, one.value) for one in values(text)), NEGATION.search(text) is not None)
+    return ClaimValues(
+        frozenset((value.kind, value.value) for value in values(text)), NEGATION.search(text) is not None
+    )
 
 
 def differ(one: ClaimValues, other: ClaimValues) -> bool:
@@ -90,7 +92,7 @@ def differ(one: ClaimValues, other: ClaimValues) -> bool:
     return one.denies != other.denies or bool(one.values - other.values and other.values - one.values)
 
 
-def _plain(kind: str, value: str) -> str:
+def _normalise(kind: str, value: str) -> str:
     bare = fold(value).strip()
     match kind:
         case "date":
@@ -107,17 +109,17 @@ def _plain(kind: str, value: str) -> str:
             return bare
 
 
-def _date(bare: str) -> str:
-    if bare[0] in "周星礼":
-        return "周" + bare[-1].replace("天", "日")
-    words = re.findall(r"[a-z]+|\d+|[^\sa-z\d,.-]+", bare)
-    plain = [word[:3] if word[:3] in _MONTHS or (word[0].isalpha() and word.isascii()) else word for word in words]
-    return " ".join(sorted(word for word in plain if word not in {"st", "nd", "rd", "th", "of"}))
+def _date(text: str) -> str:
+    if text[0] in "周星礼":
+        return "周" + text[-1].replace("天", "日")
+    words = re.findall(r"[a-z]+|\d+|[^\sa-z\d,.-]+", text)
+    normalised = [word[:3] if word[:3] in _MONTHS or (word[0].isalpha() and word.isascii()) else word for word in words]
+    return " ".join(sorted(word for word in normalised if word not in {"st", "nd", "rd", "th", "of"}))
 
 
-def _money(bare: str) -> str:
-    amount = re.sub(r"[^\d.km]", "", re.sub(r"[a-z]{2,}", "", bare)).strip(".") or next(
-        (str(_WORTH[word]) for word in bare.split() if word in _WORTH), bare
+def _money(text: str) -> str:
+    amount = re.sub(r"[^\d.km]", "", re.sub(r"[a-z]{2,}", "", text)).strip(".") or next(
+        (str(_WORTH[word]) for word in text.split() if word in _WORTH), text
     )
-    unit = next((sign for word, sign in _UNITS.items() if word in bare), "")
-    return (unit or next((sign for sign in "$€£¥元块" if sign in bare), "")) + amount
+    unit = next((sign for word, sign in _UNITS.items() if word in text), "")
+    return (unit or next((sign for sign in "$€£¥元块" if sign in text), "")) + amount

@@ -1,1 +1,1 @@
-"""What was meant, beside what was said: a vector a passage, made in the background and compared exactly."""
+"""Vector search: a vector per passage, computed in the background and compared exactly."""

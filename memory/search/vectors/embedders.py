@@ -1,6 +1,6 @@
 """Registry of opened embedders and their vector stores, each opened once per process.
 
-`about.json` in a store's folder says which model made the vectors, and how much of the store they cover.
+`about.json` in a store's folder names the model of the vectors, and how much of the cold store they cover.
 """
 
 import hashlib
@@ -34,29 +34,29 @@ from models.embed.port import Embedder
 
 _FILE = "about.json"
 CANARY = as_made("The lighthouse keeper wrote: 七艘白船, at 09:40, heading = 271.")
-"""Embedded beside a question once a process: where its vector is another one, another model goes by the name."""
+"""Embedded with a question once per process: where its vector differs, another model answers under the name."""
 SAME = 0.98
 """Cosine of two vectors of the canary by one and the same model: builds and batches differ in the fourth digit."""
 
 
 class VectorStoreInfo(Struct, frozen=True, kw_only=True):
-    """`seen` is a change of the store with its operation and entry: another store has another there."""
+    """`seen` is a change of the store with its operation and entry: it identifies the store."""
 
     name: str
     dimensions: int
     canary: list[float]
     seen: tuple[int, str, int] = (0, "", 0)
-    covered: int = 0  # all that changed up to here has its vectors; 0 where they were never complete
-    swept: int = 0  # what was removed up to here is gone from the files
+    covered: int = 0  # every entry up to this change has its vectors; 0 where they were never complete
+    swept: int = 0  # entries removed up to this change are purged from the files
 
 
 def folder_for(root: Path, name: str) -> Path:
-    """One an embedder, and one a way of cutting texts."""
+    """Folder of an embedder's vectors; another version of the passage splitter has another folder."""
     return root / hashlib.sha256(f"{name}\n{passages.VERSION}".encode()).hexdigest()[:16]
 
 
 def read(folder: Path) -> VectorStoreInfo | None:
-    """None where nothing was made there, or it cannot be read."""
+    """None where the folder has no readable `about.json`."""
     try:
         return msgspec.json.decode(read_bytes(folder / _FILE), type=VectorStoreInfo)
     except (OSError, msgspec.MsgspecError):
@@ -74,19 +74,19 @@ def forget(folder: Path) -> None:
 
 
 def seen_now(about: VectorStoreInfo, cold: ColdStore) -> VectorStoreInfo:
-    """With the store's newest change."""
+    """The same, with the store's newest change."""
     last = cold.last_change()
     return replace(about, seen=(last, *_change_at(cold, last)))
 
 
 def is_of(about: VectorStoreInfo, cold: ColdStore) -> bool:
-    """Whether the vectors were made of this store, and not of another that stood in its place."""
+    """Whether the vectors are of this store, and not of another that was in its place."""
     seq, op, entry = about.seen
     return not seq or _change_at(cold, seq) == (op, entry)
 
 
 def is_same_model(canary: NDArray[np.float32], about: VectorStoreInfo) -> bool:
-    """Whether this vector of the canary is of the model that made the folder's."""
+    """Whether the canary's vector is of the same model as the folder's."""
     return len(canary) == about.dimensions and float(canary @ np.array(about.canary, np.float32)) >= SAME
 
 
@@ -99,7 +99,7 @@ UNUSED_S = 24 * 3600.0  # another process of the workspace may still be set to t
 
 
 class OpenedEmbedder(Struct, frozen=True):
-    """An embedder, and what it made."""
+    """An embedder, and its vectors."""
 
     embedder: Embedder
     store: VectorStore
@@ -117,15 +117,15 @@ class EmbedderRegistry:
         self._stores: dict[tuple[Path, int], VectorStore] = {}
 
     def embedder(self) -> Embedder | None:
-        """The one that is set. Raises PalimpsestError where it cannot be opened."""
+        """The configured embedder. Raises PalimpsestError where it cannot be opened."""
         return self._opened(self._embedding.now)
 
     def now(self) -> OpenedEmbedder | None:
-        """None where no embedder is set, or it made nothing yet. Raises as `embedder` does."""
+        """The configured embedder with its vectors; None where there are none. Raises as `embedder` does."""
         return self._kept(self._embedding.now)
 
     def before(self) -> OpenedEmbedder | None:
-        """The same of the one that was set until now."""
+        """The same for the previously configured embedder."""
         return self._kept(self._embedding.before)
 
     def folder(self, embedder: Embedder) -> Path:
@@ -136,11 +136,11 @@ class EmbedderRegistry:
             return self._stores.setdefault((folder, dimensions), VectorStore(folder, dimensions))
 
     def stores(self) -> list[VectorStore]:
-        """Of every folder there is, whoever made it."""
+        """Stores of all folders, whichever embedder made them."""
         return [self.store(folder, about.dimensions) for folder in self._folders() if (about := read(folder))]
 
     def discard_unused(self, ours: Path) -> None:
-        """The vectors of other embedders, for which nobody has made one since yesterday."""
+        """Deletes vectors of other embedders that have had no new one for a day."""
         for folder in self._folders():
             if folder != ours and time.time() - _last_made(folder) > UNUSED_S:
                 remove_tree(folder)  # Windows keeps what is mapped: the next run does it
@@ -172,7 +172,7 @@ class EmbedderRegistry:
 
 
 def _last_made(folder: Path) -> float:
-    """When the newest file of vectors was written, in seconds since 1970."""
+    """Time of the newest vector file, in seconds since 1970."""
     times = [found.st_mtime for _, found in scan(folder, "vectors-*.bin")]
     if times:
         return max(times)

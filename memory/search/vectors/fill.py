@@ -1,7 +1,6 @@
-"""Making the vectors that are missing: newest entries first, in batches, and stopped at any moment with nothing lost
-but the last seconds.
+"""Fills missing vectors: newest entries first, in batches. An interrupted run loses only the last seconds.
 
-Which entries have no vector yet, or one of a text that they do not have any more.
+An entry is due where it has no vector, or a vector of an earlier text.
 """
 
 import hashlib
@@ -33,34 +32,34 @@ _HEADS = "SELECT e.seq, e.sha256 FROM entries e JOIN terms t ON t.entry = e.seq"
 
 
 class MissingVector(Struct, frozen=True):
-    """An entry to embed; `check` stands for its text."""
+    """An entry to embed; `check` identifies its text."""
 
     entry: int
     check: int
 
 
 def entries_lacking(cold: ColdStore, store: VectorStore, covered: int) -> Iterator[list[MissingVector]]:
-    """Some at a time, newest first. What was committed up to change `covered` is not looked at again; 0: all is."""
+    """Batches of entries without vectors, newest first. Skips entries up to change `covered`; 0: checks all."""
     pages = _changed(cold, covered) if covered else _all(cold)
     for rows in pages:
         seqs = np.array([row[0] for row in rows], np.int64)
         checks = np.array([_check(row[1]) for row in rows], np.uint64)
         lacking = np.flatnonzero(store.checks(seqs) != checks)
         if len(lacking):
-            yield [MissingVector(int(seqs[place]), int(checks[place])) for place in lacking]
+            yield [MissingVector(int(seqs[index]), int(checks[index])) for index in lacking]
 
 
 def removed(cold: ColdStore, after: int) -> Column:
-    """The entries that were removed by changes above `after`."""
-    found: list[int] = []
+    """Entries that changes after `after` removed."""
+    entries: list[int] = []
     while changes := cold.changes(after, _AT_ONCE):
-        found.extend(change.entry for change in changes if change.op == "remove")
+        entries.extend(change.entry for change in changes if change.op == "remove")
         after = changes[-1].seq
-    return np.array(sorted(found), np.int64)
+    return np.array(sorted(entries), np.int64)
 
 
 def added(cold: ColdStore, after: int) -> int:
-    """How many entries were added, or changed, by changes above `after`, at most."""
+    """Upper bound of the number of entries that changes after `after` added or changed."""
     count = 0
     while changes := cold.changes(after, _AT_ONCE):
         count += sum(change.op in {"add", "change"} for change in changes)
@@ -68,23 +67,23 @@ def added(cold: ColdStore, after: int) -> int:
     return count
 
 
-def seqs_here(cold: ColdStore, entries: Column) -> Column:
-    """Those of the entries that the store has."""
-    found: list[int] = []
-    for some in batches(entries.tolist()):
-        sql = f"SELECT seq FROM entries WHERE seq IN ({marks(some)})"
-        found += [row[0] for row in cold.read(lambda db, sql=sql, some=some: fetch(db, sql, some))]
-    return np.array(found, np.int64)
+def existing_seqs(cold: ColdStore, entries: Column) -> Column:
+    """Those of the entries that still exist."""
+    seqs: list[int] = []
+    for batch in batches(entries.tolist()):
+        sql = f"SELECT seq FROM entries WHERE seq IN ({marks(batch)})"
+        seqs += [row[0] for row in cold.read(lambda db, sql=sql, batch=batch: fetch(db, sql, batch))]
+    return np.array(seqs, np.int64)
 
 
 def key_of(note: Note) -> int:
-    """A number below 0 that stands for the words of a note."""
-    digest = hashlib.sha256(words_of(note).encode("utf-8", "surrogatepass")).digest()
+    """Key of a note's text: a number below 0."""
+    digest = hashlib.sha256(text_of(note).encode("utf-8", "surrogatepass")).digest()
     return -1 - (int.from_bytes(digest[:8], "little") >> 2)
 
 
-def words_of(note: Note) -> str:
-    """What of a note is embedded."""
+def text_of(note: Note) -> str:
+    """The text of a note that is embedded."""
     return f"{note.heading}\n{note.text}".strip()
 
 
@@ -120,7 +119,7 @@ def _heads(cold: ColdStore, seqs: list[int]) -> list[SqlRow]:
 
 
 def _check(sha256: bytes) -> int:
-    """Never 0, which stands for no vector."""
+    """Check number of a text. Never 0, which means no vector."""
     return int.from_bytes(sha256[:8], "little") | 1
 
 
@@ -128,17 +127,17 @@ T = TypeVar("T")
 
 ENTRIES_AT_ONCE = 32
 _FLUSH_ROWS = 1024
-_FLUSH_S = 5.0  # what a crash may lose
-_HALVES = 4  # a text that the embedder finds too long is tried at half, a quarter, …
-_LEAST = 32  # characters: less says nothing
+_FLUSH_S = 5.0  # work that a crash may lose
+_HALVES = 4  # a text that is too long for the embedder is retried at half, a quarter, …
+_LEAST = 32  # characters: a shorter text has no useful vector
 
 Stop = Callable[[], bool]
 OnFilled = Callable[[int], None]
-"""Told how many entries have been embedded so far in this run."""
+"""Receives the number of entries that this run has embedded so far."""
 
 
 class VectorFiller:
-    """One run. Raises what the embedder raises, OSError and LockTimeout; what was made until then is kept."""
+    """One run. Raises the embedder's errors, OSError and LockTimeout; finished vectors are kept."""
 
     def __init__(
         self, cold: ColdStore, passage: Callable[[Entry], EntryText], embedder: Embedder, store: VectorStore
@@ -151,43 +150,45 @@ class VectorFiller:
         self._flushed = monotonic()
         self.made = 0
 
-    def run(self, notes: Sequence[Note], covered: int, stop: Stop, told: OnFilled) -> bool:
-        """Whether all was made that was missing when it began; False where `stop` ended it."""
+    def run(self, notes: Sequence[Note], covered: int, stop: Stop, on_filled: OnFilled) -> bool:
+        """Whether every vector was made that was missing at the start; False where `stop` ended the run."""
         try:
-            return self._notes(notes, stop) and self._entries(covered, stop, told)
+            return self._notes(notes, stop) and self._entries(covered, stop, on_filled)
         finally:
             self.flush()
 
     def _notes(self, notes: Sequence[Note], stop: Stop) -> bool:
-        """What notes say now; what they said before goes from the files."""
-        keys, had = keys_of(notes), self._store.notes()
-        if len(gone := np.setdiff1d(had, keys)):
-            self._store.drop(gone)
-        new = {key_of(note): words_of(note) for note in notes}
-        for key in had.tolist():
+        """Embeds new notes, and deletes the vectors of changed or removed ones."""
+        keys, known = keys_of(notes), self._store.notes()
+        if len(outdated := np.setdiff1d(known, keys)):
+            self._store.drop(outdated)
+        new = {key_of(note): text_of(note) for note in notes}
+        for key in known.tolist():
             new.pop(key, None)
-        for some in _portions(list(new.items()), ENTRIES_AT_ONCE):
+        for portion in _portions(list(new.items()), ENTRIES_AT_ONCE):
             if stop():
                 return False
-            self._embed([MissingVector(key, 1) for key, _ in some], [clear(text, TextSource.OTHER) for _, text in some])
+            self._embed(
+                [MissingVector(key, 1) for key, _ in portion], [clear(text, TextSource.OTHER) for _, text in portion]
+            )
         return True
 
-    def _entries(self, covered: int, stop: Stop, told: OnFilled) -> bool:
+    def _entries(self, covered: int, stop: Stop, on_filled: OnFilled) -> bool:
         for page in entries_lacking(self._cold, self._store, covered):
-            for some in _portions(page, ENTRIES_AT_ONCE):
+            for portion in _portions(page, ENTRIES_AT_ONCE):
                 if stop():
                     return False
-                entries = self._cold.entries([lack.entry for lack in some])
-                here = [lack for lack in some if lack.entry in entries]  # others were deleted just now
-                texts = [self._text(entries[lack.entry]) for lack in here]
-                self._embed(here, texts)
-                self.made += len(here)
-                told(self.made)
+                entries = self._cold.entries([missing.entry for missing in portion])
+                existing = [missing for missing in portion if missing.entry in entries]  # others were deleted just now
+                texts = [self._text(entries[missing.entry]) for missing in existing]
+                self._embed(existing, texts)
+                self.made += len(existing)
+                on_filled(self.made)
         return True
 
     def _text(self, entry: Entry) -> Cleared:
-        """Cleared again: a file that was kept to the byte may hold secrets. Nothing where it cannot be read: what is
-        damaged is the vault's to tell."""
+        """The entry's text, redacted again: a file that was archived unchanged may hold secrets. Empty where it cannot
+        be read: the vault reports the damage."""
         try:
             return clear(self._passage(entry).text, TextSource.OTHER)
         except MemoryFailure:
@@ -195,24 +196,24 @@ class VectorFiller:
 
     def _embed(self, lacks: Sequence[MissingVector], texts: Sequence[Cleared]) -> None:
         cut = [passages(text) for text in texts]
-        said = [piece for pieces in cut for piece in pieces]
-        vectors = self._vectors(said)
-        if said and vectors.shape[1] != self._store.dimensions:
+        pieces_to_embed = [piece for pieces in cut for piece in pieces]
+        vectors = self._vectors(pieces_to_embed)
+        if pieces_to_embed and vectors.shape[1] != self._store.dimensions:
             raise bad_vectors(
                 "The embedder", f"gives {vectors.shape[1]:,} numbers a text now, and gave {self._store.dimensions:,}"
             )
         entry, check, chunk = list[int](), list[int](), list[int]()
-        places: list[int] = []  # of each row among the vectors; -1 for a row without one
+        vector_rows: list[int] = []  # of each row among the vectors; -1 for a row without one
         at = 0
-        for lack, pieces in zip(lacks, cut, strict=True):
+        for missing, pieces in zip(lacks, cut, strict=True):
             count = max(len(pieces), 1)
-            entry += [lack.entry] * count
-            check += [lack.check] * count
+            entry += [missing.entry] * count
+            check += [missing.check] * count
             chunk += range(count)
-            places += range(at, at + count) if pieces else [-1]
+            vector_rows += range(at, at + count) if pieces else [-1]
             at += len(pieces)
-        rows = np.zeros((len(places), self._store.dimensions), np.int8)
-        made = np.array(places) >= 0
+        rows = np.zeros((len(vector_rows), self._store.dimensions), np.int8)
+        made = np.array(vector_rows) >= 0
         rows[made] = quantised(vectors)
         self._waiting.append(
             VectorRows(
@@ -227,7 +228,7 @@ class VectorFiller:
             self.flush()
 
     def _vectors(self, texts: Sequence[Cleared]) -> NDArray[np.float32]:
-        """A row a text; zeros for one that the embedder cannot take by itself either."""
+        """A row per text; zeros for a text that the embedder cannot take alone either."""
         if not texts:
             return np.zeros((0, self._store.dimensions), np.float32)
         try:
@@ -251,20 +252,21 @@ class VectorFiller:
         return np.zeros((1, self._store.dimensions), np.float32)
 
     def flush(self) -> None:
-        """Old vectors of the same entries go first: a crash in between leaves them without, not with both."""
+        """Writes the waiting vectors. Old vectors of the same entries are dropped first: a crash in between leaves
+        entries without vectors, never with two generations."""
         waiting, self._waiting = self._waiting, []
         self._flushed = monotonic()
         if not waiting:
             return
-        whole = VectorRows(
+        rows_to_write = VectorRows(
             *(np.concatenate([getattr(rows, name) for rows in waiting]) for name in VectorRows.__struct_fields__)
         )
-        entries = np.unique(whole.entry)
+        entries = np.unique(rows_to_write.entry)
         self._store.drop(entries)
-        self._store.put(whole)
-        # What was removed while it was embedded was swept before it was here.
-        self._store.drop(np.setdiff1d(entries[entries > 0], seqs_here(self._cold, entries)))
+        self._store.put(rows_to_write)
+        # An entry that was removed while it was embedded was swept before its vector was written.
+        self._store.drop(np.setdiff1d(entries[entries > 0], existing_seqs(self._cold, entries)))
 
 
-def _portions(some: Sequence[T], most: int) -> Iterable[Sequence[T]]:
-    return (some[start : start + most] for start in range(0, len(some), most))
+def _portions(items: Sequence[T], most: int) -> Iterable[Sequence[T]]:
+    return (items[start : start + most] for start in range(0, len(items), most))

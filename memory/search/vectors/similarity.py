@@ -1,4 +1,4 @@
-"""How near each entry is to one question: the best of its passages, by the cosine of their vectors.
+"""Similarity of entries to one question: the highest cosine of an entry's passages.
 
 Dot products of one int8 vector with many, exactly and at the speed of memory.
 
@@ -21,24 +21,24 @@ VectorMatrix = NDArray[np.int8]
 DotProduct = Callable[[VectorMatrix, VectorMatrix, NDArray[np.float64]], None]
 """(query of (1, d), rows of (n, d), out of (1, n)): `out` is filled."""
 
-AT_ONCE = 32_768  # rows: what comes of them, 256 kB, stays in a core's own cache
+AT_ONCE = 32_768  # rows: their results, 256 kB, stay in a core's own cache
 _NUMPY_ROWS = 1024
 
 
 def quantised(vector: NDArray[np.floating]) -> VectorMatrix:
-    """int8 (n, d) of float (n, d): each row stretched so that its largest number is 127. Cosines do not see that."""
+    """int8 (n, d) of float (n, d): each row scaled so that its largest number is 127, which cosines ignore."""
     largest = np.abs(vector).max(axis=1, keepdims=True)
     return np.rint(vector * (127.0 / np.maximum(largest, 1e-12))).astype(np.int8)
 
 
 def inverse_lengths(rows: VectorMatrix) -> NDArray[np.float32]:
-    """1 / length of each row; 0 for a row of zeros, which is nobody's vector."""
+    """1 / length of each row; 0 for a row of zeros, which stands for no vector."""
     lengths = np.sqrt(np.square(rows, dtype=np.float32).sum(axis=1))
     return np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
 
 def scores(query: VectorMatrix, rows: VectorMatrix, inverse: NDArray[np.float32], out: NDArray[np.float32]) -> None:
-    """Of the query (1, d) with each row (n, d), into `out` (n,): the cosine, times the length of the query.
+    """Scores of the query (1, d) with each row (n, d), into `out` (n,): the cosine, times the length of the query.
 
     `inverse` are the rows' inverse lengths; a row without one scores 0.
     """
@@ -46,19 +46,19 @@ def scores(query: VectorMatrix, rows: VectorMatrix, inverse: NDArray[np.float32]
     room = np.empty((1, min(AT_ONCE, max(len(rows), 1))))
     for start in range(0, len(rows), AT_ONCE):
         end = min(start + AT_ONCE, len(rows))
-        some, part = room[:, : end - start], out[start:end]
-        dots(query, rows[start:end], some)
-        part[:] = some[0]  # to float32 first: twice as fast as a product that casts
+        dot_products, part = room[:, : end - start], out[start:end]
+        dots(query, rows[start:end], dot_products)
+        part[:] = dot_products[0]  # to float32 first: twice as fast as a product that casts
         part *= inverse[start:end]
 
 
 @cache
 def kernel() -> DotProduct:
-    """NumKong's, where it is here and counts right on this machine."""
+    """NumKong's, where it is installed and computes correctly on this machine."""
     try:
         library: Any = importlib.import_module("numkong")
-        return _tried(_by_numkong(library))
-    except Exception:  # a library in machine code may fail on a processor that nobody tried
+        return _verified(_by_numkong(library))
+    except Exception:  # a native library may fail on an untested processor
         return by_numpy
 
 
@@ -79,28 +79,28 @@ def _by_numkong(library: Any) -> DotProduct:
     return dots
 
 
-def _tried(dots: DotProduct) -> DotProduct:
-    """Raises ArithmeticError where it counts other than numpy does."""
+def _verified(dots: DotProduct) -> DotProduct:
+    """The function; raises ArithmeticError where its results differ from numpy's."""
     chance = np.random.default_rng(1)
     for dimensions in (7, 384, 1000):
         rows = chance.integers(-128, 128, (9, dimensions), dtype=np.int8)
-        found, wanted = np.empty((1, 8)), np.empty((1, 8))
-        dots(rows[:1], rows[1:], found)
+        results, wanted = np.empty((1, 8)), np.empty((1, 8))
+        dots(rows[:1], rows[1:], results)
         by_numpy(rows[:1], rows[1:], wanted)
-        if not np.allclose(found, wanted, rtol=1e-6):
+        if not np.allclose(results, wanted, rtol=1e-6):
             raise ArithmeticError("numkong counts wrong here")
     return dots
 
 
 RowFilter = Callable[[Column], Column]
-"""Which of these entries may be found."""
+"""Filter of entries that may be found."""
 
 _SAMPLE = 4096
-_WIDER = 8  # where too few of the nearest may be found, so many times as many are looked at
+_WIDER = 8  # where too few of the nearest pass the filter, so many times as many are tried
 
 
 class Similarity(Protocol):
-    """One question, asked of the vectors."""
+    """Similarity to one question."""
 
     def nearest(self, most: int, may: RowFilter) -> tuple[Column, Column]:
         """Entries' seqs and cosines (f4), best first."""
@@ -112,7 +112,7 @@ class Similarity(Protocol):
 
 
 class SegmentSimilarity:
-    """A Similarity over the segments as they stood when it was asked."""
+    """A Similarity over a snapshot of the segments."""
 
     def __init__(self, segments: Sequence[VectorSegment], vector: NDArray[np.float32]) -> None:
         self._segments = segments
@@ -133,45 +133,45 @@ class SegmentSimilarity:
 
     def of(self, entries: Column) -> Column:
         entries = np.asarray(entries, np.int64)
-        found = np.full(len(entries), np.nan, np.float32)
+        cosines = np.full(len(entries), np.nan, np.float32)
         for segment in self._segments:
             first, last = segment.places(entries)
-            here = np.flatnonzero(last > first)
-            if len(here):
-                best = self._best(segment, first[here], last[here])
-                found[here] = np.fmax(found[here], best)
-        return found
+            is_here = np.flatnonzero(last > first)
+            if len(is_here):
+                best = self._best(segment, first[is_here], last[is_here])
+                cosines[is_here] = np.fmax(cosines[is_here], best)
+        return cosines
 
     def _best(self, segment: VectorSegment, first: Column, last: Column) -> Column:
-        """Of each run of rows the highest cosine; NaN where none of them has a vector."""
+        """The highest cosine of each run of rows; NaN where none of them has a vector."""
         counts = last - first
         starts = np.cumsum(counts) - counts
-        places = np.repeat(first - starts, counts) + np.arange(int(counts.sum()))
-        inverse = segment.rows.inverse[places]
-        found = np.empty(len(places), np.float32)
-        scores(self._query, segment.rows.vectors[places], inverse, found)
-        found[inverse == 0] = np.nan
-        return np.fmax.reduceat(found, starts) * self._inverse
+        rows = np.repeat(first - starts, counts) + np.arange(int(counts.sum()))
+        inverse = segment.rows.inverse[rows]
+        values = np.empty(len(rows), np.float32)
+        scores(self._query, segment.rows.vectors[rows], inverse, values)
+        values[inverse == 0] = np.nan
+        return np.fmax.reduceat(values, starts) * self._inverse
 
     def _scores(self) -> list[Column]:
-        """Every row's score, a segment each; 0 where there is no vector."""
+        """Every row's score, an array per segment; 0 where there is no vector."""
         if self._scanned is None:
-            found: list[Column] = []
+            arrays: list[Column] = []
             for segment in self._segments:
-                some = np.empty(segment.header.rows, np.float32)
-                scores(self._query, segment.rows.vectors, segment.rows.inverse, some)
-                found.append(some)
-            self._scanned = found
+                row_scores = np.empty(segment.header.rows, np.float32)
+                scores(self._query, segment.rows.vectors, segment.rows.inverse, row_scores)
+                arrays.append(row_scores)
+            self._scanned = arrays
         return self._scanned
 
     def _above(self, scanned: list[Column], least: float, may: RowFilter) -> tuple[Column, Column]:
-        """Entries that may be found with a row of at least so much, and the best of each, best first."""
+        """Entries that pass the filter and have a row with at least this score, and the best of each, best first."""
         entries, best = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
-        for segment, some in zip(self._segments, scanned, strict=True):
-            places = np.flatnonzero(some >= least)
-            places = places[(segment.rows.inverse[places] > 0) & (segment.rows.entry[places] > 0)]
-            entries.append(segment.rows.entry[places])
-            best.append(some[places])
+        for segment, row_scores in zip(self._segments, scanned, strict=True):
+            rows = np.flatnonzero(row_scores >= least)
+            rows = rows[(segment.rows.inverse[rows] > 0) & (segment.rows.entry[rows] > 0)]
+            entries.append(segment.rows.entry[rows])
+            best.append(row_scores[rows])
         found, score = np.concatenate(entries), np.concatenate(best)
         allowed = may(found)
         found, score = found[allowed], score[allowed]
@@ -182,7 +182,7 @@ class SegmentSimilarity:
 
 
 class RenumberedSimilarity:
-    """A Similarity whose entries go by other numbers: number n stands for keys[n]."""
+    """A Similarity with renumbered entries: number n stands for keys[n]."""
 
     def __init__(self, inner: Similarity, keys: Column) -> None:
         self._inner = inner
@@ -202,8 +202,9 @@ class RenumberedSimilarity:
 
 
 def _threshold(scanned: list[Column], wanted: int, rows: int) -> float:
-    """What about twice as many rows as wanted reach, by a sample: sorting a million takes longer than the scan."""
+    """Score that about twice as many rows as wanted reach, by a sample: sorting a million takes longer than the
+    scan."""
     step = max(1, rows // _SAMPLE)
-    sample = np.sort(np.concatenate([some[::step] for some in scanned]))
-    place = int(len(sample) * (1 - 2 * wanted / rows))
-    return float(sample[place]) if place > 0 else -np.inf
+    sample = np.sort(np.concatenate([row_scores[::step] for row_scores in scanned]))
+    index = int(len(sample) * (1 - 2 * wanted / rows))
+    return float(sample[index]) if index > 0 else -np.inf

@@ -1,8 +1,8 @@
-"""One embedder's vectors: a folder of segments, shared by all processes of the workspace.
+"""Vector store of one embedder: a folder of segments, shared by all processes of the workspace.
 
-What is new becomes a small segment; small ones are merged into larger, so that a million vectors lie in some ten files
-and each was rewritten a few times. A segment that takes others' place says so in itself: whoever sees both after a
-crash reads the newer alone.
+New vectors become a small segment; small segments are merged into larger ones, so that a million vectors are in some
+ten files and each was rewritten a few times. A merged segment names its inputs: where a crash left both, readers use
+the newer alone.
 """
 
 import math
@@ -18,16 +18,16 @@ from memory.search.segments import collect_garbage, discard
 from memory.search.vectors import segment as files
 from memory.search.vectors.segment import VECTORS, VectorRows, VectorSegment
 
-LARGEST = 262_144  # rows: with 384 dimensions 100 MB, which is what forgetting one entry rewrites
-_TOGETHER = 8  # so many of like size become one
-_SMALLEST = 1024  # rows: below this all are of like size
+LARGEST = 262_144  # rows: with 384 dimensions 100 MB, which the removal of one entry rewrites
+_TOGETHER = 8  # segments of one size class that are merged
+_SMALLEST = 1024  # rows: below this all are of one size class
 _LOCK_WAIT = 30.0  # seconds: writing the largest takes one or two
-_LOOKS = 3  # a merge elsewhere may take away what was just listed
+_LOOKS = 3  # a merge in another process may delete a segment that was just listed
 
 
 class VectorStore:
-    """Safe to call from any thread; what writes raises OSError, and LockTimeout where another process holds the
-    folder. `segments` is what is there, as of the last `look`."""
+    """Safe to call from any thread; writing methods raise OSError, and LockTimeout where another process holds the
+    folder. `segments` are those of the last `look`."""
 
     def __init__(self, folder: Path, dimensions: int) -> None:
         self.folder = folder
@@ -38,7 +38,7 @@ class VectorStore:
         self._writing = Lock()
 
     def look(self) -> tuple[VectorSegment, ...]:
-        """Takes in what other processes wrote. Damaged files are deleted: what was in them lacks a vector again."""
+        """Loads new segments of other processes. Deletes damaged files: their entries lack a vector again."""
         with self._looking:
             for _ in range(_LOOKS):
                 names = self._present()
@@ -48,7 +48,7 @@ class VectorStore:
 
     @property
     def entries(self) -> int:
-        """How many entries have been embedded, or found to hold nothing that could be."""
+        """Number of entries that have been embedded, blank ones included."""
         return sum(segment.header.entries for segment in self.segments)
 
     @property
@@ -57,25 +57,25 @@ class VectorStore:
 
     @property
     def bytes(self) -> int:
-        """On disk, of the files in use."""
-        return sum(found.st_size for segment in self.segments if (found := status(segment.path)))
+        """Size on disk of the files in use."""
+        return sum(file_status.st_size for segment in self.segments if (file_status := status(segment.path)))
 
     def has(self, entries: Column) -> Column:
         """Whether each of them has been embedded."""
-        found = np.zeros(len(entries), bool)
+        is_embedded = np.zeros(len(entries), bool)
         for segment in self.look():
             first, last = segment.places(entries)
-            found |= last > first
-        return found
+            is_embedded |= last > first
+        return is_embedded
 
     def checks(self, entries: Column) -> Column:
         """The check of each entry's text as it was embedded; 0 where it was not."""
-        found = np.zeros(len(entries), np.uint64)
+        values = np.zeros(len(entries), np.uint64)
         for segment in self.look():
             first, last = segment.places(entries)
-            here = last > first
-            found[here] = segment.rows.check[first[here]]
-        return found
+            is_here = last > first
+            values[is_here] = segment.rows.check[first[is_here]]
+        return values
 
     def notes(self) -> Column:
         """The notes that have been embedded: keys below 0."""
@@ -83,15 +83,15 @@ class VectorStore:
         return np.concatenate([np.empty(0, np.int64), *parts])
 
     def put(self, rows: VectorRows) -> None:
-        """Adds them: they are on disk when it returns."""
+        """Adds the rows; they are on disk when it returns."""
         if len(rows):
             with self._writing, self._locked():
                 self.replace_segments([rows], ())
-                while some := self._due():
-                    self.replace_segments([segment.rows for segment in some], some)
+                while due := self._due():
+                    self.replace_segments([segment.rows for segment in due], due)
 
     def drop(self, entries: Column) -> bool:
-        """Nothing of these entries is in the files when it returns, nor what a crash left. Whether there was any."""
+        """Purges these entries from the files, and the leftovers of a crash. Whether there was any of them."""
         if not self.has(entries).any():
             if self._superseded() or VECTORS.unfinished(self.folder):
                 with self._writing, self._locked():
@@ -109,7 +109,7 @@ class VectorStore:
         return True
 
     def clear(self) -> None:
-        """Nothing is left of it."""
+        """Deletes every segment."""
         with self._writing, self._locked():
             for name in self._present():
                 discard(self.folder / name)
@@ -129,9 +129,9 @@ class VectorStore:
         return frozenset(path.name for path in VECTORS.paths(self.folder))
 
     def _load(self, names: frozenset[str]) -> bool:
-        """False where one of them was gone meanwhile."""
+        """False where a segment was deleted meanwhile."""
         known = {segment.name: segment for segment in self.segments}
-        found: list[VectorSegment] = []
+        loaded: list[VectorSegment] = []
         for name in sorted(names):
             try:
                 segment = known.get(name) or files.load(self.folder / name, self.dimensions)
@@ -140,19 +140,19 @@ class VectorStore:
             if segment is None:
                 discard(self.folder / name)
             else:
-                found.append(segment)
-        replaced = {name for segment in found for name in segment.header.replaces}
-        self.segments = tuple(segment for segment in found if segment.name not in replaced)
+                loaded.append(segment)
+        replaced = {name for segment in loaded for name in segment.header.replaces}
+        self.segments = tuple(segment for segment in loaded if segment.name not in replaced)
         self._names = names
         return True
 
     def replace_segments(
         self, parts: Sequence[VectorRows], instead_of: Sequence[VectorSegment], without: Column | None = None
     ) -> None:
-        """Under the lock. The old files go when the new one is there."""
+        """Writes one segment in place of others, which are deleted after it is there. Requires the lock."""
         number = max(map(files.number_of, self._present()), default=0) + 1
         path = self.folder / files.name_of(number)
-        files.write(path, parts, self.dimensions, without=without, replaces=[one.name for one in instead_of])
+        files.write(path, parts, self.dimensions, without=without, replaces=[old.name for old in instead_of])
         self.look()
         for segment in instead_of:
             discard(segment.path)
@@ -160,21 +160,21 @@ class VectorStore:
         self.look()
 
     def _superseded(self) -> list[Path]:
-        """Files whose rows are elsewhere now: a crash left them, or Windows."""
+        """Files whose rows are in a newer segment: left by a crash, or by Windows."""
         replaced = {name for segment in self.segments for name in segment.header.replaces} & self._present()
         return [self.folder / name for name in replaced]
 
     def _due(self) -> list[VectorSegment]:
-        """Segments of like size that are to become one; none where there are fewer than eight of them."""
+        """Segments of one size class to merge; none where there are fewer than eight of them."""
         sizes: dict[int, list[VectorSegment]] = {}
         for segment in self.segments:
             if segment.header.rows < LARGEST:
                 sizes.setdefault(_size_class(segment.header.rows), []).append(segment)
-        for some in sizes.values():
-            together = np.cumsum([segment.header.rows for segment in some])
-            fitting = int(np.count_nonzero(together <= LARGEST))
-            if len(some) >= _TOGETHER and fitting > 1:
-                return some[:fitting]
+        for same_size in sizes.values():
+            totals = np.cumsum([segment.header.rows for segment in same_size])
+            fitting = int(np.count_nonzero(totals <= LARGEST))
+            if len(same_size) >= _TOGETHER and fitting > 1:
+                return same_size[:fitting]
         return []
 
 

@@ -1,7 +1,7 @@
-"""Vectors: asked by a search, filled in the background, let go of with what is removed.
+"""Vectors of a workspace: queried by a search, filled in the background, purged with removed entries.
 
-Vectors of two embedders are never compared. Another embedder's are made in a folder of their own; until they are
-complete those made before serve, or words alone where the old embedder cannot be asked any more.
+Vectors of two embedders are never compared. A new embedder's are made in a folder of their own; until they are complete
+searches use the earlier ones, or terms alone where the old embedder is no longer available.
 """
 
 from collections import OrderedDict
@@ -24,7 +24,7 @@ from memory.hot import HotMemory, Note
 from memory.pages.types import EntryText
 from memory.records import Entry
 from memory.search.embedding import EmbedderSet
-from memory.search.vectors import embedders as abouts
+from memory.search.vectors import embedders as store_info
 from memory.search.vectors.embedders import CANARY, EmbedderRegistry, OpenedEmbedder, VectorStoreInfo
 from memory.search.vectors.fill import Stop, VectorFiller, added, entries_lacking, keys_of, removed
 from memory.search.vectors.similarity import RenumberedSimilarity, SegmentSimilarity, Similarity
@@ -32,20 +32,20 @@ from memory.search.vectors.store import VectorStore
 from models.embed.port import Embedder
 
 ENOUGH = 0.95
-"""Of the entries: from so many on, vectors serve that were never complete."""
+"""Share of the entries from which on searches use vectors that were never complete."""
 STILL = 0.5
-"""Of the entries: from so many on, vectors serve that were complete once (much was imported since)."""
+"""Share of the entries from which on searches use vectors that were complete once (much was imported since)."""
 PAUSE_S, LONGEST_PAUSE_S = 10.0, 300.0
-"""After a failure nobody is asked for so long; twice as long after each next."""
-_QUESTIONS = 64  # of which the vectors are kept
+"""Pause after a failure, doubled with each further one."""
+_QUESTIONS = 64  # whose vectors are cached
 _COUNTED_FOR_S = 5.0
 
 OnVectors = Callable[[int, int], None]
-"""Told how many entries have vectors, and how many there are."""
+"""Receives the number of entries with vectors, and of all entries."""
 
 
 class Coverage(Struct, frozen=True):
-    """How far the vectors go. `embedder` is "" where none is set; `serving`: searches go by them."""
+    """Coverage of the vectors. `embedder` is "" where none is set; `serving`: searches use them."""
 
     embedder: str = ""
     entries: int = 0
@@ -56,8 +56,8 @@ class Coverage(Struct, frozen=True):
 
 
 class VectorFillResult(Struct, frozen=True):
-    """What a run made. `done`: nothing is missing any more. `trouble` says why it ended early, where it did, and `hint`
-    what to do about it."""
+    """Result of a run. `done`: no vector is missing. `trouble` says why the run ended early, and `hint` what to do
+    about it."""
 
     made: int = 0
     done: bool = False
@@ -83,40 +83,40 @@ class Vectors:
         self._lock = Lock()
         self._filling = Lock()
         self._known: set[str] = set()  # names of embedders whose canary was looked at
-        self._strangers: set[str] = set()  # names under which another model answered
-        self._proven: set[Path] = set()  # folders whose files were looked through
+        self._other_models: set[str] = set()  # names under which another model answered
+        self._verified_folders: set[Path] = set()  # folders whose files were looked through
         self._questions: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
         self.cached_count: tuple[float, int] = (-1e9, 0)
         self._made = 0  # in the last run
         self._failures = 0
         self._pause_until = -1e9
         self.trouble = ""
-        """Why nothing is found by meaning just now, in a sentence; "" where it is, or nobody wanted it."""
+        """Why the vector search is skipped, as a sentence; "" where it works, or none is configured."""
 
     # ── asking ──
 
     def ask(self, text: str) -> Similarity | None:
-        """How near each entry is to this question; None where vectors cannot help just now, and `trouble` says why."""
+        """Similarity of entries to the question; None where no vectors are available, and `trouble` says why."""
         if not text.strip() or self._pausing:
             return None
         try:
-            kept = self._serving()
-            vector = None if kept is None else self._question(kept, text)
+            serving = self._serving()
+            vector = None if serving is None else self._question(serving, text)
         except (PalimpsestError, OSError) as error:
             self._failed(error)
             return None
-        if kept is None or vector is None:
+        if serving is None or vector is None:
             return None
         self._failures, self.trouble = 0, ""
-        return SegmentSimilarity(kept.store.look(), vector)
+        return SegmentSimilarity(serving.store.look(), vector)
 
     def ask_notes(self, text: str, notes: Sequence[Note]) -> Similarity | None:
-        """The same of notes; entries are their numbers here. A note just written has no vector yet."""
-        asked = self.ask(text)
-        return None if asked is None else RenumberedSimilarity(asked, keys_of(notes))
+        """The same for notes, numbered as given. A new note has no vector yet."""
+        similarity = self.ask(text)
+        return None if similarity is None else RenumberedSimilarity(similarity, keys_of(notes))
 
     def _serving(self) -> OpenedEmbedder | None:
-        """Whose vectors answer now."""
+        """The embedder whose vectors searches use now."""
         now = self.registry.now()
         if now and self._covers(now):
             return now
@@ -128,21 +128,21 @@ class Vectors:
             self.trouble = f"Vectors are still being made ({min(share, 0.99):.0%}); words alone find until then."
         return None
 
-    def _covers(self, kept: OpenedEmbedder) -> bool:
-        kept.store.look()
-        return kept.store.entries >= (STILL if kept.about.covered else ENOUGH) * self._total()
+    def _covers(self, opened: OpenedEmbedder) -> bool:
+        opened.store.look()
+        return opened.store.entries >= (STILL if opened.about.covered else ENOUGH) * self._total()
 
-    def _question(self, kept: OpenedEmbedder, question: str) -> NDArray[np.float32] | None:
-        """Its vector, without what is private in it; None where another model answers under the embedder's name."""
-        name, text = kept.embedder.name, clear(question)
+    def _question(self, opened: OpenedEmbedder, question: str) -> NDArray[np.float32] | None:
+        """Vector of the redacted question; None where another model answers under the embedder's name."""
+        name, text = opened.embedder.name, clear(question)
         with self._lock:
             if (name, text) in self._questions:
                 self._questions.move_to_end((name, text))
                 return self._questions[name, text]
             is_known = name in self._known
-        found = kept.embedder.embed([text] if is_known else [text, CANARY], query=True)
-        if not is_known and not abouts.is_same_model(found[1], kept.about):
-            self._strangers.add(name)
+        vectors = opened.embedder.embed([text] if is_known else [text, CANARY], query=True)
+        if not is_known and not store_info.is_same_model(vectors[1], opened.about):
+            self._other_models.add(name)
             self.trouble = (
                 "Another model answers under the embedder's name than made the vectors: they are made anew, and words "
                 "alone find until then."
@@ -150,21 +150,20 @@ class Vectors:
             return None
         with self._lock:
             self._known.add(name)
-            self._questions[name, text] = found[0]
+            self._questions[name, text] = vectors[0]
             while len(self._questions) > _QUESTIONS:
                 self._questions.popitem(last=False)
-        return found[0]
+        return vectors[0]
 
     # ── filling ──
 
     def fill(
         self, on_progress: OnVectors | None = None, stop: Stop | None = None, seconds: float | None = None
     ) -> VectorFillResult:
-        """Makes what is missing, newest first; blocks until all is made, `stop` says so, or so many seconds passed.
+        """Makes missing vectors, newest first; blocks until all are made, `stop` is true, or `seconds` have passed.
 
-        Without `seconds` the embedder is asked even where nothing is missing: another model may answer by now. One
-        process at a time fills. Raises nothing: what goes wrong is in `VectorFillResult.trouble`, what was made is
-        kept.
+        Without `seconds` the embedder is called even where nothing is missing: another model may answer by now. One
+        process at a time fills. Raises nothing: failures are in `VectorFillResult.trouble`, finished vectors are kept.
         """
         if not self._filling.acquire(blocking=False):
             return VectorFillResult(trouble="Vectors are being made already.")
@@ -192,50 +191,50 @@ class Vectors:
         return filled
 
     def _fill(self, embedder: Embedder, on_progress: OnVectors | None, stop: Stop) -> VectorFillResult:
-        kept = self._begun(embedder)
-        self._sweep(kept.store)
-        had, total, last = kept.store.entries, self._total(fresh=True), self._cold.last_change()
-        covered = kept.about.covered if self._holds_what_was_made(kept, total) else 0
-        filling = VectorFiller(self._cold, self._passage, embedder, kept.store)
+        opened = self._prepare_store(embedder)
+        self._sweep(opened.store)
+        entries_before, total, last = opened.store.entries, self._total(fresh=True), self._cold.last_change()
+        covered = opened.about.covered if self._lacks_only_new(opened, total) else 0
+        filling = VectorFiller(self._cold, self._passage, embedder, opened.store)
 
-        def told(made: int) -> None:
+        def report(made: int) -> None:
             if on_progress:
-                on_progress(min(had + made, total), total)
+                on_progress(min(entries_before + made, total), total)
 
         done = False
         self._made = 0
         try:
-            done = filling.run(self._hot.notes(), covered, stop, told)
+            done = filling.run(self._hot.notes(), covered, stop, report)
         finally:
             self._made = filling.made
-            about = abouts.read(kept.store.folder) or kept.about
+            about = store_info.read(opened.store.folder) or opened.about
             about = replace(about, covered=last if done else covered)
-            abouts.write(kept.store.folder, abouts.seen_now(about, self._cold))
+            store_info.write(opened.store.folder, store_info.seen_now(about, self._cold))
         if done:
-            self.registry.discard_unused(kept.store.folder)
+            self.registry.discard_unused(opened.store.folder)
         return VectorFillResult(filling.made, done)
 
     def _is_complete(self) -> bool:
-        """Whether nothing can be missing: then the background loads no model."""
+        """Whether no vector can be missing: then the background loads no model."""
         self._hot.look()
-        kept = self.registry.now()
-        if kept is None or kept.embedder.name in self._strangers:
+        opened = self.registry.now()
+        if opened is None or opened.embedder.name in self._other_models:
             return False
-        if not kept.about.covered or not abouts.is_of(kept.about, self._cold):
+        if not opened.about.covered or not store_info.is_of(opened.about, self._cold):
             return False
-        kept.store.look()
-        if not self._holds_what_was_made(kept, self._total(fresh=True)):
+        opened.store.look()
+        if not self._lacks_only_new(opened, self._total(fresh=True)):
             return False
-        if np.setxor1d(kept.store.notes(), keys_of(self._hot.notes())).size:
+        if np.setxor1d(opened.store.notes(), keys_of(self._hot.notes())).size:
             return False
-        return next(iter(entries_lacking(self._cold, kept.store, kept.about.covered)), None) is None
+        return next(iter(entries_lacking(self._cold, opened.store, opened.about.covered)), None) is None
 
-    def _begun(self, embedder: Embedder) -> OpenedEmbedder:
-        """The embedder's folder, made where there is none, emptied where it is another model's or another store's."""
+    def _prepare_store(self, embedder: Embedder) -> OpenedEmbedder:
+        """Opens the embedder's store; creates it, or clears it where it is another model's or another store's."""
         canary = embedder.embed([CANARY], query=True)[0]
         folder = self.registry.folder(embedder)
-        about = abouts.read(folder)
-        if about is None or not (abouts.is_same_model(canary, about) and abouts.is_of(about, self._cold)):
+        about = store_info.read(folder)
+        if about is None or not (store_info.is_same_model(canary, about) and store_info.is_of(about, self._cold)):
             if about is not None:
                 self.registry.store(folder, about.dimensions).clear()
             rounded = [round(float(number), 5) for number in canary]
@@ -243,25 +242,24 @@ class Vectors:
                 name=embedder.name, dimensions=len(canary), canary=rounded, swept=self._cold.last_change()
             )
             self.registry.store(folder, about.dimensions).clear()
-            abouts.write(folder, about)
+            store_info.write(folder, about)
         with self._lock:
             self._known.add(embedder.name)
-            self._strangers.discard(embedder.name)
+            self._other_models.discard(embedder.name)
         store = self.registry.store(folder, about.dimensions)
-        if folder not in self._proven:
+        if folder not in self._verified_folders:
             store.prove()
-            self._proven.add(folder)
+            self._verified_folders.add(folder)
         return OpenedEmbedder(embedder, store, about)
 
-    def _holds_what_was_made(self, kept: OpenedEmbedder, total: int) -> bool:
-        """Whether nothing is missing but what is new: a file that was deleted or damaged leaves more."""
-        return kept.store.entries + added(self._cold, kept.about.covered) >= total
+    def _lacks_only_new(self, opened: OpenedEmbedder, total: int) -> bool:
+        """Whether only new entries lack vectors: a deleted or damaged file leaves more."""
+        return opened.store.entries + added(self._cold, opened.about.covered) >= total
 
     # ── letting go ──
 
     def forget(self) -> None:
-        """What was removed from the store, or from the notes, goes from all files. Where the disk refuses, `trouble`
-        says so."""
+        """Purges removed entries and notes from all files. Where the disk refuses, `trouble` says so."""
         if self._cold.read_only:
             return
         try:
@@ -271,22 +269,22 @@ class Vectors:
             self.trouble = f"What was removed is still in {self.registry.root}: {error}."
 
     def _sweep(self, store: VectorStore) -> None:
-        """To drop what is gone twice does no harm: another process may be at it, too."""
-        about = abouts.read(store.folder)
+        """Purges removed entries from one store. Idempotent: another process may do the same."""
+        about = store_info.read(store.folder)
         if about is None:
             return
-        if not abouts.is_of(about, self._cold):
-            abouts.forget(store.folder)
+        if not store_info.is_of(about, self._cold):
+            store_info.forget(store.folder)
             store.clear()
             return
         self._hot.look()
-        gone = np.setdiff1d(store.notes(), keys_of(self._hot.notes()))
+        removed_entries = np.setdiff1d(store.notes(), keys_of(self._hot.notes()))
         last = self._cold.last_change()
         if last != about.swept:
-            gone = np.concatenate([gone, removed(self._cold, about.swept)])
-        store.drop(gone)
-        if last != about.swept and (about := abouts.read(store.folder)):
-            abouts.write(store.folder, replace(about, swept=last))
+            removed_entries = np.concatenate([removed_entries, removed(self._cold, about.swept)])
+        store.drop(removed_entries)
+        if last != about.swept and (about := store_info.read(store.folder)):
+            store_info.write(store.folder, replace(about, swept=last))
 
     # ── the whole ──
 

@@ -2,7 +2,7 @@
 
 from foundation.trust import Trust
 from memory.search import Hit
-from memory.search.results.contradictions import contradicts, superseded
+from memory.search.results.contradictions import contradicts, mark_superseded
 from memory.search.results.statements import statements
 from tests.memory.search.conversation import Talk
 from tests.memory.search.results.contradicting_pairs import CONTRADICT, LOOK_ALIKE
@@ -14,7 +14,7 @@ def are_said_to_contradict(older: str, newer: str) -> bool:
 
 
 def shown(hits: list[Hit]) -> list[tuple[str, str]]:
-    return [(one.id, one.superseded_by) for one in superseded(hits, {})]
+    return [(one.id, one.superseded_by) for one in mark_superseded(hits, {})]
 
 
 def test_what_looks_alike_does_not_contradict() -> None:

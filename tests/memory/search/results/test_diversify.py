@@ -1,6 +1,6 @@
 """One conversation does not fill the page where others answer as well."""
 
-from memory.search.results.diversify import spread
+from memory.search.results.diversify import diversify_hits
 from tests.memory.search.conversation import Talk
 from tests.memory.search.results.hits import hit
 
@@ -8,18 +8,18 @@ from tests.memory.search.results.hits import hit
 def test_the_seventh_of_one_conversation_gives_way_to_one_that_is_nearly_as_good() -> None:
     hits = [hit("x", n, score=0.9 - n / 100, conversation="long") for n in range(10)]
     other = hit("x", 20, score=0.79, conversation="other")
-    assert [one.id for one in spread([*hits, other], 10)][:8] == [*(f"e_{n}" for n in range(6)), "e_20", "e_6"]
+    assert [one.id for one in diversify_hits([*hits, other], 10)][:8] == [*(f"e_{n}" for n in range(6)), "e_20", "e_6"]
 
 
 def test_it_does_not_give_way_to_one_that_is_much_worse() -> None:
     hits = [hit("x", n, score=0.9 - n / 100, conversation="long") for n in range(10)]
     other = hit("x", 20, score=0.3, conversation="other")
-    assert spread([*hits, other], 10) == [*hits, other]
+    assert diversify_hits([*hits, other], 10) == [*hits, other]
 
 
 def test_where_all_is_in_one_conversation_nothing_changes() -> None:
     hits = [hit("x", n, score=0.9 - n / 1000) for n in range(30)]
-    assert spread(hits, 10) == hits
+    assert diversify_hits(hits, 10) == hits
 
 
 def test_the_search_shows_others_on_its_first_page(talk: Talk) -> None:
