@@ -69,7 +69,7 @@ class TrustStore:
         self._path = resolve_path(folder / "trusted.json")
         self.set_aside = ""  # one sentence, where a write of this store found the file damaged
 
-    def standing(self, workspace: Workspace, first_entry: str | None = None) -> TrustState:
+    def state(self, workspace: Workspace, first_entry: str | None = None) -> TrustState:
         """What the workspace may do. `first_entry` is its store's; "" for none, None where the store was not read."""
         record = self._record(workspace)
         if record is None:
@@ -109,7 +109,7 @@ class TrustStore:
 
         self._change(workspace, change)
 
-    def seen(self, workspace: Workspace, first_entry: str) -> None:
+    def complete_record(self, workspace: Workspace, first_entry: str) -> None:
         """Completes the record of a trusted workspace that was opened: its identity, and its first entry by now."""
         record = self._record(workspace)
         if record is None:

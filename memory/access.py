@@ -23,11 +23,11 @@ if TYPE_CHECKING:  # SQLite is loaded with the first store: a new workspace draw
 
 
 class WorkspaceAccess:
-    """One opening of one workspace. `workspace` has a scratch folder where it is only read; `standing` is its trust."""
+    """One opening of one workspace. `workspace` has a scratch folder where it is only read; `trust_state` its trust."""
 
-    def __init__(self, workspace: Workspace, standing: TrustState, trust: TrustStore) -> None:
+    def __init__(self, workspace: Workspace, trust_state: TrustState, trust: TrustStore) -> None:
         self.workspace = workspace
-        self.standing = standing
+        self.trust_state = trust_state
         self._trust = trust
         self._made: Path | None = None
 
@@ -36,13 +36,13 @@ class WorkspaceAccess:
         """What the workspace may do. `read_only` forces it; None decides by trust. Nothing is written below it."""
         if read_only is None and not workspace.brings_state:
             return cls(structs.replace(workspace, scratch=None), TrustState(trusted=True), trust)
-        standing = trust.standing(workspace, first_entry(workspace.database))
-        if read_only is False or (standing.trusted and not read_only):
-            return cls(structs.replace(workspace, scratch=None, links=standing.links), standing, trust)
+        trust_state = trust.state(workspace, first_entry(workspace.database))
+        if read_only is False or (trust_state.trusted and not read_only):
+            return cls(structs.replace(workspace, scratch=None, links=trust_state.links), trust_state, trust)
         if workspace.scratch is not None:
-            return cls(workspace, standing, trust)
+            return cls(workspace, trust_state, trust)
         scratch = resolve_path(Path(tempfile.mkdtemp(prefix="palimpsest-")))  # 0700, and outside of the workspace
-        access = cls(structs.replace(workspace, scratch=scratch), standing, trust)
+        access = cls(structs.replace(workspace, scratch=scratch), trust_state, trust)
         access._made = scratch
         return access
 
@@ -55,7 +55,7 @@ class WorkspaceAccess:
             return ColdStore.open_untouched(
                 workspace.database,
                 workspace.scratch,
-                lambda: not_trusted(workspace, self.standing),
+                lambda: not_trusted(workspace, self.trust_state),
                 analyse=analyse,
                 clock=clock,
             )
@@ -81,7 +81,7 @@ class WorkspaceAccess:
             row = cold.read(lambda db: first(db, FIRST_ENTRY))
             if row is None:
                 cold.before_first_entry = self._comes
-            self._trust.seen(self.workspace, row[0] if row else "")
+            self._trust.complete_record(self.workspace, row[0] if row else "")
 
     def close(self) -> None:
         """Removes what was made beside the workspace to read it."""
@@ -96,16 +96,16 @@ class WorkspaceAccess:
 
     def notice_naming(self, settings: Sequence[str] | None) -> str:
         """The same, with the settings of config.yaml that are not in force; None where they were not read."""
-        said = trust_notice(self.workspace, self.standing, settings)
+        said = trust_notice(self.workspace, self.trust_state, settings)
         return " ".join(filter(None, (self._trust.set_aside, said)))
 
     def has_skill(self, name: str) -> bool:
         """Whether the skill's file (relative name) is as its owner trusted it, now."""
-        return self._trust.standing(self.workspace).has_skill(name)
+        return self._trust.state(self.workspace).has_skill(name)
 
     def changed(self) -> tuple[str, ...]:
         """Relative names of what is new or changed since the workspace was trusted, by now."""
-        return self._trust.standing(self.workspace).changed
+        return self._trust.state(self.workspace).changed
 
     def _comes(self, entry: str) -> None:
         with suppress(OSError, PalimpsestError):
@@ -161,15 +161,15 @@ def _first_row(database: Path, sql: str) -> tuple[Any, ...] | None:
         connection.close()
 
 
-def trust_notice(workspace: Workspace, standing: TrustState, settings: Sequence[str] | None = None) -> str:
+def trust_notice(workspace: Workspace, trust_state: TrustState, settings: Sequence[str] | None = None) -> str:
     """What is not in force and how to change that, in one sentence; "" where all is in force.
 
     `settings` are those of config.yaml that are not, None where that was not looked at.
     """
     command = trust_command(workspace)
-    if not standing.trusted:
-        return f"{visible(str(workspace.root))} {_why(standing)}, so it is open read-only. If it is yours: {command}"
-    if changed := _not_in_force(standing, settings):
+    if not trust_state.trusted:
+        return f"{visible(str(workspace.root))} {_why(trust_state)}, so it is open read-only. If it is yours: {command}"
+    if changed := _not_in_force(trust_state, settings):
         names = ", ".join(visible(name) for name in changed[:3])
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         which = "is" if len(changed) == 1 else "are"
@@ -178,16 +178,16 @@ def trust_notice(workspace: Workspace, standing: TrustState, settings: Sequence[
     return ""
 
 
-def _why(standing: TrustState) -> str:
+def _why(trust_state: TrustState) -> str:
     """Why a workspace is not trusted."""
-    return _ANOTHER_STORE if standing.other_store else _ANOTHER_FOLDER if standing.known else NOT_MADE_HERE
+    return _ANOTHER_STORE if trust_state.other_store else _ANOTHER_FOLDER if trust_state.known else NOT_MADE_HERE
 
 
-def _not_in_force(standing: TrustState, settings: Sequence[str] | None) -> list[str]:
+def _not_in_force(trust_state: TrustState, settings: Sequence[str] | None) -> list[str]:
     """Names of files, config.yaml's with the settings that do not hold; it is left out where all of them do."""
     if settings is None:
-        return list(standing.changed)
-    others = [name for name in standing.changed if name != "config.yaml"]
+        return list(trust_state.changed)
+    others = [name for name in trust_state.changed if name != "config.yaml"]
     return [f"config.yaml ({', '.join(settings)})", *others] if settings else others
 
 
@@ -199,9 +199,9 @@ _ANOTHER_STORE = (
 )
 
 
-def not_trusted(workspace: Workspace, standing: TrustState | None = None) -> ReadOnly:
-    """The error for whoever wants to write to a workspace that is only read; with `standing` it says why."""
-    why = NOT_MADE_HERE if standing is None else _why(standing)
+def not_trusted(workspace: Workspace, trust_state: TrustState | None = None) -> ReadOnly:
+    """The error for whoever wants to write to a workspace that is only read; with `trust_state` it says why."""
+    why = NOT_MADE_HERE if trust_state is None else _why(trust_state)
     return ReadOnly(
         "The workspace is not trusted",
         f"{visible(str(workspace.root))} {why}, so it is open read-only: nothing is written to it.",
@@ -209,7 +209,7 @@ def not_trusted(workspace: Workspace, standing: TrustState | None = None) -> Rea
     )
 
 
-def refuse_read_only(workspace: Workspace, standing: TrustState | None = None) -> None:
-    """Raises ReadOnly where the workspace is only read; with `standing` it says why."""
+def refuse_read_only(workspace: Workspace, trust_state: TrustState | None = None) -> None:
+    """Raises ReadOnly where the workspace is only read; with `trust_state` it says why."""
     if workspace.scratch is not None:
-        raise not_trusted(workspace, standing)
+        raise not_trusted(workspace, trust_state)

@@ -62,7 +62,7 @@ def recalled_block(parts: Sequence[RecalledSpan]) -> str:
 def passage_lines(part: RecalledSpan, before: RecalledSpan | None, *, mixed: bool = False) -> str:
     """The lines that a part adds to a block after `before`. `mixed`: the parts of the block differ in trust."""
     text = _LINE_END.sub(r"\g<0> ", neutralise(part.text))
-    line = f"{_said_by(part)}{text}"
+    line = f"{_speaker_prefix(part)}{text}"
     if before is None or shared_label(before) != shared_label(part):
         return f"{_label(part, mixed=mixed)}\n{line}"
     return line if part.follows else f"… {line}"
@@ -77,7 +77,7 @@ def shared_label(part: RecalledSpan) -> tuple[str, str, str, str]:
     return where, cited.place, _day(part), part.trust.value
 
 
-def _said_by(part: RecalledSpan) -> str:
+def _speaker_prefix(part: RecalledSpan) -> str:
     name = label(part.citation.speaker, _LONGEST_NAME)
     told = ", ".join(each for each in (name, f"superseded on {part.superseded}" if part.superseded else "") if each)
     return neutralise(f"{told}: ") if told else " "  # a name cut short and our colon may make a marker: ### System:

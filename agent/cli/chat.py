@@ -99,8 +99,8 @@ def _open_screen(invocation: Invocation, message: str) -> None:
     access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
     lost_index = _index_lost(workspace)
     notice = access.notice_naming(invocation.ignored_settings)
-    changes = trust_changes(access.standing, reading.ignored)
-    trust_notices = [notice] if notice and access.standing.trusted and not changes else []
+    changes = trust_changes(access.trust_state, reading.ignored)
+    trust_notices = [notice] if notice and access.trust_state.trusted and not changes else []
     opening = LaunchOptions(
         workspace=access.workspace,
         workspace_flag=str(invocation.workspace_flag or ""),
@@ -161,7 +161,7 @@ def _with_link_dialogs(invocation: Invocation, opening: LaunchOptions) -> Launch
             store.allow(workspace, link)
         else:
             store.decline(workspace, link)
-        allowed = store.standing(workspace).links
+        allowed = store.state(workspace).links
         return _with_link_dialogs(
             invocation, structs.replace(opening, workspace=structs.replace(workspace, links=allowed))
         )

@@ -104,7 +104,7 @@ class Invocation:
         access = WorkspaceAccess.of(workspace, trust_store(self.environment))
         access.close()
         if writable:
-            refuse_read_only(access.workspace, access.standing)
+            refuse_read_only(access.workspace, access.trust_state)
         self._say_access(access)
 
     def _no_workspace(self) -> NoWorkspace:
@@ -141,7 +141,7 @@ class Invocation:
         try:
             self._say_access(memory.access)
             if for_writing:
-                refuse_read_only(memory.workspace, memory.access.standing if memory.access else None)
+                refuse_read_only(memory.workspace, memory.access.trust_state if memory.access else None)
             if lost_index := memory.vault.index_lost():
                 output.narrate(lost_index)
             if for_writing or recovering:

@@ -27,7 +27,7 @@ from agent.services.knowledge_output import (
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
 from foundation.terminal_text import visible
-from memory.knowledge.importance.patterns import settled
+from memory.knowledge.importance.patterns import resolve_pattern
 from memory.knowledge.ingest.report import AddOptions, AddProgress, AddReport
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
@@ -241,7 +241,9 @@ def importance(arguments: tuple[str, ...]) -> None:
         )
     value = _number(number)
     with invocation.memory(for_writing=True) as memory:
-        records = memory.knowledge.set_importance([settled(pattern, invocation.here) for pattern in patterns], value)
+        records = memory.knowledge.set_importance(
+            [resolve_pattern(pattern, invocation.here) for pattern in patterns], value
+        )
     if invocation.json:
         files = [{"id": pattern.id, "name": pattern.name, "source": pattern.source} for pattern in records]
         output.json_object({"patterns": list(patterns), "importance": value, "memories": files})
@@ -335,7 +337,7 @@ def stats() -> None:
 
 
 def _resolve_patterns(refs: tuple[str, ...], here: Path) -> list[str]:
-    return [settled(ref, here) for ref in refs]
+    return [resolve_pattern(ref, here) for ref in refs]
 
 
 def _only(records: list[KnowledgeRecord], ref: str) -> KnowledgeRecord:

@@ -20,7 +20,7 @@ def settings_file(invocation: Invocation, setting: Setting, *, user: bool) -> tu
     if user:
         return user_config(invocation.environment), config_folder / "versions"
     workspace = invocation.prepare()
-    trust = trust_store(invocation.environment).standing(workspace)
+    trust = trust_store(invocation.environment).state(workspace)
     if workspace.brings_state and not trust.trusted:
         raise not_trusted(workspace)
     if setting.guarded and workspace.brings_state and not trust.config_in_force:
@@ -39,7 +39,7 @@ def save_settings(invocation: Invocation, file: tuple[Path, Path], values: Seque
     """
     path, versions = file
     workspace, trust = invocation.workspace, trust_store(invocation.environment)
-    is_new, in_force = not workspace.brings_state, trust.standing(workspace).config_in_force
+    is_new, in_force = not workspace.brings_state, trust.state(workspace).config_in_force
     for setting, value in values:
         save_value(path, versions, setting, value)
     if path != workspace.config:

@@ -105,7 +105,7 @@ def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
 
 
 def _importance(session: Session, words: list[str]) -> str:
-    from memory.knowledge.importance.patterns import settled
+    from memory.knowledge.importance.patterns import resolve_pattern
 
     if len(words) < 2:
         raise Misuse("Which files?", "Say which files, and how much they matter.", "/knowledge importance *.pdf 9")
@@ -113,7 +113,7 @@ def _importance(session: Session, words: list[str]) -> str:
         value = float(words[-1])
     except ValueError as error:
         raise Misuse("No number", f"“{words[-1]}” is no importance.", "A number from 0 to 10 comes last.") from error
-    records = session.memory.knowledge.set_importance([settled(word, Path.cwd()) for word in words[:-1]], value)
+    records = session.memory.knowledge.set_importance([resolve_pattern(word, Path.cwd()) for word in words[:-1]], value)
     return f"Importance {value:g}: {len(records):,} files now, and what is added later."
 
 

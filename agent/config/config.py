@@ -80,7 +80,7 @@ def load_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
 
 def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Mapping[str, Any]) -> LoadedConfig:
     """As `load_config`, but invalid values are skipped and listed as problems."""
-    trust = TrustStore(config_dir(environment)).standing(workspace)
+    trust = TrustStore(config_dir(environment)).state(workspace)
     layers = _ConfigLayers()
     layers.take_file(user_config(environment), guarded_too=True)
     layers.take_file(workspace.config, guarded_too=trust.config_in_force, within=workspace.root)

@@ -37,7 +37,7 @@ def prepare_workspace(workspace: Workspace, environment: Mapping[str, str]) -> t
     is_new, trust = not workspace.brings_state, trust_store(environment)
     access = WorkspaceAccess.of(workspace, trust)
     try:
-        refuse_read_only(access.workspace, access.standing)
+        refuse_read_only(access.workspace, access.trust_state)
     finally:
         access.close()
     make_folder(workspace.root)

@@ -99,7 +99,7 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
 
 def _trust(workspace: Workspace, environment: Mapping[str, str], ignored: Sequence[str]) -> CheckResult:
     """`ok` only where the workspace is trusted and all of its content is in force."""
-    trust = trust_store(environment).standing(workspace, first_entry(workspace.database))
+    trust = trust_store(environment).state(workspace, first_entry(workspace.database))
     notice = trust_notice(workspace, trust, ignored)
     if not notice:
         return CheckResult("trust", "ok", "The workspace is trusted, and all that it brings is in force.")

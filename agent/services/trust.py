@@ -65,7 +65,7 @@ def trust_workspace(
         raise Misuse("No workspace", f"There is no workspace in {visible(str(workspace.root))}.", hint)
     store = trust_store(environment)
     store.trust(workspace, first_entry(workspace.database), content)
-    return structs.replace(store.standing(workspace), set_aside=store.set_aside)
+    return structs.replace(store.state(workspace), set_aside=store.set_aside)
 
 
 MAX_LISTED = 6  # files, and settings, in a dialog
@@ -112,7 +112,7 @@ def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) 
         raise Misuse(
             "No such link", f"{link} is no link of this workspace.", f"One of {', '.join(LINKABLE)} can be a link."
         )
-    if not store.standing(workspace).trusted:
+    if not store.state(workspace).trusted:
         raise Misuse("Not trusted", f"{workspace.root} is not trusted itself.", "Trust the workspace first.")
     if resolve_path(path).is_relative_to(resolve_path(workspace.root)):
         raise Misuse(

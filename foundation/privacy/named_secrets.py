@@ -124,7 +124,7 @@ def candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]:
 
 
 def _candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]:
-    text = _plainly(text)
+    text = _normalise(text)
     since = max(0, at - LONGEST_LEAD)
     leads = (lead for lead in _leads(text, since, at) if lead.start >= at)
     for _, together in groupby(leads, key=lambda lead: lead.start):
@@ -134,7 +134,7 @@ def _candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]
         )
 
 
-def _plainly(text: str) -> str:
+def _normalise(text: str) -> str:
     """The text, as long as before, with plain spaces for those of any kind and plain letters for full-width ones."""
     return text.translate(_PLAINLY) if _TYPED.search(text) else text
 
@@ -159,18 +159,18 @@ def _start(lead: ValuePrefix) -> int:
 def _sign_leads(pattern: re.Pattern[str], text: str, since: int, at: int) -> Iterator[ValuePrefix]:
     for sign in pattern.finditer(text, since):
         if sign.end() >= at:
-            yield from _named(text, sign.start(), sign.end())
+            yield from _named_leads(text, sign.start(), sign.end())
 
 
 def _mark_leads(mark: str, pattern: re.Pattern[str], text: str, since: int, at: int) -> Iterator[ValuePrefix]:
     place = text.find(mark, since)
     while place >= 0:
         if (lead := pattern.match(text, place)) and lead.end() >= at:
-            yield from _marked(text, place, lead)
+            yield from _unescaped_leads(text, place, lead)
         place = text.find(mark, place + len(mark))
 
 
-def _named(text: str, place: int, start: int) -> Iterator[ValuePrefix]:
+def _named_leads(text: str, place: int, start: int) -> Iterator[ValuePrefix]:
     if not _long_enough(_ENOUGH, text, start, 8):
         return
     name = text[max(0, place - LONGEST_NAME) : place]
@@ -189,7 +189,7 @@ def _long_enough(pattern: re.Pattern[str], text: str, start: int, least: int) ->
     return len(text) - start < least or pattern.match(text, start) is not None
 
 
-def _marked(text: str, place: int, lead: re.Match[str]) -> Iterator[ValuePrefix]:
+def _unescaped_leads(text: str, place: int, lead: re.Match[str]) -> Iterator[ValuePrefix]:
     name = text[max(0, place - LONGEST_NAME) : place]
     if lead.re is _BEARER:
         yield ValuePrefix(lead.end(), "", kind="key", strict=True)

@@ -271,7 +271,7 @@ def _broken(text: str, place: int, rules: Iterable[tuple[int, TokenRule]]) -> It
     if len(parts) < 2:
         return
     left = text[max(0, place - _LEFT) : place]
-    whole = any(_is_whole(rule, text, place, parts[0].end) for _, rule in rules)
+    whole = any(_has_only_length(rule, text, place, parts[0].end) for _, rule in rules)
     for order, rule in rules:
         if rule.back != (0, 0) or "(?P<secret>" in rule.pattern:
             continue
@@ -288,7 +288,7 @@ def _broken(text: str, place: int, rules: Iterable[tuple[int, TokenRule]]) -> It
                 break
 
 
-def _is_whole(rule: TokenRule, text: str, start: int, end: int) -> bool:
+def _has_only_length(rule: TokenRule, text: str, start: int, end: int) -> bool:
     """Whether the token that ends at `end` has the only length that the rule knows."""
     return _has_one_length(rule.pattern) and (match := _fitting(rule, text, start)) is not None and match.end() == end
 

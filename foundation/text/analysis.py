@@ -128,7 +128,7 @@ def terms_of(token: str, kind: str, language: str = "") -> tuple[str, ...]:
         case "tag":
             return _tagged(token, language)
         case _ if len(token) > LONGEST:
-            return _parted(token)
+            return _split_token(token)
         case _ if language:
             return _foreign_terms(token, language)
         case _:
@@ -140,7 +140,7 @@ def _tagged(token: str, language: str) -> tuple[str, ...]:
     return (fold(token)[:LONGEST], *terms_of(token[1:], "word", language))
 
 
-def _parted(token: str) -> tuple[str, ...]:
+def _split_token(token: str) -> tuple[str, ...]:
     whole, parts = parts_of(token)
     return tuple(dict.fromkeys(term for term in (*map(_word, whole), *map(_word, parts)) if term))
 
@@ -151,7 +151,7 @@ def _foreign(token: str, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for term in (*map(_word, whole), *stems) if term))
 
 
-_word_terms = lru_cache(maxsize=1 << 16)(_parted)
+_word_terms = lru_cache(maxsize=1 << 16)(_split_token)
 """Words repeat: the cache makes analysis several times faster."""
 
 _foreign_terms = lru_cache(maxsize=1 << 16)(_foreign)

@@ -87,7 +87,7 @@ def _looked(name: str, path: Path, target: Path, last: FileSnapshot | None) -> F
     signature = now if time.time_ns() - max(now[0], now[1]) > _UNSURE_NS else None
     if last and last.digest == digest:
         return last if last.signature == signature else _with_signature(last, signature)
-    return _read(name, path, body, digest, signature)
+    return _parse_file(name, path, body, digest, signature)
 
 
 def too_large_message(path: Path, size: int) -> str:
@@ -99,7 +99,7 @@ def _signature(found: os.stat_result) -> Signature:
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
-def _read(name: str, path: Path, body: bytes, digest: bytes, signature: Signature | None) -> FileSnapshot:
+def _parse_file(name: str, path: Path, body: bytes, digest: bytes, signature: Signature | None) -> FileSnapshot:
     try:
         text = decode(path, body)
     except NotUtf8 as error:

@@ -57,7 +57,7 @@ def lines_of(text: str) -> list[str]:
 
 def parse(text: str, path: str) -> tuple[Note, ...]:
     """The notes of the file at `path` (relative to the workspace), in order."""
-    day = _day_of(path)
+    day = _file_date(path)
     seen: Counter[tuple[object, ...]] = Counter()
     notes: list[Note] = []
     for block in _pieces(_blocks(text)):
@@ -168,10 +168,10 @@ def _pieces(blocks: Iterator[_Block]) -> Iterator[_Block]:
             if block.heading or not block.is_empty:
                 yield block
         elif not block.is_empty:
-            yield from _cut(block, 1 if not block.heading else LONGEST_BLOCK)
+            yield from _split_block(block, 1 if not block.heading else LONGEST_BLOCK)
 
 
-def _cut(block: _Block, longest: int) -> Iterator[_Block]:
+def _split_block(block: _Block, longest: int) -> Iterator[_Block]:
     piece = _Block(first=block.first, heading=block.heading, head=block.head)
     size = 0
     fence = ""
@@ -197,7 +197,7 @@ def _time(stamp: str) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def _day_of(path: str) -> datetime | None:
+def _file_date(path: str) -> datetime | None:
     """The day that the file's name tells: `memory/2026-03-14.md`."""
     found = _DAY_IN_NAME.search(path)
     return _time(found.group(1)) if found else None

@@ -19,10 +19,10 @@ from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.knowledge import rows
-from memory.knowledge.importance.patterns import as_pattern, importance_of, is_named, meant
+from memory.knowledge.importance.patterns import as_pattern, has_exact_name, importance_of, matching_memories
 from memory.knowledge.importance.score import DEFAULT_IMPORTANCE, MOST_IMPORTANT
 from memory.knowledge.importance.view_budget import ViewState
-from memory.knowledge.importance.weights import ImportanceScorer, KnowledgeStats, ScoredMemory, stats_of
+from memory.knowledge.importance.weights import ImportanceScorer, KnowledgeStats, ScoredMemory, compute_stats
 from memory.knowledge.ingest.removed import expired_memories, removed_memories, returned_memories
 from memory.knowledge.ingest.report import AddOptions, AddReport, FileMessage
 from memory.knowledge.ingest.walk import is_utf8
@@ -130,7 +130,7 @@ class Knowledge:
         memories = self._current()
         found: dict[int, KnowledgeRecord] = {}
         for ref in refs:
-            some = meant(ref, memories)
+            some = matching_memories(ref, memories)
             if not some:
                 raise NotFound("Nothing by that name", f"No file that was added is “{ref}”.", _LIST)
             found.update({known.seq: known for known in some})
@@ -169,7 +169,7 @@ class Knowledge:
         older = self._cold.read(lambda db: sum(known.replaced is not None for known in rows.past_keeping(db)))
         memories = self.memories(max_vision_tokens)
         at_once = self._scorer.tokens_in_view(memories, max_vision_tokens)
-        return stats_of(memories, older, max_vision_tokens, at_once)
+        return compute_stats(memories, older, max_vision_tokens, at_once)
 
     # ── changes by the user ──
 
@@ -185,10 +185,10 @@ class Knowledge:
         def transaction(db: apsw.Connection) -> list[KnowledgeRecord]:
             memories, some = rows.current(db), dict[int, KnowledgeRecord]()
             for place, pattern in enumerate(patterns):
-                to_the_letter = any(is_named(pattern, known) for known in memories)
+                to_the_letter = any(has_exact_name(pattern, known) for known in memories)
                 kept = as_pattern(pattern) if to_the_letter else pattern
                 rows.keep_pattern(db, clear(kept), importance, now + place)
-                some.update({known.seq: known for known in meant(pattern, memories)})
+                some.update({known.seq: known for known in matching_memories(pattern, memories)})
             said = rows.patterns(db)
             rows.set_importance(
                 db, {seq: importance_of(known, said, DEFAULT_IMPORTANCE) for seq, known in some.items()}
@@ -245,7 +245,7 @@ class Knowledge:
         """
         states = self._scorer.view_states(max_vision_tokens)
         hits, place = search_subject(self._search, query, self._by_view(states))
-        known = self._cold.read(lambda db: rows.of_conversations(db, [hit.conversation for hit in hits]))
+        known = self._cold.read(lambda db: rows.by_conversation(db, [hit.conversation for hit in hits]))
         found, out_of_view = candidates(hits, known, states, self._cold.clock.now()), place > 0
         viewer = HitImageFinder(self._cold, self._vault(), self._workspace.knowledge).viewer(cost) if cost else None
         passages = select_passages(found, RetrievalLimits(budget, max_vision_tokens, most), count, viewer)
@@ -256,7 +256,7 @@ class Knowledge:
 
     def used(self, conversations: Sequence[str]) -> None:
         """Counts one use of the memories whose pages these conversations (ids) hold: recalled, shown or cited."""
-        known = self._cold.read(lambda db: rows.of_conversations(db, conversations)) if conversations else {}
+        known = self._cold.read(lambda db: rows.by_conversation(db, conversations)) if conversations else {}
         if known and not self._cold.read_only:
             now = to_ms(self._cold.clock.now())
             self._cold.write(lambda db: rows.count_use(db, sorted({one.seq for one in known.values()}), now))

@@ -68,33 +68,33 @@ def insert_views(db: apsw.Connection, seq: int, views: Iterable[DocumentView]) -
 
 def current(db: apsw.Connection) -> list[KnowledgeRecord]:
     """Every memory, by name; versions that were replaced are none."""
-    return [_known(row) for row in fetch(db, f"{_CURRENT} ORDER BY name, source")]
+    return [_record(row) for row in fetch(db, f"{_CURRENT} ORDER BY name, source")]
 
 
 def at_source(db: apsw.Connection, source: str) -> KnowledgeRecord | None:
     """The memory of the file at that path."""
     row = first(db, f"{_CURRENT} AND source = ?", (source,))
-    return _known(row) if row else None
+    return _record(row) if row else None
 
 
-def of_conversations(db: apsw.Connection, conversations: Sequence[str]) -> dict[str, KnowledgeRecord]:
+def by_conversation(db: apsw.Connection, conversations: Sequence[str]) -> dict[str, KnowledgeRecord]:
     """Current memories by the id of the conversation that holds their pages."""
     found: dict[str, KnowledgeRecord] = {}
     for ref in dict.fromkeys(conversations):
         row = first(db, f"{_CURRENT} AND conversation IN (SELECT seq FROM conversations WHERE id = ?)", (ref,))
         if row:
-            found[ref] = _known(row)
+            found[ref] = _record(row)
     return found
 
 
 def past_keeping(db: apsw.Connection) -> list[KnowledgeRecord]:
     """Versions that were replaced, and files that are gone."""
-    return [_known(row) for row in fetch(db, f"{_KNOWN} WHERE replaced_ms IS NOT NULL OR missing_ms IS NOT NULL")]
+    return [_record(row) for row in fetch(db, f"{_KNOWN} WHERE replaced_ms IS NOT NULL OR missing_ms IS NOT NULL")]
 
 
 def versions(db: apsw.Connection, source: str) -> list[KnowledgeRecord]:
     """All that is kept of the file at that path, the newest first."""
-    return [_known(row) for row in fetch(db, f"{_KNOWN} WHERE source = ? ORDER BY seq DESC", (source,))]
+    return [_record(row) for row in fetch(db, f"{_KNOWN} WHERE source = ? ORDER BY seq DESC", (source,))]
 
 
 def counts(db: apsw.Connection) -> dict[int, dict[str, int]]:
@@ -214,7 +214,7 @@ def delete(db: apsw.Connection, seq: int) -> None:
     run(db, "DELETE FROM knowledge WHERE seq = ?", (seq,))
 
 
-def _known(row: SqlRow) -> KnowledgeRecord:
+def _record(row: SqlRow) -> KnowledgeRecord:
     (
         seq,
         id_,

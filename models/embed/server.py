@@ -101,7 +101,7 @@ class ServerEmbedder:
             said = f"{self._place} gave no vector within {seconds:g} s."
             raise EmbedError("No vector came", said, _HINTS["timed_out"], passing=True) from None
         except AttemptFailed as broken:
-            raise _told(broken.failed) from broken
+            raise _embed_error(broken.failed) from broken
 
     async def _patiently(self, texts: Sequence[str]) -> Any:
         tries, loading = 0, 0.0
@@ -109,7 +109,7 @@ class ServerEmbedder:
             try:
                 return await self._attempt(texts)
             except AttemptFailed as broken:
-                told = _told(broken.failed)
+                told = _embed_error(broken.failed)
                 if broken.loading and loading < self._settings.timeout:
                     loading += LOADING_WAIT
                     delay: float | None = LOADING_WAIT
@@ -132,7 +132,7 @@ class ServerEmbedder:
         return read_answer(came, len(texts), str(self._place))
 
 
-def _told(failed: AnswerError) -> EmbedError:
+def _embed_error(failed: AnswerError) -> EmbedError:
     """The error in the same sentences, with a hint about vectors."""
     too_large = failed.code == "too_large" or (
         failed.code in {"server_error", "bad_request"} and _TOO_LARGE.search(failed.message) is not None

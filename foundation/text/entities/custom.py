@@ -63,7 +63,7 @@ class CustomRules(Struct, frozen=True):
         budget, folded = PatternBudget(_SECONDS), fold(text)
         found = set[str]()
         for kind in self.kinds:
-            values = [*_words_in(kind.words, folded), *_matches(kind.patterns, text, budget)]
+            values = [*_phrase_spans(kind.words, folded), *_matches(kind.patterns, text, budget)]
             found.update(tag(kind.name, value) for value in values[:_MOST_FOUND])
             if values:
                 found.add(tag(kind.name))
@@ -137,7 +137,7 @@ def _pattern(name: str, source: str) -> SafePattern:
     return pattern
 
 
-def _words_in(words: tuple[str, ...], folded: str) -> Iterator[str]:
+def _phrase_spans(words: tuple[str, ...], folded: str) -> Iterator[str]:
     for word in words:
         at = folded.find(word)
         while at >= 0:

@@ -9,10 +9,10 @@ from pathlib import Path, PurePath
 from memory.knowledge.records import KnowledgeRecord
 
 
-def means(pattern: str, known: KnowledgeRecord) -> bool:
+def matches_pattern(pattern: str, known: KnowledgeRecord) -> bool:
     """Whether the pattern matches the file: its id, its listed name, the end of its name or path from a folder on, or a
     folder that contains it. An absolute pattern is compared with the absolute path."""
-    if is_named(pattern, known):
+    if has_exact_name(pattern, known):
         return True
     typed, source = _typed(pattern), PurePath(known.source).as_posix()
     if PurePath(typed).is_absolute():
@@ -23,7 +23,7 @@ def means(pattern: str, known: KnowledgeRecord) -> bool:
     )
 
 
-def is_named(name: str, known: KnowledgeRecord) -> bool:
+def has_exact_name(name: str, known: KnowledgeRecord) -> bool:
     """The same for a literal name, in which `[`, `]`, `*` and `?` are ordinary characters."""
     typed, source = _typed(name), PurePath(known.source).as_posix()
     if typed in {known.id, known.name, source}:
@@ -33,10 +33,12 @@ def is_named(name: str, known: KnowledgeRecord) -> bool:
     return any(f"/{path}".endswith(f"/{typed}") or f"/{typed}/" in f"/{path}" for path in (known.name, source))
 
 
-def meant(pattern: str, memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
+def matching_memories(pattern: str, memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
     """The files of that literal name; where there is none, the files that it matches as a pattern."""
     memories = list(memories)
-    return [one for one in memories if is_named(pattern, one)] or [one for one in memories if means(pattern, one)]
+    return [one for one in memories if has_exact_name(pattern, one)] or [
+        one for one in memories if matches_pattern(pattern, one)
+    ]
 
 
 def as_pattern(name: str) -> str:
@@ -54,12 +56,12 @@ def importance_of(known: KnowledgeRecord, patterns: Iterable[tuple[str, float]],
     """The importance by the last pattern that matches the file; `default` where none does."""
     found = default
     for pattern, importance in patterns:
-        if means(pattern, known):
+        if matches_pattern(pattern, known):
             found = importance
     return found
 
 
-def settled(typed: str, here: Path) -> str:
+def resolve_pattern(typed: str, here: Path) -> str:
     """The pattern as it is stored: a path that begins with `.`, `~` or `/` is resolved against `here`."""
     if typed.startswith((".", "~", "/")) or Path(typed).is_absolute():
         return os.path.realpath(here / Path(typed).expanduser())

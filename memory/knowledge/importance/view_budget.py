@@ -56,8 +56,8 @@ def view_states(memories: Sequence[MemoryWeight], budget: int, alike: SimilarPai
     found = {memory.seq: _fully_in_view(memory) for memory in memories}
     over = sum(one.tokens for one in found.values()) - budget
     lowest_first = sorted(memories, key=lambda memory: (memory.score, memory.seq))
-    over = _out_of_view(found, lowest_first, over)
-    over = _smaller(found, lowest_first, over)
+    over = _remove_lowest(found, lowest_first, over)
+    over = _reduce_modes(found, lowest_first, over)
     _merge(found, lowest_first, over, alike)
     return found
 
@@ -83,7 +83,7 @@ def _fully_in_view(memory: MemoryWeight) -> ViewState:
     return ViewState(memory.seq, True, largest, tokens_at(memory.views, largest))
 
 
-def _out_of_view(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeight], over: int) -> int:
+def _remove_lowest(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeight], over: int) -> int:
     for memory in lowest_first:
         if over <= 0 or memory.score >= OUT_UNDER:
             break
@@ -92,7 +92,7 @@ def _out_of_view(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeigh
     return over
 
 
-def _smaller(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeight], over: int) -> int:
+def _reduce_modes(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeight], over: int) -> int:
     much_used = [memory for memory in lowest_first if memory.accesses > USED_MORE_THAN and found[memory.seq].in_view]
     for step in reversed(_SIDES[:-1]):
         for memory in much_used:

@@ -86,7 +86,7 @@ def score(known: KnowledgeRecord, now: datetime) -> float:
     return importance_score(known.importance, (now - known.added).total_seconds() / DAY, known.accesses)
 
 
-def stats_of(memories: Sequence[ScoredMemory], older: int, budget: int, tokens: int) -> KnowledgeStats:
+def compute_stats(memories: Sequence[ScoredMemory], older: int, budget: int, tokens: int) -> KnowledgeStats:
     """The figures of these memories, with `older` kept versions and `tokens` in view at once."""
     states = [one.view_state.state for one in memories]
     return KnowledgeStats(

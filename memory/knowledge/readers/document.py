@@ -61,7 +61,7 @@ class DocumentSection(NamedTuple):
 BETWEEN = "\n\n"
 
 
-def joined(parts: Sequence[DocumentSection]) -> tuple[str, tuple[DocumentLocation, ...]]:
+def join_parts(parts: Sequence[DocumentSection]) -> tuple[str, tuple[DocumentLocation, ...]]:
     """The parts' texts below one another, and where each begins."""
     places, at = list[DocumentLocation](), 0
     for part in parts:

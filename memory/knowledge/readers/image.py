@@ -19,9 +19,9 @@ MOST_PIXELS = 120_000_000  # what the largest telephones' cameras give; beyond i
 
 def read_picture(raw: bytes, name: str, ocr_reader: OcrReader | None) -> Document:
     """Raises UnreadableDocument."""
-    width, height, suffix = measured(raw)
+    width, height, suffix = measure_picture(raw)
     head = f"{name} (a picture of {width}×{height} pixels)"
-    words, read_by, said = _words(raw, name, ocr_reader, _too_many(width * height, suffix))
+    words, read_by, said = _picture_text(raw, name, ocr_reader, _too_many(width * height, suffix))
     text = f"{head}\n{words}" if words else head
     places = (
         (DocumentLocation(0, ""), DocumentLocation(len(head) + 1, "words on the picture", read_by))
@@ -32,7 +32,7 @@ def read_picture(raw: bytes, name: str, ocr_reader: OcrReader | None) -> Documen
     return Document(kind="picture", text=text, places=places, pictures=(picture,), said=said)
 
 
-def measured(raw: bytes) -> tuple[int, int, str]:
+def measure_picture(raw: bytes) -> tuple[int, int, str]:
     """Pixels wide and high, and the ending of its kind. Raises UnreadableDocument for what is no picture, or is a
     bomb."""
     from PIL import Image
@@ -59,7 +59,9 @@ def _too_many(pixels: int, suffix: str) -> str:
     return f"it has {pixels:,} pixels, and OCR reads at most {MOST_OF_OCR:,}; scale it down to have its words found"
 
 
-def _words(raw: bytes, name: str, ocr_reader: OcrReader | None, too_many: str) -> tuple[str, str, tuple[str, ...]]:
+def _picture_text(
+    raw: bytes, name: str, ocr_reader: OcrReader | None, too_many: str
+) -> tuple[str, str, tuple[str, ...]]:
     if (ours := _own_page(raw)) is not None:
         return ours, "", ()
     if too_many:

@@ -13,7 +13,7 @@ from io import BytesIO
 from typing import Any, cast
 
 from memory.knowledge.errors import MissingReader, UnreadableDocument
-from memory.knowledge.readers.document import Document, DocumentSection, joined
+from memory.knowledge.readers.document import Document, DocumentSection, join_parts
 from memory.knowledge.readers.text import shortened
 
 
@@ -112,7 +112,7 @@ def read_docx(raw: bytes) -> Document:
         raise
     except Exception as error:  # the library raises whatever a damaged part makes it stumble over
         raise UnreadableDocument("it is damaged, or no Word document", REPAIR) from error
-    text, places = joined(parts)
+    text, places = join_parts(parts)
     return Document(kind="docx", text=text, places=places)
 
 
@@ -193,7 +193,7 @@ def read_pptx(raw: bytes) -> Document:
         raise
     except Exception as error:  # the library raises whatever a damaged part makes it stumble over
         raise UnreadableDocument("it is damaged, or no presentation", REPAIR) from error
-    text, places = joined([part for part in parts if part.text])
+    text, places = join_parts([part for part in parts if part.text])
     return Document(kind="pptx", text=text, places=places)
 
 

@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Iterator
 
 from memory.knowledge.errors import MissingReader, UnreadableDocument
-from memory.knowledge.readers.document import BETWEEN, Document, DocumentImage, DocumentSection, OcrReader, joined
+from memory.knowledge.readers.document import BETWEEN, Document, DocumentImage, DocumentSection, OcrReader, join_parts
 from memory.knowledge.readers.frames import PageFrame
 from memory.knowledge.readers.isolated import ReaderProcess
 
@@ -50,13 +50,13 @@ def _document(name: str, pages: list[PageFrame], ocr_reader: OcrReader | None) -
             pictures.append(DocumentImage(page.picture, ".png", page.width, page.height, at, len(part.text)))
         parts.append(part)
         at += len(part.text) + len(BETWEEN)
-    text, places = joined(parts)
+    text, places = join_parts(parts)
     return Document(
-        kind="pdf", text=text, places=places, pictures=tuple(pictures), said=_said(name, pictures, ocr_reader)
+        kind="pdf", text=text, places=places, pictures=tuple(pictures), said=_ocr_messages(name, pictures, ocr_reader)
     )
 
 
-def _said(name: str, pictures: list[DocumentImage], ocr_reader: OcrReader | None) -> tuple[str, ...]:
+def _ocr_messages(name: str, pictures: list[DocumentImage], ocr_reader: OcrReader | None) -> tuple[str, ...]:
     if not pictures:
         return ()
     some = f"{len(pictures):,} page{'s' if len(pictures) != 1 else ''} of {name} had no text"

@@ -41,7 +41,7 @@ def main() -> None:
     given, told = sys.stdin.buffer, sys.stdout.buffer
     while (kind := read_bytes(given)) is not None and (raw := read_bytes(given)) is not None:
         name = kind.decode()
-        _bound_memory(_allowed(name, len(raw)))
+        _bound_memory(_memory_limit(name, len(raw)))
         try:
             for frame in _frames(name, raw):
                 write_frame(told, frame)
@@ -110,7 +110,7 @@ def _page(opened: Any, number: int) -> PageFrame:
             layer.close()
         if any(letter.isalnum() for letter in text) or _is_blank(page):
             return PageFrame(text)
-        return _drawn(page)
+        return _render_page(page)
     finally:
         page.close()
 
@@ -120,7 +120,7 @@ def _is_blank(page: Any) -> bool:
     return next(iter(page.get_objects(max_depth=1)), None) is None
 
 
-def _drawn(page: Any) -> PageFrame:
+def _render_page(page: Any) -> PageFrame:
     longest = max(1.0, page.get_width(), page.get_height())
     scale = min(DOTS_PER_INCH / _POINTS_PER_INCH, MOST_SIDE / longest)
     picture = page.render(scale=scale).to_pil()
@@ -135,7 +135,7 @@ def _refusal(raw: bytes, why: str) -> RefusalFrame:
     return RefusalFrame("it is damaged")
 
 
-def _allowed(kind: str, size: int) -> int:
+def _memory_limit(kind: str, size: int) -> int:
     """Bytes of address space for a file of that size."""
     more = TIMES.get(kind, OTHER_TIMES) * size
     if kind != "pdf":
@@ -145,10 +145,10 @@ def _allowed(kind: str, size: int) -> int:
         from PIL import PngImagePlugin
 
         del pypdfium2, PngImagePlugin
-    return min(MEMORY, _held() + PDF_MEMORY) + more
+    return min(MEMORY, _memory_used() + PDF_MEMORY) + more
 
 
-def _held() -> int:
+def _memory_used() -> int:
     """Bytes of address space that the process has; MEMORY where the system does not tell."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])

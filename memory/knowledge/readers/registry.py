@@ -78,12 +78,12 @@ def read_file(raw: bytes, name: str, ocr_reader: OcrReader | None, apart: Reader
     if kind in _WORDS and b"\x00" in raw[:LOOKED_AT] and not raw.startswith(_WIDE) and not utf16(raw):
         raise UnreadableDocument("it holds binary data, whatever its name says")
     if apart is not None:
-        return _read(kind, raw, name, ocr_reader, apart)
+        return _read_kind(kind, raw, name, ocr_reader, apart)
     with ReaderProcess() as made:
-        return _read(kind, raw, name, ocr_reader, made)
+        return _read_kind(kind, raw, name, ocr_reader, made)
 
 
-def _read(kind: str, raw: bytes, name: str, ocr_reader: OcrReader | None, apart: ReaderProcess) -> Document:
+def _read_kind(kind: str, raw: bytes, name: str, ocr_reader: OcrReader | None, apart: ReaderProcess) -> Document:
     match kind:
         case "pdf":
             from memory.knowledge.readers.pdf import read_pdf
@@ -99,10 +99,10 @@ def _read(kind: str, raw: bytes, name: str, ocr_reader: OcrReader | None, apart:
         case "picture":
             return read_picture(raw, name, ocr_reader)
         case _:
-            return _read_words(kind, raw)
+            return _read_text(kind, raw)
 
 
-def _read_words(kind: str, raw: bytes) -> Document:
+def _read_text(kind: str, raw: bytes) -> Document:
     from memory.knowledge.readers import html
 
     readers = {"markdown": markdown.read_markdown, "html": html.read_html, "code": plain.read_code}

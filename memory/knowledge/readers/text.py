@@ -25,12 +25,12 @@ def decoded(raw: bytes) -> DecodedText:
     """
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
-            return _strictly(raw[len(mark) :], encoding, f"{encoding[:6].upper()}, as its first bytes say")
+            return _decode_strict(raw[len(mark) :], encoding, f"{encoding[:6].upper()}, as its first bytes say")
     wide = utf16(raw) if b"\x00" in raw[:_BEGINNING] else None
-    return wide or _strictly(raw, "utf-8", "UTF-8")
+    return wide or _decode_strict(raw, "utf-8", "UTF-8")
 
 
-def _strictly(raw: bytes, encoding: str, name: str) -> DecodedText:
+def _decode_strict(raw: bytes, encoding: str, name: str) -> DecodedText:
     try:
         return DecodedText(raw.decode(encoding), "")
     except UnicodeDecodeError as error:

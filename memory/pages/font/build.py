@@ -59,10 +59,10 @@ def gather(fonts: Iterable[Path], unifont_hex: Path, unifont_upper: Path) -> dic
     for code, bits in read_unifont(unifont_hex, unifont_upper).items():
         if code not in found and (fitted := fitted_glyph(bits)) is not None:
             found[code] = fitted
-    return {code: bits for code, bits in found.items() if _may_stand(code, bits)}
+    return {code: bits for code, bits in found.items() if _is_drawable(code, bits)}
 
 
-def _may_stand(code: int, bits: Bitmap) -> bool:
+def _is_drawable(code: int, bits: Bitmap) -> bool:
     return not _is_in(code, _NEVER) and (any(bits) or code in _SPACES)
 
 
@@ -98,7 +98,7 @@ def fitted_glyph(bits: Bitmap) -> Bitmap | None:
         return bytes(_HEIGHT)
     top = next(n for n, row in enumerate(rows) if "1" in row)
     rows = squeezed_lines(_trimmed(rows), _HEIGHT)
-    columns = _trimmed(_turned(rows))
+    columns = _trimmed(_transpose(rows))
     if step == 1 and len(columns) <= _NARROW_INK + 2:
         slim = squeezed_lines(columns, _NARROW_INK)
         columns = slim if len(slim) == _NARROW_INK else columns
@@ -109,7 +109,7 @@ def fitted_glyph(bits: Bitmap) -> Bitmap | None:
     box = _WIDTH if width <= _NARROW_INK else 2 * _WIDTH
     indent = (box - width) // 2 if box > _WIDTH else 0
     down = min(max(top - _UNIFONT_ASCENT + _ASCENT, 0), _HEIGHT - height)
-    inked = [int("0" * indent + row.ljust(box - indent, "0"), 2) for row in _turned(columns)]
+    inked = [int("0" * indent + row.ljust(box - indent, "0"), 2) for row in _transpose(columns)]
     return _bitmap([0] * down + inked + [0] * (_HEIGHT - height - down), wide=box > _WIDTH)
 
 
@@ -133,7 +133,7 @@ def _trimmed(lines: list[str]) -> list[str]:
     return lines[inked[0] : inked[-1] + 1]
 
 
-def _turned(lines: list[str]) -> list[str]:
+def _transpose(lines: list[str]) -> list[str]:
     """Rows as columns, and the other way about."""
     return ["".join(line) for line in zip(*lines, strict=True)]
 

@@ -48,14 +48,14 @@ def _twins(bits: Bitmap, cell: Cell) -> Iterator[Bitmap]:
     In a wide glyph the pixel is in the left half, which is what must differ from every narrow glyph.
     """
     step = len(bits) // cell.height
-    for row, column in _places(cell):
+    for row, column in _pixel_order(cell):
         twin = bytearray(bits)
         twin[row * step] ^= 0x80 >> column
         yield bytes(twin)
 
 
 @cache
-def _places(cell: Cell) -> list[tuple[int, int]]:
+def _pixel_order(cell: Cell) -> list[tuple[int, int]]:
     """(row, column), the nearest to a corner first."""
     bottom, right = cell.height - 1, cell.width - 1
     return sorted(

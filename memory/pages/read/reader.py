@@ -57,14 +57,14 @@ def read_picture(
     data = picture if isinstance(picture, bytes) else _bytes(picture)
     match engine:
         case "auto":
-            found = _in_order(data, ocr, on_line, on_stage or _unheard)
+            found = _in_order(data, ocr, on_line, on_stage or _ignore_stage)
         case "cells":
             found = _by_cells(data)
         case "nearest":
             refuse_for_people(data)
             found = _by_nearest(data)
         case _:
-            found = read_by_ocr(data, _opened(ocr) or engine_named(engine), on_line)
+            found = read_by_ocr(data, _open_engine(ocr) or engine_named(engine), on_line)
     ms = (time.perf_counter() - began) * 1000
     header = found.header
     trust, doubt = found.trust, found.doubt
@@ -91,14 +91,14 @@ def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | No
     except HeaderlessPage:
         raise
     except NotAPage as error:
-        if (engine := _opened(ocr)) is None:
+        if (engine := _open_engine(ocr)) is None:
             raise _nobody_reads(error) from error
         on_stage(f"no page of ours; read by {engine.name}")
         return read_by_ocr(data, engine, on_line)
     if best.trust is Trust.EXACT or best.is_settled:
         return best
     try:
-        if (engine := _opened(ocr)) is None:
+        if (engine := _open_engine(ocr)) is None:
             return best
         on_stage(f"read a second time, by {engine.name}")
         return verify_by_ocr(best, data, engine, on_line)
@@ -146,25 +146,25 @@ def _altered(lines: Sequence[int]) -> str:
     return f"The picture was altered{where}: its pixels are not the page's. The text is the page's own, by its hash."
 
 
-def _opened(ocr: OcrEngine | OpenOcr | None) -> OcrEngine | None:
+def _open_engine(ocr: OcrEngine | OpenOcr | None) -> OcrEngine | None:
     return ocr() if callable(ocr) else ocr
 
 
-def _unheard(_: str) -> None:
+def _ignore_stage(_: str) -> None:
     """The default `on_stage`."""
 
 
 def _by_cells(data: bytes) -> OcrPageText:
-    return _model_of(read_exact(data), ENGINE)
+    return _page_text(read_exact(data), ENGINE)
 
 
 def _by_nearest(data: bytes) -> OcrPageText:
     from memory.pages.read.nearest.reader import read_nearest  # a page that is whole never needs it
 
-    return _model_of(read_nearest(data), NEAREST)
+    return _page_text(read_nearest(data), NEAREST)
 
 
-def _model_of(reading: PageReading, engine: str) -> OcrPageText:
+def _page_text(reading: PageReading, engine: str) -> OcrPageText:
     told = (_altered(reading.altered),) if reading.altered else ()
     return OcrPageText(
         text=reading.text,

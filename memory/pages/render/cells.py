@@ -39,7 +39,7 @@ def place_glyphs(text: str, heads: Sequence[int], mode: Mode) -> GlyphPlacement:
         codes, owner = _with_escapes(codes, first, mode.capacity)
         first = table.first_cell[codes]
     wide = first >= table.narrow
-    at = _places(wide, mode) if wide.any() else np.arange(len(codes))
+    at = _cell_offsets(wide, mode) if wide.any() else np.arange(len(codes))
     fits = int(np.searchsorted(at + wide, mode.capacity))
     chars = int(owner[fits]) if fits < len(owner) else len(text)  # a character is never split between pages
     return GlyphPlacement(first, wide, at, owner, chars)
@@ -81,7 +81,7 @@ def _with_escapes(
     return signs, owner
 
 
-def _places(wide: NDArray[np.bool_], mode: Mode) -> NDArray[np.int64]:
+def _cell_offsets(wide: NDArray[np.bool_], mode: Mode) -> NDArray[np.int64]:
     """The cell in which each glyph begins; a wide one that would straddle two rows begins the next."""
     ends = (1 + wide).cumsum()
     place = ends - 1 - wide

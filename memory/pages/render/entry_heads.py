@@ -51,7 +51,7 @@ def head_line(head: EntryHead, *, goes_on: bool = False) -> str:
         fields.insert(0, head.speaker)
     if goes_on:
         fields.append(f"line {head.line}")
-    return f"{_OPEN}{_BETWEEN.join(map(_written, fields))}{_CLOSE}"
+    return f"{_OPEN}{_BETWEEN.join(map(_escape_field, fields))}{_CLOSE}"
 
 
 def read_head_line(line: str) -> EntryHead | None:
@@ -69,14 +69,20 @@ def read_head_line(line: str) -> EntryHead | None:
         time = None if fields[at] == _NO_TIME else datetime.fromisoformat(fields[at])
     except ValueError:  # a 13th month
         return None
-    speaker = _meant(fields[0]) if at == 2 else ""
-    return EntryHead(_meant(fields[at + 1]), speaker, _meant(fields[at - 1]), time, int(went_on[1]) if went_on else 1)
+    speaker = _unescape_field(fields[0]) if at == 2 else ""
+    return EntryHead(
+        _unescape_field(fields[at + 1]),
+        speaker,
+        _unescape_field(fields[at - 1]),
+        time,
+        int(went_on[1]) if went_on else 1,
+    )
 
 
-def _written(field: str) -> str:
+def _escape_field(field: str) -> str:
     cut = field if len(field) <= LONGEST_FIELD else f"{field[: LONGEST_FIELD - 1]}…"
     return "".join(_ESCAPED.get(sign, sign) for sign in cut)
 
 
-def _meant(field: str) -> str:
+def _unescape_field(field: str) -> str:
     return _ESCAPE.sub(lambda found: "\n" if found[1] == "n" else found[1], field)

@@ -100,22 +100,22 @@ def page_break(galley: PageLayout, most: int) -> int:
         return seam
     return (
         _after_blank_line(text, max(least, int(most * (1 - PARAGRAPH))), most)
-        or _after(text, "\n", max(least, int(most * (1 - LINE))), most)
-        or _after(text, " ", max(least, most - WORD), most)
+        or _last_break(text, "\n", max(least, int(most * (1 - LINE))), most)
+        or _last_break(text, " ", max(least, most - WORD), most)
         or most
     )
 
 
-def _after(text: str, sign: str, least: int, most: int) -> int:
+def _last_break(text: str, sign: str, least: int, most: int) -> int:
     """The last offset between the two that follows the sign; 0 where there is none."""
     return text.rfind(sign, least - 1, most) + 1
 
 
 def _after_blank_line(text: str, least: int, most: int) -> int:
-    end = _after(text, "\n", least, most)
+    end = _last_break(text, "\n", least, most)
     while end:
         before = text.rfind("\n", 0, end - 1)
         if before >= 0 and not text[before : end - 1].strip():
             return end
-        end = _after(text, "\n", least, end - 1)
+        end = _last_break(text, "\n", least, end - 1)
     return 0

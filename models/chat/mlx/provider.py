@@ -105,7 +105,7 @@ class MlxText:
         wire = openai_request.messages(request.messages, vision=False)
         tools = openai_request.tools(request.tools) if self._profile.tools else []
         try:
-            prompt = engine.encode([_as_templates_want(message) for message in wire], tools)
+            prompt = engine.encode([_with_object_arguments(message) for message in wire], tools)
         except Exception as error:  # a chat template may raise anything
             emit(
                 AnswerError(
@@ -194,7 +194,7 @@ def _missing(error: ImportError) -> AnswerError:
     )
 
 
-def _as_templates_want(message: Json) -> Json:
+def _with_object_arguments(message: Json) -> Json:
     """Chat templates take a call's arguments as an object, where the wire has a string."""
     if "tool_calls" not in message:
         return message

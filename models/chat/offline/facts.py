@@ -76,7 +76,7 @@ def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[Fac
     if not facts or not (_FORM.search(question) or _COMMAND.search(question)):
         return []
     commands = set(_COMMAND.findall(question.lower()))
-    asked = _asked(question)
+    asked = _question_terms(question)
     if not asked and not commands:
         return _about_us(question, facts)
     enough = 0.5 if _HOW_TO.search(question) else 0.67
@@ -95,7 +95,7 @@ def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[Fac
     return [fact for fact, weight in found[:most] if weight >= 0.7 * found[0][1]]
 
 
-def _asked(question: str) -> set[str]:
+def _question_terms(question: str) -> set[str]:
     """The question's content words; Chinese ones of the program's vocabulary in English."""
     asked = {term for term in content_terms(question) if term.isascii()} - _PLAIN
     rest = question

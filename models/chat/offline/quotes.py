@@ -94,7 +94,7 @@ def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3,
     found: list[Quote] = []
     for rank, (source, pieces) in enumerate(zip(sources, split, strict=True)):
         worth = _with_answers(pieces, [_worth(piece.text, asked, source.speaker) for piece in pieces])
-        usable = [i for i, piece in enumerate(pieces) if not _echoes(piece.text, asked) and not _heads(pieces, i)]
+        usable = [i for i, piece in enumerate(pieces) if not _only_repeats(piece.text, asked) and not _heads(pieces, i)]
         if usable:
             chosen = _chosen(usable, pieces, worth, lines)
             best = max(worth[i] for i in chosen) - RANK * min(rank, MOST_RANKS)
@@ -188,11 +188,11 @@ def _chosen(usable: list[int], pieces: list[Sentence], worth: list[float], lines
 def _quote(source: QuoteSource, pieces: list[Sentence], score: float, asked: _QuoteQuery) -> Quote:
     held = set(content_terms(" ".join(piece.text for piece in pieces)))
     spoken = held | (set(content_terms(source.speaker)) & asked.named)
-    lines = tuple(_fitted(line, asked.words) for line in _joined(source.text, pieces))
+    lines = tuple(_fitted(line, asked.words) for line in _join_adjacent(source.text, pieces))
     return Quote(lines, source, score, len(held & asked.words), asked.share(spoken))
 
 
-def _joined(text: str, pieces: list[Sentence]) -> list[str]:
+def _join_adjacent(text: str, pieces: list[Sentence]) -> list[str]:
     """Sentences that follow one another on one line of the source stay together."""
     runs: list[tuple[int, int]] = []
     for piece in pieces:
@@ -228,7 +228,7 @@ def _different(found: list[Quote]) -> list[Quote]:
     return kept
 
 
-def _echoes(sentence: str, asked: _QuoteQuery) -> bool:
+def _only_repeats(sentence: str, asked: _QuoteQuery) -> bool:
     """Whether the sentence is only what was asked: the question over again, or nothing beyond its words.
 
     “Is the flight late?” may well be answered by “The flight is late.”, which says nothing else either.

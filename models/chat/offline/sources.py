@@ -160,7 +160,7 @@ class _HistorySources:
 
     def hold(self, part: RecalledSpan) -> None:
         if part.citation.kind == "memory":
-            self.notes.setdefault(_place(part), []).extend(map(_bare, part.text.splitlines()))
+            self.notes.setdefault(_location(part), []).extend(map(_bare, part.text.splitlines()))
 
     def told(self, said: list[str], replaced: list[str]) -> None:
         """`said` stands, unless a newer change replaced it; `replaced` does not, unless a newer one said it."""
@@ -173,7 +173,7 @@ class _HistorySources:
 
     def current_note(self, part: RecalledSpan) -> str:
         """The same of a recalled note, less the lines that a later recall of it says otherwise."""
-        newer = self.notes.get(_place(part), [])
+        newer = self.notes.get(_location(part), [])
         lines = self.current(part.text).splitlines()
         return "\n".join(line for line in lines if not any(_edited(_bare(line), other) for other in newer))
 
@@ -227,7 +227,7 @@ def _changes(text: str, past: _HistorySources) -> Iterator[QuoteSource]:
     past.told([line for lines in said.values() for line in lines], replaced)
 
 
-def _place(part: RecalledSpan) -> tuple[str, str]:
+def _location(part: RecalledSpan) -> tuple[str, str]:
     time = part.time or part.citation.time
     return part.citation.ref.partition("#")[0], f"{part.citation.title} {time}"
 

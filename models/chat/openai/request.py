@@ -62,7 +62,7 @@ def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:
         for one in _wire(message, vision=vision, at_head=all(m["role"] == "system" for m in wire)):
             last = wire[-1] if wire else None
             if last and last["role"] == one["role"] and one["role"] in {"system", "user"}:
-                last["content"] = _joined(last["content"], one["content"])
+                last["content"] = _join_content(last["content"], one["content"])
             else:
                 wire.append(one)
     return wire
@@ -111,7 +111,7 @@ def _content(message: Message, *, vision: bool) -> str | list[Json]:
     return content
 
 
-def _joined(first: str | list[Json], second: str | list[Json]) -> str | list[Json]:
+def _join_content(first: str | list[Json], second: str | list[Json]) -> str | list[Json]:
     if isinstance(first, str) and isinstance(second, str):
         return "\n\n".join(words for words in (first, second) if words)
     return _as_list(first) + _as_list(second)

@@ -63,7 +63,7 @@ def test_trust_is_not_kept_in_the_workspace(workspace: Workspace, environment: d
     trust_store(environment).trust(workspace, "")
     assert not list(workspace.root.rglob("*"))
     assert trust_store(environment).remove(workspace)
-    assert not trust_store(environment).standing(workspace).trusted
+    assert not trust_store(environment).state(workspace).trusted
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_a_workspace_that_was_made_here_is_trusted_and_a_found_one_is_not(
     prepare_workspace(made, environment)
     with pytest.raises(ReadOnly, match="not made here"):
         prepare_workspace(found, environment)
-    assert trust_store(environment).standing(made).trusted
-    assert not trust_store(environment).standing(found).trusted
+    assert trust_store(environment).state(made).trusted
+    assert not trust_store(environment).state(found).trusted
 
 
 @pytest.mark.parametrize(

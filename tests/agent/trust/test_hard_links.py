@@ -29,7 +29,7 @@ def test_no_command_writes_through_a_hard_link(run: Run, root: Path, tmp_path: P
     outside.mkdir()
     for number, path in enumerate(every_file(root)):
         os.link(path, outside / f"{number}-{path.name}")
-    assert trust_store(os.environ).standing(Workspace(root)).trusted
+    assert trust_store(os.environ).state(Workspace(root)).trusted
     before = fingerprint(outside)
     said = run("-p", "and now?")
     assert said.status == 1

@@ -37,9 +37,9 @@ def test_the_trust_of_a_search_is_its_own(cloned: Path, bare: Run) -> None:
     done = bare("--workspace", str(cloned), "search", "lighthouse", "--trust", "exact", "--json")
     assert done.status == 0
     assert {hit["trust"] for hit in done.json["hits"]} == {"exact"}
-    assert not trust_store(os.environ).standing(Workspace(cloned)).trusted
+    assert not trust_store(os.environ).state(Workspace(cloned)).trusted
     assert bare("--workspace", str(cloned), "--trust", "search", "lighthouse", "--trust", "exact").status == 0
-    assert trust_store(os.environ).standing(Workspace(cloned)).trusted
+    assert trust_store(os.environ).state(Workspace(cloned)).trusted
 
 
 def test_the_flag_trusts_and_runs(cloned: Path, bare: Run) -> None:

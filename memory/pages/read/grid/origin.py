@@ -64,7 +64,7 @@ def header_origins(
         if abs(likeness[y, x]) < _LIKE:
             continue
         exact = (grey.shape[1] / width, grey.shape[0] / height)
-        found.append(_nearer(grey, cell, (float(x) * exact[0], float(y) * exact[1]), scale))
+        found.append(_refine(grey, cell, (float(x) * exact[0], float(y) * exact[1]), scale))
     yield from sorted(found, key=lambda one: -abs(one[4]))[:1]
 
 
@@ -88,7 +88,7 @@ def _sums(values: Floats, height: int, width: int) -> NDArray[np.float64]:
     return total[height:, width:] - total[:-height, width:] - total[height:, :-width] + total[:-height, :-width]
 
 
-def _nearer(
+def _refine(
     grey: NDArray[np.uint8], cell: Cell, origin: tuple[float, float], scale: tuple[float, float]
 ) -> tuple[Cell, float, float, tuple[float, float], float]:
     """The place and scale by small steps to where the words look most like themselves."""

@@ -52,7 +52,9 @@ def phases(grey: NDArray[np.uint8], pitch: Pitch, *, inverted: bool, deadline: D
     Raises DeadlineExceeded.
     """
     light, until = grey if inverted else 255 - grey, deadline or unlimited()
-    found = [_of_cell(light, cell, (pitch.width / cell.width, pitch.height / cell.height), until) for cell in CELLS]
+    found = [
+        _phase_of_cell(light, cell, (pitch.width / cell.width, pitch.height / cell.height), until) for cell in CELLS
+    ]
     return sorted([one for one in found if one and one.likeness >= _LIKE], key=lambda one: -one.likeness)
 
 
@@ -76,17 +78,19 @@ class _Patch(Struct, frozen=True):
         return page.reshape(self.rows, self.cell.height, self.columns, self.cell.width).transpose(0, 2, 1, 3)
 
 
-def _of_cell(light: NDArray[np.uint8], cell: Cell, scale: tuple[float, float], deadline: Deadline) -> Phase | None:
+def _phase_of_cell(
+    light: NDArray[np.uint8], cell: Cell, scale: tuple[float, float], deadline: Deadline
+) -> Phase | None:
     if min(scale) < _SMALLEST or max(scale) > _LARGEST:
         return None
-    scale = _whole(scale)
+    scale = _snap_scale(scale)
     size = (cell.width * scale[0], cell.height * scale[1])
     rows, columns = min(_ROWS, int(light.shape[0] / size[1]) - 2), min(_COLUMNS, int(light.shape[1] / size[0]) - 2)
     if rows < _LEAST_ROWS or columns < _LEAST_COLUMNS:
         return None
     patch = _Patch(light, cell, scale, rows, columns)
-    left, top = _most_written(light, (int((columns + 1) * size[0]) + 1, int((rows + 1) * size[1]) + 1))
-    known = _known(cell, round(min(scale), 2))
+    left, top = _densest_part(light, (int((columns + 1) * size[0]) + 1, int((rows + 1) * size[1]) + 1))
+    known = _glyph_templates(cell, round(min(scale), 2))
     likeness = np.zeros((cell.height, cell.width))
     for y in range(cell.height):
         deadline.check()
@@ -98,26 +102,26 @@ def _of_cell(light: NDArray[np.uint8], cell: Cell, scale: tuple[float, float], d
     for best in np.argsort(-likeness, axis=None)[:_TRIED]:
         y, x = divmod(int(best), cell.width)
         here = (left + x * scale[0], top + y * scale[1], float(likeness[y, x]))
-        found.append(_nearer(patch, here, known))
+        found.append(_refine(patch, here, known))
     x, y, like = max(found, key=lambda one: one[2])
     if scale[0] == round(scale[0]) == scale[1]:
         x, y = float(round(x)), float(round(y))
-    return Phase(cell, _first(x, size[0]), _first(y, size[1]), scale, like)
+    return Phase(cell, _first_whole(x, size[0]), _first_whole(y, size[1]), scale, like)
 
 
-def _first(at: float, pitch: float) -> float:
+def _first_whole(at: float, pitch: float) -> float:
     """Where the first cell begins that is whole, or all but."""
     first = at % pitch
     return first - pitch if first > pitch * (1 - _ALL_BUT) else first
 
 
-def _whole(scale: tuple[float, float]) -> tuple[float, float]:
+def _snap_scale(scale: tuple[float, float]) -> tuple[float, float]:
     """One to one, two to one: where the measure is as near as that, it is that."""
     near = round(sum(scale) / 2)
     return (near, near) if near and max(abs(one / near - 1) for one in scale) < 0.0015 else scale
 
 
-def _most_written(light: NDArray[np.uint8], size: tuple[int, int]) -> tuple[int, int]:
+def _densest_part(light: NDArray[np.uint8], size: tuple[int, int]) -> tuple[int, int]:
     """(left, top) of the part of that size (across, down) with the most edges in it."""
     across, down = size
     change = np.abs(np.diff(light.astype(np.int16), axis=1)) >= 48
@@ -163,7 +167,7 @@ def _best(cells: Floats, known: Floats) -> Floats:
     return ((level.reshape(-1, level.shape[2]) @ known).max(axis=1).reshape(size.shape) / size).astype(np.float32)
 
 
-def _nearer(
+def _refine(
     patch: _Patch, here: tuple[float, float, float], known: tuple[Floats, Floats]
 ) -> tuple[float, float, float]:
     """The place by small steps to where the cells look most like glyphs, and how much they do."""
@@ -176,26 +180,26 @@ def _nearer(
 
 
 @cache
-def _known(cell: Cell, scale: float) -> tuple[Floats, Floats]:
+def _glyph_templates(cell: Cell, scale: float) -> tuple[Floats, Floats]:
     """(pixels, glyphs) narrow and wide: centred and of length one, as a picture of that scale shows them."""
     narrow, wide = load_shapes(cell)
     return (
-        _shown(narrow, [code for code in _NARROW if narrow.place[code] >= 0], scale),
-        _shown(wide, [ord(sign) for sign in _WIDE if wide.place[ord(sign)] >= 0], scale),
+        _rescaled_glyphs(narrow, [code for code in _NARROW if narrow.place[code] >= 0], scale),
+        _rescaled_glyphs(wide, [ord(sign) for sign in _WIDE if wide.place[ord(sign)] >= 0], scale),
     )
 
 
-def _shown(kind: GlyphShapes, codes: list[int], scale: float) -> Floats:
+def _rescaled_glyphs(kind: GlyphShapes, codes: list[int], scale: float) -> Floats:
     ink = kind.ink(kind.place[codes].astype(np.intp))
     if scale < 1:
-        down, across = (_there_and_back(length, scale) for length in kind.size)
+        down, across = (_rescaling_loss(length, scale) for length in kind.size)
         ink = down @ ink @ across.T
     flat = ink.reshape(len(ink), -1)
     flat = flat - flat.mean(axis=1, keepdims=True)
     return np.ascontiguousarray((flat / np.linalg.norm(flat, axis=1, keepdims=True)).T).astype(np.float32)
 
 
-def _there_and_back(length: int, scale: float) -> Floats:
+def _rescaling_loss(length: int, scale: float) -> Floats:
     """(length, length): what reduction to that scale, and straight lines back, leave of a cell's pixels."""
     less = Axis(0.0, scale, length, int(np.ceil(length * scale)), "bicubic").weights
     at = np.clip((np.arange(length) + 0.5) * scale - 0.5, 0, len(less) - 1)

@@ -46,7 +46,7 @@ def read_on_grid(
         lines += engine.read_lines([_crop(grey, one.box) for one in words[at : at + _AT_ONCE]])
         if on_line is not None:
             on_line(len(lines), len(words))
-    return _joined(found, lines, load_glyphs(grid.cell))
+    return _join_lines(found, lines, load_glyphs(grid.cell))
 
 
 def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> bytes:
@@ -59,7 +59,7 @@ def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> by
     return encode_image(Image.fromarray(np.pad(part, ((0, 0), (_MARGIN, _MARGIN)), constant_values=ground)))
 
 
-def _joined(found: Sequence[OcrSegment], lines: Sequence[OcrLine], table: Glyphs) -> LineReading:
+def _join_lines(found: Sequence[OcrSegment], lines: Sequence[OcrLine], table: Glyphs) -> LineReading:
     """Segments in their order; a row's end is no line's end. Blanks at the text's end are the page's, not its own."""
     parts, scores, read, over = list[str](), [1.0], iter(lines), 0
     for segment in found:

@@ -166,13 +166,13 @@ def _on_grid(picture: bytes, known: Grid | None, engine: OcrEngine, on_line: OnL
         grey = decode_grey(picture)
     except NotAPage:  # no picture at all, or a photograph larger than any page: the engine sees for itself
         return None
-    for grid in [known] if known else _likely(grey):
+    for grid in [known] if known else _candidate_grids(grey):
         if (page := read_on_grid(grey, grid, engine, on_line)) is not None:
             return page
     return None
 
 
-def _likely(grey: NDArray[np.uint8]) -> Iterator[Grid]:
+def _candidate_grids(grey: NDArray[np.uint8]) -> Iterator[Grid]:
     """The one grid on which the header can be read; where there is none, the likeliest few.
 
     A page that lost its lower rows has the height of a smaller one, and the same first words.

@@ -92,11 +92,11 @@ def _bitmap(code: int, cell: Cell) -> Floats:
 
 def _like(cells: Floats, code: int, grid: Grid) -> NDArray[np.bool_]:
     """(rows, columns): which cells are that glyph."""
-    bitmap = _as_seen(_bitmap(code, grid.cell), grid)
+    bitmap = _rescaled_glyph(_bitmap(code, grid.cell), grid)
     return _correlation(cells, bitmap) >= _LIKE if bitmap.any() else np.zeros(cells.shape[:2], np.bool_)
 
 
-def _as_seen(bitmap: Floats, grid: Grid) -> Floats:
+def _rescaled_glyph(bitmap: Floats, grid: Grid) -> Floats:
     """The glyph as a picture of this scale shows it: brought down to its cells, and up again."""
     height, width = bitmap.shape
     if grid.cell_width >= width:
@@ -133,7 +133,7 @@ def _row(
             yield KnownSegment(_rule(cells[at], grid) * (end - at))
             at = end
         else:
-            end = _end_of_words(at, blank, newline, same)
+            end = _segment_end(at, blank, newline, same)
             yield TextSegment(tuple(blank[at:end].tolist()), _box(row, at, end, grid))
             at = end
 
@@ -144,7 +144,7 @@ def _until(stops: NDArray[np.bool_], at: int) -> int:
     return at + int(found[0]) if len(found) else at + len(stops[at:])
 
 
-def _end_of_words(at: int, blank: NDArray[np.bool_], newline: NDArray[np.bool_], same: NDArray[np.bool_]) -> int:
+def _segment_end(at: int, blank: NDArray[np.bool_], newline: NDArray[np.bool_], same: NDArray[np.bool_]) -> int:
     """Where the stretch that begins here ends: at a wide gap, a line end, a ruled line, or the row's end."""
     last = at
     for column in range(at, len(blank)):
@@ -162,7 +162,7 @@ def _rule(ink: Floats, grid: Grid) -> str:
     table = load_glyphs(grid.cell)
     narrow = np.flatnonzero((table.first_cell[:_LAST_SIGN] >= 0) & (table.first_cell[:_LAST_SIGN] < table.narrow))
     for codes in ([ord(sign) for sign in _RULES], [int(code) for code in narrow]):
-        likeness = [float(_correlation(ink, _as_seen(_bitmap(code, grid.cell), grid))) for code in codes]
+        likeness = [float(_correlation(ink, _rescaled_glyph(_bitmap(code, grid.cell), grid))) for code in codes]
         best = int(np.argmax(likeness))
         if likeness[best] >= _LIKE:
             break
