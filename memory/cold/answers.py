@@ -1,4 +1,4 @@
-"""Answers in flight: what a model says is on its way to disk before it is shown."""
+"""In-progress answers: a model's text is queued for the disk before it is shown."""
 
 import threading
 from collections.abc import Callable, Collection
@@ -13,7 +13,7 @@ from memory.cold.changes import note_change, put_terms
 from memory.cold.encoding import from_meta, to_bytes
 from memory.cold.entries import entry_at, replace_text
 from memory.cold.integrity.row_hashes import seal_rows
-from memory.cold.rows import said
+from memory.cold.rows import chunk_text
 from memory.cold.sql import fetch, run
 from memory.errors import NotFound, StoreClosed, StoreError
 from memory.records import TRUST, Entry, EntryAnalyser
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class AnswerStore(Protocol):
-    """What an answer needs of its store."""
+    """The methods of the store that an answer uses."""
 
     @property
     def analyse(self) -> EntryAnalyser: ...
@@ -35,15 +35,15 @@ class AnswerStore(Protocol):
 
 
 class AnswerWriter:
-    """One answer in flight. `write` as it comes, then `finish` or `abandon` once.
+    """Writes one answer: `write` for each delta, then `finish` or `abandon` once.
 
-    `entry` is the entry as it was begun: on disk, incomplete, without text.
+    `entry` is the entry at the start: committed, incomplete, without text.
     """
 
-    def __init__(self, desk: AnswerStore, entry: Entry) -> None:
+    def __init__(self, store: AnswerStore, entry: Entry) -> None:
         self.entry = entry
-        self._desk = desk
-        self._lock = threading.RLock()  # a batch that fails at once is told of within `write`
+        self._store = store
+        self._lock = threading.RLock()  # a batch that fails at once calls back within `write`
         self._waiting: list[Cleared] = []
         self._chunks = 0
         self._due: Future[int] | None = None
@@ -51,10 +51,10 @@ class AnswerWriter:
         self.failure: BaseException | None = None
 
     def write(self, text: Cleared) -> None:
-        """Takes the text and returns at once; within a tenth of a second it is on disk.
+        """Queues the text and returns at once; a batch is committed every tenth of a second.
 
-        A batch that cannot be written is kept and tried again with the next; `failure` tells of it, and `finish` and
-        `abandon` raise where it still cannot be written then.
+        A batch that cannot be written is retried with the next one, and `failure` holds the error. `finish` and
+        `abandon` raise if it still cannot be written.
         """
         with self._lock:
             if self._settled:
@@ -72,7 +72,7 @@ class AnswerWriter:
         model: Cleared = EMPTY,
         ms: int = 0,
     ) -> Entry:
-        """The whole text in the chunks' place, complete. `ms` is how long the answer took."""
+        """Replaces the chunks by the whole text and marks the entry complete. `ms`: duration of the answer."""
 
         def transaction(connection: apsw.Connection) -> Entry:
             return settle(
@@ -80,7 +80,7 @@ class AnswerWriter:
                 self.entry.seq,
                 text,
                 self._meta(meta),
-                self._desk.analyse,
+                self._store.analyse,
                 complete=True,
                 usage=usage,
                 model=model,
@@ -92,17 +92,17 @@ class AnswerWriter:
     def abandon(
         self, *, meta: ClearedFields = NO_FIELDS, usage: Usage | None = None, model: Cleared = EMPTY, ms: int = 0
     ) -> Entry:
-        """Keeps what came, marked as incomplete."""
+        """Stores the text received so far, marked as incomplete."""
 
         def transaction(connection: apsw.Connection) -> Entry:
-            came, sound = said(connection, self.entry.seq)
-            text = joined([came, *self._waiting])
+            received, sound = chunk_text(connection, self.entry.seq)
+            text = joined([received, *self._waiting])
             return settle(
                 connection,
                 self.entry.seq,
                 text,
-                _vouched(self._meta(meta), sound),
-                self._desk.analyse,
+                _with_trust(self._meta(meta), sound),
+                self._store.analyse,
                 complete=False,
                 usage=usage,
                 model=model,
@@ -117,7 +117,7 @@ class AnswerWriter:
                 raise StoreError("The answer is settled", "It was finished or abandoned before.")
             self._settled = True
         try:
-            return self._desk.write(transaction)
+            return self._store.write(transaction)
         except BaseException:
             self._settled = False  # so that it may be tried again when there is space
             raise
@@ -126,15 +126,15 @@ class AnswerWriter:
         return cleared_fields({**self.entry.meta, **meta})
 
     def _flush(self, connection: apsw.Connection) -> int:
-        """Gives how many pieces the chunk is made of. Runs on the writer thread, as settling does."""
+        """Writes a chunk; returns how many deltas it holds. Runs on the writer thread, as settling does."""
         with self._lock:
             if self._settled:
                 return 0
-            pieces, number = list(self._waiting), self._chunks
-        if pieces:
-            body = to_bytes("".join(pieces))
+            deltas, number = list(self._waiting), self._chunks
+        if deltas:
+            body = to_bytes("".join(deltas))
             run(connection, "INSERT INTO chunks (entry, n, body) VALUES (?, ?, ?)", (self.entry.seq, number, body))
-        return len(pieces)
+        return len(deltas)
 
     def _flushed(self, done: "Future[int]") -> None:
         """After COMMIT or ROLLBACK, before the writer thread's next transaction."""
@@ -149,7 +149,7 @@ class AnswerWriter:
 
     def _plan(self) -> None:
         try:
-            self._due = self._desk.write_later(self._flush, BATCH_SECONDS)
+            self._due = self._store.write_later(self._flush, BATCH_SECONDS)
         except StoreClosed as error:
             self.failure = error
         else:
@@ -168,7 +168,7 @@ def settle(
     model: Cleared = EMPTY,
     ms: int = 0,
 ) -> Entry:
-    """The text in the chunks' place; the answer is in flight no more. Raises NotFound where it was not in flight."""
+    """Replaces the chunks by the text and ends the answer. Raises NotFound for an answer not in progress."""
     run(connection, "DELETE FROM answers WHERE entry = ?", (seq,))
     if not connection.changes():
         raise NotFound("No such answer", "The answer was deleted, or settled elsewhere, while it was being written.")
@@ -185,7 +185,7 @@ def settle(
 
 
 def put_usage(connection: apsw.Connection, seq: int, usage: Usage, model: Cleared, ms: int) -> None:
-    """What the answer cost, in tokens and milliseconds."""
+    """Stores the cost of an answer, in tokens and milliseconds."""
     run(
         connection,
         "INSERT OR REPLACE INTO usage (entry, model, prompt_tokens, completion_tokens, cached_tokens, estimated, ms)"
@@ -195,17 +195,17 @@ def put_usage(connection: apsw.Connection, seq: int, usage: Usage, model: Cleare
 
 
 def recover(connection: apsw.Connection, gone: Collection[str], analyse: EntryAnalyser) -> list[Entry]:
-    """Answers of owners that are gone: their chunks become their text, `meta` says `{"cut_off": true}`."""
+    """Settles answers of ended owners: chunks become the text, `meta` gets `{"cut_off": true}`."""
     rows = fetch(connection, "SELECT entry, owner FROM answers")
     found: list[Entry] = []
     for seq, owner in rows:
         if owner in gone:
             meta = cleared_fields({**entry_at(connection, seq).meta, "cut_off": True})
-            text, sound = said(connection, seq)
-            found.append(settle(connection, seq, text, _vouched(meta, sound), analyse, complete=False))
+            text, sound = chunk_text(connection, seq)
+            found.append(settle(connection, seq, text, _with_trust(meta, sound), analyse, complete=False))
     return found
 
 
-def _vouched(meta: ClearedFields, sound: bool) -> ClearedFields:
-    """Text of damaged parts is settled as it stands, and never exact."""
+def _with_trust(meta: ClearedFields, sound: bool) -> ClearedFields:
+    """Marks the entry as approximate unless all chunks are intact."""
     return meta if sound else cleared_fields({**meta, TRUST: Trust.APPROXIMATE.value})

@@ -15,7 +15,7 @@ _TERMS = """SELECT e.seq, e.conversation, CAST(e.kind AS BLOB), CAST(e.role AS B
 
 
 class TermsRow(Struct, frozen=True):
-    """An entry's terms, and what a search filters by. `conversation` is the conversation's seq."""
+    """An entry's terms, and the columns that a search filters by. `conversation` is a seq."""
 
     entry: int
     conversation: int
@@ -34,7 +34,7 @@ def changes(connection: apsw.Connection, after: int, limit: int) -> list[ChangeR
 
 
 def last_change(connection: apsw.Connection) -> int:
-    """The newest change's seq, 0 where there is none."""
+    """The newest change's seq, or 0."""
     return int(fetch(connection, "SELECT coalesce(max(seq), 0) FROM changes")[0][0])
 
 
@@ -45,29 +45,29 @@ def terms(connection: apsw.Connection, after: int, limit: int) -> list[TermsRow]
 
 
 def _terms_row(row: SqlRow) -> TermsRow:
-    """Names are read as bytes: a flipped bit in one must not stop the search."""
-    names = [one.decode("utf-8", "replace") for one in row[2:5]]
+    """Decodes a row. Names are read as bytes: a flipped bit in one must not stop the search."""
+    names = [name.decode("utf-8", "replace") for name in row[2:5]]
     return TermsRow(*row[:2], *names, *row[5:])
 
 
 def terms_of(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, TermsRow]:
-    """Terms of these entries, by seq; none for those that have none."""
+    """Terms of these entries, by seq; entries without terms are missing."""
     found: dict[int, TermsRow] = {}
-    for some in batches(sorted(set(seqs))):
-        rows = each(connection, f"{_TERMS} WHERE t.entry IN ({marks(some)})", some)
+    for batch in batches(sorted(set(seqs))):
+        rows = each(connection, f"{_TERMS} WHERE t.entry IN ({marks(batch)})", batch)
         found.update((row[0], _terms_row(row)) for row in rows)
     return found
 
 
 def note_change(connection: apsw.Connection, op: str, seqs: Iterable[int]) -> None:
-    """Rows of `changes`, for whoever keeps up with the store: op is add, change, archive or remove."""
+    """Adds rows to the journal that the index follows: `op` is add, change, archive or remove."""
     run_many(connection, "INSERT INTO changes (op, entry) VALUES (?, ?)", [(op, seq) for seq in seqs])
 
 
 def put_terms(  # noqa: PLR0917 — the entry's own, and what finds its words
     connection: apsw.Connection, seq: int, text: str, speaker: str, analyse: EntryAnalyser, meta: Mapping[str, Any]
 ) -> None:
-    """The entry's row of terms, new or anew."""
+    """Stores an entry's terms, replacing older ones."""
     terms = analyse(text, speaker, meta)
     run(
         connection,

@@ -1,10 +1,8 @@
-"""Opening SQLite the one way that keeps what it acknowledged.
+"""SQLite connections with durable settings, and the pool of readers.
 
-Source of each choice: power losses simulated on this schema's kind of write. Of 1,000, FULL lost no acknowledged row,
-NORMAL lost some in 320, OFF left 864 stores damaged. On macOS only F_FULLFSYNC reaches the platter.
+The settings come from 1,000 simulated power losses on this schema's writes: synchronous=FULL lost no committed row,
+NORMAL lost some in 320, OFF damaged 864 stores. On macOS only F_FULLFSYNC reaches the platter.
 SQLite before 3.51.3 can damage a store when its WAL is reset (https://sqlite.org/wal.html).
-
-Connections for readers: one at a time each, lent out and taken back, so that they are as many as read at once.
 """
 
 import sys
@@ -39,9 +37,9 @@ def refuse_old_sqlite(version: str = apsw.sqlite_lib_version()) -> None:
 
 
 def make_place(path: Path) -> None:
-    """The store's folder and file, readable by their owner alone; the file is empty where it was not there.
+    """Creates the store's folder and an empty file if they are missing, readable by their owner only.
 
-    SQLite gives its WAL the same rights. Raises OSError; UnsafePath for a link, a special file or another's.
+    SQLite gives its WAL the same permissions. Raises OSError; UnsafePath for a link, a special file or another owner.
     """
     make_private_folder(path.parent)
     make_private_file(path)
@@ -49,7 +47,7 @@ def make_place(path: Path) -> None:
 
 
 def no_place(path: Path, error: OSError) -> CannotOpen:
-    """The sentence for a place that cannot be made."""
+    """The error for a store that `make_place` cannot create."""
     if isinstance(error, UnsafePath):
         return CannotOpen("Cannot open the store", error.message, error.hint)
     return CannotOpen(
@@ -60,7 +58,7 @@ def no_place(path: Path, error: OSError) -> CannotOpen:
 
 
 def connect(path: Path, *, synchronous: str = "full", writes: bool = True, vfs: str | None = None) -> apsw.Connection:
-    """A connection with every pragma set by itself and read back. Raises apsw.Error, StoreError, UnsafePath."""
+    """Opens a connection; sets and reads back each pragma. Raises apsw.Error, StoreError, UnsafePath."""
     connection = open_store(path, vfs=vfs)
     try:
         connection.set_busy_timeout(BUSY_MS)
@@ -76,15 +74,16 @@ def connect(path: Path, *, synchronous: str = "full", writes: bool = True, vfs: 
 
 
 def open_store(path: Path, *, vfs: str | None = None, create: bool = False) -> apsw.Connection:
-    """The store opened for writing as SQLite has it, no link followed. Raises apsw.Error, UnsafePath."""
+    """Opens the store for writing with SQLite's defaults, following no link. Raises apsw.Error, UnsafePath."""
     check_store(path)
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
     return apsw.Connection(str(path), flags=flags, vfs=vfs)
 
 
 def harden(connection: apsw.Connection) -> None:
-    """The store may be somebody else's: no trigger that is not ours runs, and no view; the schema calls nothing; pages
-    are looked over. Raises apsw.Error.
+    """Disables foreign triggers, views and functions in the schema, and enables page checks. Raises apsw.Error.
+
+    The store may have been made by somebody else.
     """
     configure = cast("Any", connection).config
     configure(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -120,7 +119,7 @@ def _set(connection: apsw.Connection, name: str, value: int) -> None:
 
 
 def _write_ahead(connection: apsw.Connection) -> None:
-    """Journal mode WAL. SQLite does not wait for a busy store here, so we do."""
+    """Switches to journal mode WAL; retries while the store is busy, since SQLite does not wait here."""
     until = time.monotonic() + BUSY_MS / 1000
     while True:
         try:
@@ -143,18 +142,18 @@ T = TypeVar("T")
 
 
 class ReaderPool:
-    """Safe to call from any thread."""
+    """Pool of read connections, one per concurrent reader. Its methods may be called from any thread."""
 
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         self._connect = connect
         self._idle: deque[apsw.Connection] = deque()
         self._closed = False
-        self._watching = threading.Lock()
+        self._watcher_lock = threading.Lock()
         self._watcher: apsw.Connection | None = None
 
     def run(self, read: Callable[[apsw.Connection], T]) -> T:
-        """What the function returns; all that it reads is of one moment. It must not return a cursor."""
-        connection = self._lend()
+        """Runs the function on one consistent snapshot and returns its result, which must not be a cursor."""
+        connection = self._acquire()
         try:
             run(connection, "BEGIN")
             try:
@@ -163,11 +162,11 @@ class ReaderPool:
                 if connection.in_transaction:
                     run(connection, "ROLLBACK")
         finally:
-            self._take_back(connection)
+            self._release(connection)
 
     def data_version(self) -> int:
-        """A number that differs when anything was committed since, by this process or another."""
-        with self._watching:
+        """A number that changes with every commit of this or another process."""
+        with self._watcher_lock:
             if self._closed:
                 raise _closed()
             if self._watcher is None:
@@ -175,15 +174,15 @@ class ReaderPool:
             return pragma(self._watcher, "data_version")
 
     def close(self) -> None:
-        """Closes what is idle now, and what is lent when it comes back."""
+        """Closes the idle connections now, and the others when they are returned."""
         self._closed = True
         while self._idle:
             self._idle.pop().close()
-        with self._watching:
+        with self._watcher_lock:
             if self._watcher is not None:
                 self._watcher.close()
 
-    def _lend(self) -> apsw.Connection:
+    def _acquire(self) -> apsw.Connection:
         if self._closed:
             raise _closed()
         try:
@@ -191,7 +190,7 @@ class ReaderPool:
         except IndexError:
             return self._connect()
 
-    def _take_back(self, connection: apsw.Connection) -> None:
+    def _release(self, connection: apsw.Connection) -> None:
         self._idle.append(connection)
         if self._closed:
             self.close()

@@ -1,4 +1,4 @@
-"""What context keeps of each conversation: its epoch, the last request, token counts, and the tail as it was sent."""
+"""Context state of a conversation: epoch, last request, token counts, and the injected parts of sent messages."""
 
 from collections.abc import Iterable, Mapping
 
@@ -16,7 +16,7 @@ from models.cleared_parts import ClearedParts
 
 
 def epoch(connection: apsw.Connection, conversation: int) -> Epoch | None:
-    """None also where its row is damaged: then another begins."""
+    """The conversation's epoch. None if there is none or its row is damaged; the next request then begins one."""
     row = _sound(connection, EPOCHS, conversation)
     return Epoch(row[1], from_ms(row[2]), row[3].decode(), row[4]) if row else None
 
@@ -32,7 +32,7 @@ def set_epoch(
 
 
 def last_request(connection: apsw.Connection, conversation: int) -> LastRequest | None:
-    """None also where its row is damaged."""
+    """The conversation's last request. None if there is none or its row is damaged."""
     row = _sound(connection, REQUESTS, conversation)
     return LastRequest(row[1], from_ms(row[2]), row[3]) if row else None
 
@@ -46,7 +46,7 @@ def set_request(connection: apsw.Connection, conversation: int, entry: int, stat
 
 
 def set_sent(connection: apsw.Connection, entry: int, parts: ClearedParts) -> None:
-    """The tail's injected parts, as sent with the entry; its tokens are to be counted anew. Raises NotFound."""
+    """Stores the injected parts sent with the entry, and drops its token counts. Raises NotFound."""
     entry_at(connection, entry)
     run(connection, "DELETE FROM token_counts WHERE entry = ?", (entry,))
     run(connection, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(parts), entry))
@@ -54,23 +54,23 @@ def set_sent(connection: apsw.Connection, entry: int, parts: ClearedParts) -> No
 
 
 def epochs_with_pages(connection: apsw.Connection, limit: int) -> list[tuple[int, bytes]]:
-    """Conversation and state of epochs that have pages in view, the newest first."""
+    """(conversation, state) of epochs with pages in view, newest first."""
     sql = """SELECT conversation, state FROM epochs WHERE instr(state, CAST('"pages":[{' AS BLOB)) > 0
         ORDER BY started_ms DESC LIMIT ?"""
     return [(conversation, state) for conversation, state in fetch(connection, sql, (limit,))]
 
 
 def token_counts(connection: apsw.Connection, seqs: Iterable[int], tokenizer: str) -> dict[int, int]:
-    """Those that are known, by entry."""
+    """The known token counts of these entries, by seq."""
     found: dict[int, int] = {}
-    for some in batches(sorted(set(seqs))):
-        sql = f"SELECT entry, tokens FROM token_counts WHERE tokenizer = ? AND entry IN ({marks(some)})"
-        found.update(each(connection, sql, (tokenizer, *some)))
+    for batch in batches(sorted(set(seqs))):
+        sql = f"SELECT entry, tokens FROM token_counts WHERE tokenizer = ? AND entry IN ({marks(batch)})"
+        found.update(each(connection, sql, (tokenizer, *batch)))
     return found
 
 
 def set_token_counts(connection: apsw.Connection, tokenizer: str, counts: Mapping[int, int]) -> None:
-    """Counts for entries that are there still; the rest are passed over."""
+    """Stores token counts; entries that no longer exist are skipped."""
     run_many(
         connection,
         "INSERT OR REPLACE INTO token_counts (entry, tokenizer, tokens) SELECT seq, ?, ? FROM entries WHERE seq = ?",
@@ -79,8 +79,8 @@ def set_token_counts(connection: apsw.Connection, tokenizer: str, counts: Mappin
 
 
 def _sound(connection: apsw.Connection, table: SealedTable, conversation: int) -> SqlRow | None:
-    """The conversation's row, where it is the one that was sealed."""
+    """The conversation's row if it matches its seal, else None."""
     row = first(connection, f"SELECT {table.listed}, seal FROM {table.name} WHERE conversation = ?", (conversation,))
-    if row is None or row[-1] not in {None, table.seal(row[:-1])}:  # None: written by this very transaction
+    if row is None or row[-1] not in {None, table.seal(row[:-1])}:  # None: written by the current transaction
         return None
     return row[:-1]

@@ -21,7 +21,7 @@ SHORTEST_PREFIX = 4  # characters of an id that name it
 def conversations(
     connection: apsw.Connection, *, limit: int, offset: int, kind: str | None, label: str | None
 ) -> list[Conversation]:
-    """Newest first. `kind` None is all kinds."""
+    """Lists conversations, newest first; `kind` None lists all kinds."""
     wheres: list[str] = []
     values: list[object] = []
     if kind is not None:
@@ -40,7 +40,7 @@ def conversations(
 
 
 def conversation_at(connection: apsw.Connection, seq: int) -> Conversation:
-    """Raises NotFound."""
+    """The conversation with this seq. Raises NotFound."""
     rows = fetch(connection, f"{CONVERSATIONS} WHERE c.seq = ?", (seq,))
     if not rows:
         raise NotFound("No such conversation", f"There is no conversation {seq} here.", "It may have been deleted.")
@@ -48,13 +48,13 @@ def conversation_at(connection: apsw.Connection, seq: int) -> Conversation:
 
 
 def find_conversation(connection: apsw.Connection, ref: str, source: str | None = None) -> Conversation:
-    """By its id, its exact title, or a prefix of its id that no other has. Raises NotFound."""
+    """Finds a conversation by its id, its exact title, or an unambiguous prefix of its id. Raises NotFound."""
     within, values = ("", ()) if source is None else (" AND c.source = ?", (plain(source),))
     id_ = plain(ref)
-    ways: list[tuple[str, tuple[str | bytes, ...]]] = [("c.id = ?", (id_,)), ("c.title = ?", (to_bytes(ref),))]
+    conditions: list[tuple[str, tuple[str | bytes, ...]]] = [("c.id = ?", (id_,)), ("c.title = ?", (to_bytes(ref),))]
     if len(id_) >= SHORTEST_PREFIX:
-        ways.append(("c.id > ? AND c.id < ?", (id_, id_ + "\U0010ffff")))
-    for where, bound in ways:
+        conditions.append(("c.id > ? AND c.id < ?", (id_, id_ + "\U0010ffff")))
+    for where, bound in conditions:
         rows = fetch(
             connection, f"{CONVERSATIONS} WHERE {where}{within} ORDER BY c.updated_ms DESC LIMIT 9", (*bound, *values)
         )
@@ -78,7 +78,7 @@ def insert_conversation(
     kind: str = "chat",
     created: datetime | None = None,
 ) -> Conversation:
-    """A new conversation; or, where `source` has one with that `id` already, that one."""
+    """Inserts a conversation, or returns the one that `source` already has under that `id`."""
     id = edited(id, plain) or new_id("c")  # noqa: A001
     found = fetch(connection, "SELECT seq FROM conversations WHERE source = ? AND id = ?", (plain(source), id))
     if found:
@@ -93,13 +93,13 @@ def insert_conversation(
 
 
 def rename(connection: apsw.Connection, seq: int, title: Cleared) -> Conversation:
-    """Raises NotFound."""
+    """Sets the title. Raises NotFound."""
     run(connection, "UPDATE conversations SET title = ? WHERE seq = ?", (to_bytes(title), seq))
     return conversation_at(connection, seq)
 
 
 def set_leaf(connection: apsw.Connection, seq: int, entry: int | None) -> Conversation:
-    """The branch that the conversation goes on from. Raises NotFound for an entry of another conversation."""
+    """Sets the entry at which the conversation continues. Raises NotFound for an entry of another conversation."""
     conversation_at(connection, seq)
     sql = "SELECT 1 FROM entries WHERE seq = ? AND conversation = ?"
     if entry is not None and not fetch(connection, sql, (entry, seq)):
@@ -120,7 +120,7 @@ def unlabel(connection: apsw.Connection, seq: int, name: str) -> Conversation:
 
 
 def refuse_in_use(connection: apsw.Connection, seq: int) -> None:
-    """Raises NotFound; StoreBusy while an answer is being written in it."""
+    """Raises StoreBusy while an answer is being written in the conversation, NotFound for a missing one."""
     conversation_at(connection, seq)
     sql = "SELECT 1 FROM answers JOIN entries e ON e.seq = entry WHERE e.conversation = ?"
     if fetch(connection, sql, (seq,)):
@@ -132,19 +132,20 @@ def refuse_in_use(connection: apsw.Connection, seq: int) -> None:
 
 
 def delete(connection: apsw.Connection, seq: int) -> tuple[str, ...]:
-    """Deletes the conversation with its entries, terms, chunks and all else that hangs on them, and what of it other
-    conversations have recalled.
+    """Deletes the conversation with its entries, their dependent rows, and copies recalled into other conversations.
 
-    Gives the ids of the pages that carried nothing but its text. They and their packs are left as they are, for the
-    vault to let go. Raises NotFound; StoreBusy while an answer is being written in it.
+    Returns the ids of pages that held only its text; the vault deletes those pages and their packs. Raises NotFound;
+    StoreBusy while an answer is being written in it.
     """
     refuse_in_use(connection, seq)
     blank_recalled(connection, seq)
-    mine = "SELECT seq FROM entries WHERE conversation = ?"
-    pages = {row[0] for row in each(connection, f"SELECT DISTINCT page FROM spans WHERE entry IN ({mine})", (seq,))}
-    note_change(connection, "remove", [row[0] for row in fetch(connection, mine, (seq,))])
+    own_entries = "SELECT seq FROM entries WHERE conversation = ?"
+    pages = {
+        row[0] for row in each(connection, f"SELECT DISTINCT page FROM spans WHERE entry IN ({own_entries})", (seq,))
+    }
+    note_change(connection, "remove", [row[0] for row in fetch(connection, own_entries, (seq,))])
     run(connection, "UPDATE conversations SET leaf = NULL WHERE seq = ?", (seq,))
     run(connection, "DELETE FROM entries WHERE conversation = ?", (seq,))
     run(connection, "DELETE FROM conversations WHERE seq = ?", (seq,))
-    still = "SELECT 1 FROM spans WHERE page = ?"
-    return tuple(sorted(page for page in pages if not fetch(connection, still, (page,))))
+    other_spans = "SELECT 1 FROM spans WHERE page = ?"
+    return tuple(sorted(page for page in pages if not fetch(connection, other_spans, (page,))))

@@ -17,7 +17,7 @@ _TABLE = "table deletions"
 
 
 class Deletion(Struct, frozen=True, kw_only=True):
-    """A conversation that was deleted, or is to be. `conversation` is its seq, 0 where that is not known any more."""
+    """A deletion, finished or not. `conversation` is the conversation's seq, 0 if unknown."""
 
     token: str
     conversation: int
@@ -27,17 +27,17 @@ class Deletion(Struct, frozen=True, kw_only=True):
 
 
 def token_of(source: str, id_: str) -> str:
-    """What stands for a conversation when its name may not."""
+    """A conversation's token: a hash in place of its name, which may be private."""
     return hashlib.sha256(f"{plain(source)}\0{plain(id_)}".encode()).hexdigest()
 
 
 def tokens(db: apsw.Connection) -> dict[str, int]:
-    """The seq of every conversation that is here, by its token."""
+    """Seqs of all conversations, by token."""
     return {token_of(source, id_): seq for seq, source, id_ in each(db, "SELECT seq, source, id FROM conversations")}
 
 
 def note(db: apsw.Connection, conversation: int, now_ms: int) -> Deletion:
-    """The conversation is to be deleted from this transaction on, whatever happens."""
+    """Records that the conversation is to be deleted; the deletion is completed even after a crash."""
     ((source, id_),) = fetch(db, "SELECT source, id FROM conversations WHERE seq = ?", (conversation,))
     token = token_of(source, id_)
     run(
@@ -49,12 +49,12 @@ def note(db: apsw.Connection, conversation: int, now_ms: int) -> Deletion:
 
 
 def put(db: apsw.Connection, known: Iterable[Deletion]) -> None:
-    """Those of which nothing is known here."""
-    for one in known:
+    """Inserts the deletions that are not recorded yet."""
+    for deletion in known:
         sql = (
             "INSERT OR IGNORE INTO deletions (token, conversation, deleted_ms, pages, finished) VALUES (?, 0, ?, ?, 1)"
         )
-        run(db, sql, (one.token, one.deleted_ms, msgspec.json.encode(one.pages).decode()))
+        run(db, sql, (deletion.token, deletion.deleted_ms, msgspec.json.encode(deletion.pages).decode()))
 
 
 def put_pages(db: apsw.Connection, token: str, pages: Iterable[str]) -> None:
@@ -71,17 +71,17 @@ def withdraw(db: apsw.Connection, token: str) -> None:
 
 
 def deletions(db: apsw.Connection) -> list[Deletion]:
-    """All that were ever wanted here, oldest first. Raises ForgedName."""
+    """All recorded deletions, oldest first. Raises ForgedName."""
     return [_of(row) for row in fetch(db, f"{_COLUMNS} ORDER BY deleted_ms, token")]
 
 
 def unfinished(db: apsw.Connection) -> list[Deletion]:
-    """Those that were begun, and are not done."""
+    """Deletions that were begun and not finished."""
     return [_of(row) for row in fetch(db, f"{_COLUMNS} WHERE NOT finished ORDER BY deleted_ms, token")]
 
 
 def find(db: apsw.Connection, id_: str) -> Deletion | None:
-    """The deletion of a conversation with this id, of whatever source."""
+    """The latest deletion of a conversation with this id, of any source."""
     rows = fetch(db, f"{_COLUMNS} WHERE name = ? ORDER BY deleted_ms DESC LIMIT 1", (_name(id_),))
     return _of(rows[0]) if rows else None
 

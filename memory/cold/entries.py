@@ -18,7 +18,7 @@ from memory.records import Entry, EntryAnalyser, EntryDraft, new_id
 
 
 def entry_at(connection: apsw.Connection, seq: int) -> Entry:
-    """Raises NotFound."""
+    """The entry with this seq. Raises NotFound."""
     rows = fetch(connection, f"{ENTRIES} WHERE e.seq = ?", (seq,))
     if not rows:
         raise NotFound("No such entry", f"There is no entry {seq} here.", "It may have been deleted.")
@@ -26,16 +26,16 @@ def entry_at(connection: apsw.Connection, seq: int) -> Entry:
 
 
 def entries_at(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, Entry]:
-    """Those of the entries that are there, by seq."""
+    """The existing entries among these, by seq."""
     found: dict[int, Entry] = {}
-    for some in batches(sorted(set(seqs))):
-        rows = each(connection, f"{ENTRIES} WHERE e.seq IN ({marks(some)})", some)
+    for batch in batches(sorted(set(seqs))):
+        rows = each(connection, f"{ENTRIES} WHERE e.seq IN ({marks(batch)})", batch)
         found.update((entry.seq, entry) for entry in entries_of(connection, rows))
     return found
 
 
 def find_entry(connection: apsw.Connection, id_: str, conversation: int | None = None) -> Entry:
-    """By its id, or by a prefix of at least four characters that no other has. Raises NotFound."""
+    """Finds an entry by its id, or by an unambiguous prefix of at least four characters. Raises NotFound."""
     id_ = plain(id_)
     within = "" if conversation is None else f" AND e.conversation = {int(conversation)}"
     rows = fetch(connection, f"{ENTRIES} WHERE e.id = ?{within} LIMIT 9", (id_,))
@@ -53,7 +53,7 @@ def find_entry(connection: apsw.Connection, id_: str, conversation: int | None =
 
 
 def entries_with_id(connection: apsw.Connection, id_: str, conversation: int | None = None) -> list[Entry]:
-    """The entries of exactly this id, at most 50: several where imports brought one id into several conversations."""
+    """Entries with exactly this id, at most 50. Imports can bring one id into several conversations."""
     within = "" if conversation is None else f" AND e.conversation = {int(conversation)}"
     rows = fetch(connection, f"{ENTRIES} WHERE e.id = ?{within} ORDER BY e.seq LIMIT 50", (plain(id_),))
     return entries_of(connection, rows)
@@ -66,11 +66,11 @@ def entry_seqs(connection: apsw.Connection, conversation: int, after: int = 0, l
 
 
 def ids_stored(connection: apsw.Connection, conversation: int, ids: Iterable[str]) -> set[str]:
-    """Those of the ids that entries of the conversation have."""
+    """The ids among these that the conversation's entries have."""
     found = set[str]()
-    for some in batches(sorted(set(ids))):
-        sql = f"SELECT id FROM entries WHERE conversation = ? AND id IN ({marks(some)})"
-        found.update(id_ for (id_,) in each(connection, sql, (conversation, *some)))
+    for batch in batches(sorted(set(ids))):
+        sql = f"SELECT id FROM entries WHERE conversation = ? AND id IN ({marks(batch)})"
+        found.update(id_ for (id_,) in each(connection, sql, (conversation, *batch)))
     return found
 
 
@@ -82,7 +82,7 @@ def is_id_taken(connection: apsw.Connection, id_: str) -> bool:
 
 
 def has_entry(connection: apsw.Connection, conversation: int, id_: str) -> bool:
-    """Whether the conversation has an entry of that id."""
+    """Whether the conversation has an entry with this id."""
     return _seq_of(connection, conversation, id_) is not None
 
 
@@ -95,10 +95,10 @@ def insert_entry(
     keep_text: bool = True,
     complete: bool = True,
 ) -> Entry:
-    """The entry, its terms and its change; it becomes its conversation's leaf.
+    """Inserts an entry with its terms and its change, and makes it its conversation's leaf.
 
-    With `keep_text` False the body is NULL from the start: its home is the archive. Raises NotFound for a conversation
-    that is not there or a parent that is not of it, AlreadyExists for an id that is taken.
+    With `keep_text` False the body is NULL: the archive stores the text. Raises NotFound for a missing conversation or
+    a parent of another one, AlreadyExists for an id in use.
     """
     if not fetch(connection, "SELECT 1 FROM conversations WHERE seq = ?", (draft.conversation,)):
         raise NotFound(
@@ -147,7 +147,7 @@ def replace_text(connection: apsw.Connection, seq: int, text: Cleared) -> None:
 
 
 def release_text(connection: apsw.Connection, seqs: Iterable[int]) -> None:
-    """Removes the text of entries: its home is the archive from this commit on. Their terms stay."""
+    """Removes the text of entries that the archive stores from this commit on. Their terms stay."""
     seqs = list(seqs)
     run_many(connection, "UPDATE entries SET body = NULL, packed = 0 WHERE seq = ?", [(seq,) for seq in seqs])
     note_change(connection, "archive", seqs)

@@ -1,4 +1,4 @@
-"""Where in its file a passage stands, for citations: found by its entry and its characters there."""
+"""Position of a passage in its knowledge file, for citations: by its entry and its characters."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from memory.cold.integrity.row_seals import PLACES
 from memory.cold.sql import fetch
 
 KIND = "knowledge"
-"""The kind of the conversations that hold what was added, and the origin of their archives."""
+"""Kind of the conversations that hold added files, and origin of their archives."""
 
 _BEFORE = "SELECT coalesce(sum(chars), 0) FROM entries WHERE conversation = ? AND seq < ?"
 _PLACES = f"""SELECT k.replaced_ms, p.seal, {PLACES.listed}
@@ -23,14 +23,14 @@ _PLACES = f"""SELECT k.replaced_ms, p.seal, {PLACES.listed}
 _SHEET = re.compile(r"(page|slide) (\d+)")
 
 
-NEARLY_ALL = 0.8  # "of" and "the" stand on every page
+NEARLY_ALL = 0.8  # "of" and "the" occur on every page
 
 
 class FileSpan(Struct, frozen=True):
-    """A part of a passage, from `start` to `end` in its entry, that stands in one place of the file.
+    """Part of a passage, `start` to `end` in its entry, within one place of the file (a page, a slide, lines).
 
-    `place` is as a citation says it, for an older version until when it held. `read_by` is the OCR engine whose word it
-    is. `offset` is of its first character within the file's text.
+    `place` is its name in a citation; `until` the end of an older version's validity. `read_by` is the OCR engine that
+    read it. `offset` is the offset of its first character in the file's text.
     """
 
     start: int
@@ -39,7 +39,7 @@ class FileSpan(Struct, frozen=True):
     read_by: str = ""
     offset: int = 0
     until: str = ""
-    sound: bool = True  # its place is the one that was stored
+    sound: bool = True  # the stored place matches its seal
 
     @property
     def cited(self) -> str:
@@ -47,7 +47,7 @@ class FileSpan(Struct, frozen=True):
 
 
 def spots(db: apsw.Connection, conversation: int, entry: int, start: int, end: int) -> list[FileSpan]:
-    """The places that an entry's characters run through; one without a name where the file is not known."""
+    """The places that an entry's characters cover; one unnamed place for an unknown file."""
     before = int(fetch(db, _BEFORE, (conversation, entry))[0][0])
     found = fetch(db, _PLACES, (conversation, before + start, before + end))
     if not found:
@@ -66,11 +66,11 @@ def _name(raw: bytes) -> str:
 
 
 def best_spot(text: str, found: list[FileSpan], worth: Mapping[str, float]) -> FileSpan:
-    """The passage as it is cited: by the place where most of the question's words stand.
+    """The passage to cite: by the place that holds most of the question's terms, weighted by `worth`.
 
-    Pages and slides are cited for their own words alone: the passage is cut to the one that has nearly all of what the
-    words found are worth, else to those from the first to the last that have some. Elsewhere it stays whole, and is the
-    OCR engine's word where any of it is.
+    A citation of pages or slides covers only those with matches: the one that holds nearly all of the matched weight,
+    else the range from the first to the last that hold some. Elsewhere the passage stays whole. It counts as OCR text
+    if any part does.
     """
     found_words = [_found(text[one.start : one.end], worth) for one in found]
     worths = [sum(worth[term] for term in words) for words in found_words]
@@ -87,7 +87,7 @@ def best_spot(text: str, found: list[FileSpan], worth: Mapping[str, float]) -> F
 
 
 def _run(text: str, found: list[FileSpan], place: str, offset: int) -> FileSpan:
-    """These places as one, without the blanks around."""
+    """Joins adjacent places into one, without surrounding white space."""
     part = text[found[0].start : found[-1].end]
     start = found[0].start + len(part) - len(part.lstrip())
     read_by = next((one.read_by for one in found if one.read_by), "")

@@ -1,6 +1,6 @@
-"""Who writes an answer in flight: a process, known by a lock file that it holds while it lives.
+"""Ownership of in-progress answers, by a held lock file.
 
-A number of a process may be given to another; a lock cannot outlive its holder.
+A process id may be reused; a lock cannot outlive its holder.
 """
 
 import threading
@@ -14,17 +14,17 @@ from memory.records import new_id
 
 
 class Owner:
-    """One open store of one process. `folder` is made when the first answer begins."""
+    """The name and lock of one open store. `folder` is created with the first answer."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.name = new_id("w")
         self._lock: FileLock | None = None
-        self._making = threading.Lock()
+        self._lock_guard = threading.Lock()
 
     def hold(self) -> str:
-        """The name, with its lock taken: from here on `is_gone(name)` is False everywhere."""
-        with self._making:
+        """Takes the lock and returns the name; from then on `is_gone(name)` is False in every process."""
+        with self._lock_guard:
             if self._lock is None:
                 make_private_folder(self._folder)
                 lock = FileLock(self._file(self.name), timeout=0)
@@ -47,18 +47,18 @@ class Owner:
         return True
 
     def forget(self, name: str) -> None:
-        """Removes the file of a name that is gone; where another process looks at it just now, that one will."""
+        """Removes the lock file of an ended owner, unless another process has it open (Windows)."""
         with suppress(PermissionError):  # Windows removes no file that is open
             remove(self._file(name), missing_ok=True)
 
     def release(self) -> None:
-        """Lets go of the lock."""
-        with self._making:
+        """Releases the lock."""
+        with self._lock_guard:
             if self._lock is not None:
                 self._lock.release()
                 self.forget(self.name)
                 self._lock = None
 
     def _file(self, name: str) -> Path:
-        """The lock file of a writer. Raises ForgedName for what is no writer's name."""
+        """The lock file of an owner. Raises ForgedName for a name that no store makes."""
         return self._folder / f"{vetted(OWNER, name, 'table answers')}.lock"

@@ -1,6 +1,6 @@
-"""Words of a conversation that stand beside other conversations' entries, for they were recalled from it and sent.
+"""Copies of a conversation's text in the sent parts of other conversations' entries, made by recall.
 
-They go when the conversation goes. That something was recalled there, and when, stays.
+Deleting the conversation blanks them. The fact and time of the recall stay.
 """
 
 import apsw
@@ -18,11 +18,11 @@ DELETED = "[deleted]"
 
 
 def blank_recalled(db: apsw.Connection, conversation: int, beside: frozenset[str] = frozenset()) -> list[int]:
-    """Blanks what other conversations' entries hold of this one; gives the seqs of those entries. `beside` are
-    references of other entries and pages that held words of it.
+    """Blanks copies of the conversation's text in other conversations; returns the seqs of the changed entries.
 
-    What was remembered of requests that held it goes too: the next one is counted anew. To be called before the
-    conversation's own rows go, within the transaction that deletes them.
+    `beside` are references of other entries and pages that held its text. The stored requests and epochs of those
+    conversations are dropped, so that their next request is counted again. Call it in the transaction that deletes the
+    conversation, before its own rows are deleted.
     """
     row = first(db, "SELECT id FROM conversations WHERE seq = ?", (conversation,))
     if row is None:
@@ -53,20 +53,20 @@ def blank_recalled(db: apsw.Connection, conversation: int, beside: frozenset[str
 
 
 def archives_of(db: apsw.Connection, conversation: int) -> frozenset[str]:
-    """References of the archives that were made of the conversation: `#3`."""
+    """References of the archives made of the conversation: `#3`."""
     return frozenset(
         f"#{seq}" for (seq,) in each(db, "SELECT seq FROM archives WHERE conversation = ?", (conversation,))
     )
 
 
 def pages_of(db: apsw.Connection, conversation: int) -> frozenset[str]:
-    """Ids of the pages that were drawn for these archives."""
+    """Ids of the pages of these archives."""
     drawn = "SELECT id FROM pages WHERE archive IN (SELECT seq FROM archives WHERE conversation = ?)"
     return frozenset(id_ for (id_,) in each(db, drawn, (conversation,)))
 
 
 class _ConversationScope(Struct, frozen=True):
-    """What tells a word of the conversation. `entries` where another source's conversation has the same id."""
+    """Citations that belong to the conversation. `entries` is set if another source's conversation has its id."""
 
     conversation: str
     entries: frozenset[str] | None

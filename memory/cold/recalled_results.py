@@ -1,7 +1,7 @@
-"""Words of a conversation in other conversations' tool results: what a model searched for and recalled of it.
+"""Copies of a conversation's text in other conversations' tool results, made by the model's searches and recalls.
 
-A result is JSON, and names what each of its passages came from. Where a passage came from a conversation that goes,
-`[deleted]` comes in the place of its words. So it does where a result quotes such a result.
+A result is JSON and names the source of each passage. Deleting a conversation replaces its passages by `[deleted]`,
+also in results that quote such a result.
 """
 
 import json
@@ -30,7 +30,7 @@ _WHERE = f"e.kind = '{EntryKind.TOOL_RESULT.value}' AND e.speaker IN ('{TOOLS[0]
 
 
 class StoredToolResult(Struct, frozen=True):
-    """A memory tool's result, and what its passages came from: None where its text stands on pages, or is damaged."""
+    """A memory tool's result and the references of its passages; None if its text is archived or damaged."""
 
     seq: int
     id: str
@@ -38,32 +38,32 @@ class StoredToolResult(Struct, frozen=True):
 
 
 class BlankedResults(Struct, frozen=True):
-    """Seqs of the results that were changed, and their references."""
+    """Seqs and references of the changed results."""
 
     seqs: tuple[int, ...] = ()
     refs: frozenset[str] = frozenset()
 
 
 def refs_of(db: apsw.Connection, conversation: int) -> frozenset[str]:
-    """What a passage of the conversation is cited by: its entries, and the archives and pages that were made of it."""
+    """References that cite the conversation: of its entries, and of the archives and pages made of it."""
     own = [id_ for (id_,) in each(db, "SELECT id FROM entries WHERE conversation = ?", (conversation,))]
     return both_forms([*own, *archives_of(db, conversation), *pages_of(db, conversation)])
 
 
 def both_forms(ids: Iterable[str]) -> frozenset[str]:
-    """Each id as it is, and as a citation has it."""
+    """Each id as it is, and as it occurs in a citation."""
     return frozenset(form for id_ in ids for form in (id_, reference(id_)))
 
 
 def results_beside(db: apsw.Connection, conversation: int) -> list[StoredToolResult]:
-    """Every memory tool's result in other conversations."""
+    """Results of memory tools in all other conversations."""
     sql = f"""SELECT e.seq, e.id, e.body, e.packed, e.chars, e.meta FROM entries e
               WHERE {_WHERE} AND e.conversation <> ?"""
     return [_result(row) for row in each(db, sql, (conversation,))]
 
 
 def holding(results: Iterable[StoredToolResult], refs: frozenset[str]) -> list[StoredToolResult]:
-    """Those that hold a passage of these references, or of a result that does."""
+    """The results that contain a passage of these references, directly or by quoting such a result."""
     left = [one for one in results if one.refs is not None]
     found: list[StoredToolResult] = []
     new = refs
@@ -78,8 +78,9 @@ def holding(results: Iterable[StoredToolResult], refs: frozenset[str]) -> list[S
 def blank_results(
     db: apsw.Connection, conversation: int, analyse: EntryAnalyser, pages: frozenset[str]
 ) -> BlankedResults:
-    """Blanks what results in the store hold of the conversation, with their terms, hash and seal; their mirrors are to
-    be written anew. `pages` are others that held words of it. To be called before its own rows go."""
+    """Blanks the conversation's passages in stored results; updates their terms, hashes, seals and mirrors.
+
+    `pages` are further pages that held its text. Call it before the conversation's own rows are deleted."""
     found = holding(results_beside(db, conversation), refs_of(db, conversation) | pages)
     gone = refs_of(db, conversation) | pages | both_forms(one.id for one in found)
     for one in found:
@@ -88,7 +89,7 @@ def blank_results(
 
 
 def refs_in(text: str) -> frozenset[str]:
-    """What a result's passages came from; of JSON that is cut or damaged, every word that may be a reference."""
+    """References of a result's passages; of truncated or damaged JSON, every word that may be a reference."""
     found = _decoded(text)
     if found is None:
         return frozenset(_TOKEN.findall(text)) if text.lstrip().startswith("{") else frozenset()
@@ -122,11 +123,11 @@ def _blank(db: apsw.Connection, seq: int, gone: frozenset[str], analyse: EntryAn
     note_change(db, "change", [seq])
     for table in ("requests", "epochs"):
         run(db, f"DELETE FROM {table} WHERE conversation = ?", (conversation,))
-    run(db, "UPDATE mirrors SET head = x'' WHERE conversation = ?", (conversation,))  # to be written anew
+    run(db, "UPDATE mirrors SET head = x'' WHERE conversation = ?", (conversation,))  # marks the mirror as outdated
 
 
 def _without(text: str, gone: frozenset[str]) -> str:
-    """The result with no word of these references; all of it goes where it is no whole JSON."""
+    """The result without passages of these references; `[deleted]` for a result that is not valid JSON."""
     found = _decoded(text)
     if found is None:
         return DELETED if refs_in(text) & gone else text
@@ -136,7 +137,7 @@ def _without(text: str, gone: frozenset[str]) -> str:
 
 
 def _shortened(text: str, shown: str, gone: frozenset[str], id_: str) -> str:
-    """What the model was shown of it: whole where that is no longer now."""
+    """The excerpt that the model was shown, without these references; the whole text if that is not longer."""
     if len(text) <= len(shown):
         return text
     if _decoded(shown) is not None:
@@ -154,7 +155,7 @@ def _bare(passage: dict[str, Any], gone: frozenset[str]) -> dict[str, Any]:
 
 
 def _named(passage: Mapping[str, Any]) -> frozenset[str]:
-    """The reference at the end of its citation, and the one that a search gives beside it."""
+    """References of a passage: the last part of its citation, and its field `ref`."""
     cite, ref = passage.get("cite"), passage.get("ref")
     return frozenset(
         one

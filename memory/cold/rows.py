@@ -1,6 +1,6 @@
-"""Rows to structs. What a flipped bit made of a row is shown as far as it stands, and never stops the reading.
+"""Conversion of rows to structs. A row with a flipped bit is decoded as far as possible and never raises.
 
-The parts of an answer in flight: its entry's text until it is settled.
+Until an answer is settled, its entry's text is that of its chunks.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,9 +23,10 @@ from memory.records import Conversation, Entry, EntryKind
 from models.messages import MessagePart, RecalledSpan, Role
 
 
-def said(connection: apsw.Connection, seq: int) -> tuple[Cleared, bool]:
-    """What came of the answer so far, which was Cleared on its way in, and whether each part is the one that was
-    stored; "" where it was settled."""
+def chunk_text(connection: apsw.Connection, seq: int) -> tuple[Cleared, bool]:
+    """Text of an answer's chunks, which were cleared when they were stored, and whether all match their seals.
+
+    The text of a settled answer is ""."""
     parts, sound = list[str](), True
     for entry, n, body, seal in each(
         connection, "SELECT entry, n, body, seal FROM chunks WHERE entry = ? ORDER BY n", (seq,)
@@ -39,15 +40,15 @@ T = TypeVar("T")
 _KINDS = {kind.value.encode(): kind for kind in EntryKind}
 _ROLES = {role.value.encode(): role for role in Role}
 _UNREADABLE = (ValueError, KeyError, OverflowError, OSError, TypeError, RecursionError, Damaged)
-"""Of a damaged column; ValueError: no UTF-8, no JSON."""
-UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)  # in the place of a moment that is none
+"""Errors that a damaged column raises; ValueError: neither UTF-8 nor JSON."""
+UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)  # replaces a time that cannot be read
 
 LARGEST_FIELDS = 32 * 2**20
-"""Bytes of an entry's meta, or of what was sent with it, that are read: 0.3.0 stored tool arguments of any size."""
+"""Largest `meta` or `sent` column that is read, in bytes: 0.3.0 stored tool arguments of any size."""
 
 
 def _unless_large(column: str, and_also: str = "") -> str:
-    """The column, or its size in bytes where that is more than is read. SQLite knows sizes without reading."""
+    """SQL: the column, or its size if it is too large to read. SQLite knows sizes without reading the value."""
     return f"iif(octet_length({column}) > {LARGEST_FIELDS}{and_also}, octet_length({column}), {column})"
 
 
@@ -56,7 +57,7 @@ ENTRY = f"""e.seq, CAST(e.id AS BLOB), CAST(c.id AS BLOB), e.conversation, e.par
     {_unless_large("e.body", f" AND octet_length(e.body) > e.chars * {WIDEST}")}, e.packed, e.chars,
     {_unless_large("e.sent")}, {_unless_large("e.meta")}, e.complete, e.sha256,
     (SELECT s.seal FROM seals s WHERE s.entry = e.seq)"""
-"""Columns of an entry `e` joined with its conversation `c`, as `entry_of` takes them."""
+"""Columns of an entry `e` joined with its conversation `c`, in the order that `entry_of` expects."""
 
 ENTRIES = f"SELECT {ENTRY} FROM entries e JOIN conversations c ON c.seq = e.conversation"
 
@@ -66,11 +67,11 @@ CONVERSATIONS = """SELECT c.seq, CAST(c.id AS BLOB), CAST(c.source AS BLOB), c.t
 
 
 def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
-    """The entry; one whose writer was cut off, or is at it still, has the text that came so far.
+    """Decodes an entry. An incomplete answer has the text received so far.
 
-    The text is compared with its SHA-256 and the row with its seal, each time they are read. `damaged` names the
-    columns that hold what no program of ours wrote: `text` where its hash differs, `row` where the seal does and no
-    single column shows it. A text that cannot be unpacked is None.
+    Each read compares the text with its SHA-256 and the row with its seal. `damaged` names the columns that differ:
+    `text` if its hash does, `row` if the seal does and no single column shows why. A text that cannot be unpacked is
+    None.
     """
     (
         seq,
@@ -116,7 +117,7 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
         damaged = damaged or ("row",)
         parts = tuple(map(_doubted, parts))
     if in_flight:
-        text, same = said(connection, seq)
+        text, same = chunk_text(connection, seq)
         chars = len(text)
         damaged = damaged if same else (*damaged, "text")
     return Entry(
@@ -139,24 +140,24 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
 
 
 def _is_size(value: object) -> bool:
-    """Whether a column is the size of what is too large to be read."""
+    """Whether the column holds the size of a value that is too large to read."""
     return isinstance(value, int)
 
 
 def _whole(body: bytes | int) -> bytes:
-    """Raises Damaged for a body that has more bytes than its characters can take."""
+    """The body. Raises Damaged if it has more bytes than its characters can take."""
     if isinstance(body, int):
         raise Damaged("Damaged text", f"A stored text has {body:,} bytes, more than its characters can take.")
     return body
 
 
 def _doubted(part: MessagePart) -> MessagePart:
-    """What was recalled into the message, and stands in a damaged row: no longer to the letter."""
+    """The part, with a recalled span of a damaged row marked as approximate."""
     return replace(part, trust=Trust.APPROXIMATE) if isinstance(part, RecalledSpan) else part
 
 
 class _RowCheck:
-    """Looks at a row's columns one by one, and notes which hold what cannot be."""
+    """Decodes a row column by column, and collects the names of damaged columns."""
 
     def __init__(self) -> None:
         self.damaged: list[str] = []
@@ -176,24 +177,25 @@ class _RowCheck:
             return raw.decode("utf-8", "replace")
 
     def word(self, column: str, raw: bytes, known: Mapping[bytes, T], otherwise: T) -> T:
-        """The word; where it is none that is known, the one of its length that the fewest bits differ from."""
+        """The value of an enum column; of a damaged one, the value of its length that the fewest bits differ from."""
         if (found := known.get(raw)) is not None:
             return found
         self.damaged.append(column)
-        alike = [one for one in known if len(one) == len(raw)]
-        return known[min(alike, key=lambda one: _bits_apart(raw, one))] if alike else otherwise
+        same_length = [value for value in known if len(value) == len(raw)]
+        return known[min(same_length, key=lambda value: _bit_distance(raw, value))] if same_length else otherwise
 
 
-def _bits_apart(one: bytes, other: bytes) -> int:
+def _bit_distance(one: bytes, other: bytes) -> int:
     return sum((a ^ b).bit_count() for a, b in zip(one, other, strict=True))
 
 
 def entries_of(connection: apsw.Connection, rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
+    """Decodes the rows of several entries."""
     return [entry_of(connection, row) for row in rows]
 
 
 def conversation_of(row: tuple[Any, ...]) -> Conversation:
-    """The conversation; its row is compared with its seal each time it is read."""
+    """Decodes a conversation, and compares its row with its seal."""
     seq, id_, source, title, created, updated, leaf, kind, seal, labels = row
     look = _RowCheck()
     sound = seal in {None, sealed.CONVERSATIONS.seal((seq, source, id_, title, created, kind))}  # None: not committed

@@ -1,4 +1,4 @@
-"""The face of the cold store: SQLite, written by one thread of the process, read by any."""
+"""Facade of the cold store: an SQLite database with one writer thread and a pool of readers per process."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -44,10 +44,10 @@ T = TypeVar("T")
 
 
 class ColdStore:
-    """All that was ever said. Open with `ColdStore.open`. Methods may be called from any thread.
+    """All conversations. Open it with `ColdStore.open`; its methods may be called from any thread.
 
-    What changes the store returns after COMMIT, with the words on the disk. Any method raises a StoreError where the
-    disk or another program is in the way, and Damaged where the file is not whole.
+    A method that changes the store returns after COMMIT, when the data is on disk. Any method raises a StoreError for
+    a failing disk or a busy store, and Damaged for a file that is not whole.
     """
 
     def __init__(
@@ -56,8 +56,9 @@ class ColdStore:
         self.database = path
         self.analyse = analyse
         self.clock = clock
-        self.before_first_entry: Callable[[str], None] | None = None  # told which entry is first, where there was none
-        self.before_first_entry_goes: Callable[[str], None] = lambda _: None  # told which entry is first then
+        # called with the id of the entry that is first then; the former once, in a store without entries
+        self.before_first_entry: Callable[[str], None] | None = None
+        self.before_first_entry_goes: Callable[[str], None] = lambda _: None
         self._writer = writer
         self._readers = readers
         self._owner = Owner(path.with_name(path.name + "-writers"))
@@ -66,10 +67,10 @@ class ColdStore:
     def open(
         cls, path: Path, *, analyse: WorkspaceAnalyser, clock: Clock, synchronous: str = "full", vfs: str | None = None
     ) -> Self:
-        """Opens the store at `path`, or makes it. Where it may not be written to, it is opened to be read alone.
+        """Opens the store at `path`, read-only if it may not be written to; creates it if it is missing.
 
-        `analyse` gives an entry's terms from its text and speaker. `synchronous` other than "full" may lose what was
-        acknowledged when the power goes: it is there for tests. Raises CannotOpen.
+        `analyse` returns an entry's terms from its text and speaker. `synchronous` other than "full" may lose committed
+        rows in a power loss: it exists for tests. Raises CannotOpen.
         """
         refuse_old_sqlite()
         try:
@@ -102,10 +103,10 @@ class ColdStore:
         analyse: WorkspaceAnalyser,
         clock: Clock,
     ) -> Self:
-        """Opens the store at `path` without writing anything beside it; what writes raises `refusal`.
+        """Opens the store at `path` without writing anything beside it; writes raise `refusal`.
 
-        Where that alone does not do, a copy in the folder `scratch` is brought forward and read; where there is no
-        store, an empty one there. Raises CannotOpen, Damaged.
+        If that is not possible, it migrates and reads a copy in the folder `scratch`; if there is no store, it opens an
+        empty one there. Raises CannotOpen, Damaged.
         """
         refuse_old_sqlite()
         with sentences(path):
@@ -135,48 +136,48 @@ class ColdStore:
 
     @property
     def read_only(self) -> bool:
-        """Whether the store can be read alone: what writes raises ReadOnly then."""
+        """Whether the store is open read-only; writes then raise ReadOnly."""
         return isinstance(self._writer, ReadOnlyWriter)
 
     @cached_property
     def secret(self) -> bytes:
-        """What keys the hashes of words that may be private; b"" in a store without one that is only read."""
+        """The key of hashes over text that may be private; b"" for a read-only store without one."""
         return secret_at(self.database.with_name("secret.key"), make=not self.read_only)
 
     def refuse_read_only(self) -> None:
-        """Raises ReadOnly where the store can be read alone: for what is about to write a file beside it."""
+        """Raises ReadOnly if the store is read-only. For callers that are about to write a file beside it."""
         if isinstance(self._writer, ReadOnlyWriter):
             raise self._writer.refusal()
 
     def close(self) -> None:
-        """Writes what is still due, and closes. The store cannot be used after."""
+        """Runs the pending writes, then closes the connections. The store cannot be used afterwards."""
         self._readers.close()
         self._writer.close()
         self._owner.release()
 
-    # ── who writes ──
+    # ── ownership ──
 
     def hold(self) -> str:
-        """This open store's name: `is_gone` is False of it everywhere until the store is closed or its process ends."""
+        """Takes this store's lock and returns its name; `is_gone(name)` is False until it or its process ends."""
         self.refuse_read_only()
         return self._owner.hold()
 
     def is_gone(self, owner: str) -> bool:
-        """Whether the process that held that name has ended. In a store that is only read no lock is tried: False."""
+        """Whether the process that held that name has ended. A read-only store tries no lock and returns False."""
         return not self.read_only and self._owner.is_gone(owner)
 
     # ── transactions ──
 
     def write(self, transaction: Callable[[apsw.Connection], T]) -> T:
-        """Runs it in one BEGIN IMMEDIATE transaction on the writer thread; returns after COMMIT.
+        """Runs the function in one BEGIN IMMEDIATE transaction on the writer thread; returns after COMMIT.
 
-        What it raises comes back here, and nothing of it is kept.
+        If it raises, the transaction is rolled back and the error is raised here.
         """
         with sentences(self.database):
             return self._writer.run(transaction if self.before_first_entry is None else self._noting(transaction))
 
     def _noting(self, transaction: Callable[[apsw.Connection], T]) -> Callable[[apsw.Connection], T]:
-        """The transaction, which tells before its commit which entry is the first, once there is one."""
+        """Wraps a transaction: before its commit, reports the store's first entry once there is one."""
 
         def noted(db: apsw.Connection) -> T:
             result = transaction(db)
@@ -189,18 +190,18 @@ class ColdStore:
         return noted
 
     def write_later(self, transaction: Callable[[apsw.Connection], T], seconds: float) -> "Future[T]":
-        """The same in `seconds`, without waiting for it."""
+        """Schedules `write` in `seconds`, without waiting for it."""
         return self._writer.later(transaction, seconds)
 
     def read(self, reading: Callable[[apsw.Connection], T]) -> T:
-        """Runs it on a reader's connection, in one transaction: all that it reads is of one moment."""
+        """Runs the function on a reader's connection in one transaction: it reads one consistent snapshot."""
         with sentences(self.database):
             return self._readers.run(reading)
 
     def empty_journal(self) -> bool:
-        """Brings all to the database file and empties the WAL, so that no deleted word stays in it.
+        """Checkpoints and truncates the WAL, so that it holds no deleted text.
 
-        False where a reader, here or in another process, holds on to it just now: try again later.
+        Returns False while a reader of this or another process still uses the WAL: try again later.
         """
         with sentences(self.database):
             busy = self._writer.run_bare(lambda db: fetch(db, "PRAGMA wal_checkpoint (TRUNCATE)"))[0][0]
@@ -217,7 +218,7 @@ class ColdStore:
         kind: str = "chat",
         created: datetime | None = None,
     ) -> Conversation:
-        """A new conversation; or, where `source` has one with that `id` already, that one."""
+        """Creates a conversation, or returns the one that `source` already has under that `id`."""
         return self.write(
             lambda db: conversations.insert_conversation(
                 db, self.clock, title, source=source, id=id, kind=kind, created=created
@@ -225,7 +226,7 @@ class ColdStore:
         )
 
     def conversation(self, ref: str, source: str | None = None) -> Conversation:
-        """By its id, its exact title, or a prefix of its id that no other has. Raises NotFound."""
+        """Finds a conversation by its id, its exact title, or an unambiguous prefix of its id. Raises NotFound."""
         return self.read(lambda db: conversations.find_conversation(db, ref, source))
 
     def conversation_at(self, seq: int) -> Conversation:
@@ -235,18 +236,18 @@ class ColdStore:
     def conversations(
         self, *, limit: int = 50, offset: int = 0, kind: str | None = "chat", label: str | None = None
     ) -> list[Conversation]:
-        """Newest first. `kind` None is all kinds."""
+        """Lists conversations, newest first; `kind` None lists all kinds."""
         return self.read(lambda db: conversations.conversations(db, limit=limit, offset=offset, kind=kind, label=label))
 
     def latest(self) -> Conversation | None:
-        """The chat that was last written to."""
+        """The most recently updated chat."""
         return next(iter(self.conversations(limit=1)), None)
 
     def rename(self, seq: int, title: Cleared) -> Conversation:
         return self.write(lambda db: conversations.rename(db, seq, title))
 
     def set_leaf(self, seq: int, entry: int | None) -> Conversation:
-        """The branch that the conversation goes on from. Raises NotFound for an entry of another conversation."""
+        """Sets the entry at which the conversation continues. Raises NotFound for an entry of another conversation."""
         return self.write(lambda db: conversations.set_leaf(db, seq, entry))
 
     def label(self, seq: int, name: Cleared) -> Conversation:
@@ -256,7 +257,7 @@ class ColdStore:
         return self.write(lambda db: conversations.unlabel(db, seq, name))
 
     def delete_conversation(self, seq: int) -> tuple[str, ...]:
-        """Deletes it with all its entries; gives the ids of pages that carried nothing else, for the vault to let go.
+        """Deletes the conversation with its entries; returns the ids of pages that held only its text.
 
         Raises StoreBusy while an answer is being written in it.
         """
@@ -266,7 +267,7 @@ class ColdStore:
         return pages
 
     def delete_rows(self, db: apsw.Connection, seq: int) -> tuple[str, ...]:
-        """`delete_conversation` within a transaction of `write`: its rows alone."""
+        """`delete_conversation` inside a transaction of `write`: the rows only."""
         row = sql_first(db, "SELECT id FROM entries WHERE conversation <> ? ORDER BY seq LIMIT 1", (seq,))
         self.before_first_entry_goes(row[0] if row else "")
         return conversations.delete(db, seq)
@@ -274,11 +275,11 @@ class ColdStore:
     # ── entries ──
 
     def append(self, draft: EntryDraft) -> Entry:
-        """The entry, committed; it becomes its conversation's leaf. Raises NotFound for its parent, AlreadyExists."""
+        """Commits an entry, which becomes its conversation's leaf. Raises NotFound for its parent, AlreadyExists."""
         return self.write(lambda db: self.insert(db, draft))
 
     def append_many(self, drafts: Iterable[EntryDraft]) -> list[Entry | None]:
-        """All in one transaction. None stands for those whose id the conversation has already."""
+        """Appends all drafts in one transaction; None for each whose id the conversation already has."""
         drafts = list(drafts)
 
         def transaction(db: apsw.Connection) -> list[Entry | None]:
@@ -292,11 +293,11 @@ class ColdStore:
         return self.write(transaction)
 
     def insert(self, db: apsw.Connection, draft: EntryDraft, *, keep_text: bool = True) -> Entry:
-        """`append` within a transaction of `write`. With `keep_text` False the text's home is the archive."""
+        """`append` inside a transaction of `write`. With `keep_text` False the archive stores the text."""
         return entries.insert_entry(db, draft, clock=self.clock, analyse=self.analyse, keep_text=keep_text)
 
     def begin_answer(self, draft: EntryDraft) -> AnswerWriter:
-        """An entry without text, committed as incomplete, that `AnswerWriter` writes."""
+        """Commits an incomplete entry without text; the AnswerWriter writes its text."""
         self.refuse_read_only()
         owner = self._owner.hold()
 
@@ -308,10 +309,9 @@ class ColdStore:
         return AnswerWriter(self, self.write(transaction))
 
     def recover(self) -> list[Entry]:
-        """Answers that a crash cut off: what came of them becomes their text; `meta` says `{"cut_off": true}`.
+        """Settles answers that a crash cut off: the chunks become the text, `meta` gets `{"cut_off": true}`.
 
-        An answer that a living process is writing is left alone. In a store that can only be read, nothing is done.
-        Raises ForgedName.
+        Answers of running processes are left alone. Does nothing in a read-only store. Raises ForgedName.
         """
         if self.read_only:
             return []
@@ -325,45 +325,45 @@ class ColdStore:
         return found
 
     def entry(self, seq: int) -> Entry:
-        """Raises NotFound."""
+        """The entry with this seq. Raises NotFound."""
         return self.read(lambda db: entries.entry_at(db, seq))
 
     def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
-        """Those that are there, by seq."""
+        """The existing entries among these, by seq."""
         return self.read(lambda db: entries.entries_at(db, seqs))
 
     def find(self, id: str, conversation: int | None = None) -> Entry:  # noqa: A002 — as above
-        """By its id, or a prefix of it that no other has. Raises NotFound."""
+        """Finds an entry by its id or an unambiguous prefix of it. Raises NotFound."""
         return self.read(lambda db: entries.find_entry(db, id, conversation))
 
     def branch(self, leaf: int) -> Branch:
-        """The path to `leaf`, back to its compaction anchor. Raises NotFound."""
+        """The path from its compaction anchor to `leaf`. Raises NotFound."""
         return self.read(lambda db: tree.branch(db, leaf))
 
     def path(self, leaf: int) -> Iterator[Entry]:
-        """The whole path, newest first, read a page at a time."""
+        """Iterates over the whole path, newest first, reading a page of rows at a time."""
         return tree.path(self.read, leaf)
 
     def children(self, seq: int) -> list[Entry]:
-        """What answers the entry, oldest first."""
+        """The entry's children, oldest first."""
         return self.read(lambda db: tree.children(db, seq))
 
     def neighbours(self, seq: int, before: int, after: int) -> list[Entry]:
-        """The entry with at most so many above and below it, oldest first. Raises NotFound."""
+        """The entry with at most `before` ancestors and `after` descendants, oldest first. Raises NotFound."""
         return self.read(lambda db: tree.neighbours(db, seq, before, after))
 
-    # ── what others keep up with ──
+    # ── the journal of changes, and terms ──
 
     def changes(self, after: int, limit: int = 1000) -> list[ChangeRow]:
         """Changes with a seq above `after`, oldest first."""
         return self.read(lambda db: changes.changes(db, after, limit))
 
     def last_change(self) -> int:
-        """The newest change's seq, 0 where there is none."""
+        """The newest change's seq, or 0."""
         return self.read(changes.last_change)
 
     def data_version(self) -> int:
-        """A number that differs when anything was committed since, by this process or another."""
+        """A number that changes with every commit of this or another process."""
         with sentences(self.database):
             return self._readers.data_version()
 
@@ -381,5 +381,5 @@ class ColdStore:
         return self.read(statistics.statistics)
 
     def check(self) -> list[IntegrityProblem]:
-        """What is wrong, in sentences; nothing where all is well. Reads the whole store."""
+        """Checks the whole store; returns a sentence for each problem."""
         return self.read(lambda db: integrity.check(db, self.is_gone))

@@ -35,10 +35,10 @@ def steps_up(connection: apsw.Connection, leaf: int, limit: int) -> list[Step]:
 
 
 def branch(connection: apsw.Connection, leaf: int) -> Branch:
-    """The path to `leaf`, back to its compaction anchor; summaries stand apart from the entries.
+    """The path from its compaction anchor to `leaf`, with summaries apart from the entries.
 
-    The anchor is the nearest summary at or above the leaf: its meta says which entry is the first kept beside it, and
-    which earlier summaries are still in view. Without one the path is read to its root. Raises NotFound.
+    The anchor is the nearest summary at or above the leaf. Its meta names the first entry that is kept with it, and the
+    earlier summaries still in view. Without an anchor the path is read to its root. Raises NotFound.
     """
     entry_at(connection, leaf)
     kept: list[int] = []
@@ -58,7 +58,7 @@ def branch(connection: apsw.Connection, leaf: int) -> Branch:
 
 
 def children(connection: apsw.Connection, seq: int) -> list[Entry]:
-    """What answers the entry, oldest first: more than one where the conversation branches."""
+    """The entry's children, oldest first; several if the conversation branches."""
     return entries_of(connection, each(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq", (seq,)))
 
 

@@ -1,4 +1,4 @@
-"""The one thread of a process that writes to the store."""
+"""The writer thread: all writes of a process, one transaction at a time."""
 
 import heapq
 import threading
@@ -21,14 +21,14 @@ Transaction = Callable[[apsw.Connection], Any]
 class _Job(Struct, frozen=True):
     work: Transaction
     future: Future[Any]
-    bare: bool  # outside of any transaction
+    bare: bool  # outside a transaction
 
 
 class Writer:
-    """Runs each function given to it in a transaction of its own, in order.
+    """Runs functions in order, each in its own transaction.
 
-    `connect` opens the connection; it is opened anew after an I/O error, as what a failed fsync left is unknown.
-    `at_end` is called at the end of each transaction, before its COMMIT.
+    `connect` opens the connection, and opens another after an I/O error, since the state after a failed fsync is
+    unknown. `at_end` is called in each transaction before its COMMIT.
     """
 
     def __init__(
@@ -45,17 +45,17 @@ class Writer:
         self._thread.start()
 
     def run(self, transaction: Callable[[apsw.Connection], T]) -> T:
-        """What the function returns, after COMMIT; raises what it raises, after ROLLBACK."""
+        """Returns the function's result after COMMIT; raises its error after ROLLBACK."""
         if threading.current_thread() is self._thread:
             raise RuntimeError("a transaction may not start another: pass its connection on")
         return self.later(transaction, 0).result()
 
     def run_bare(self, work: Callable[[apsw.Connection], T]) -> T:
-        """The same outside of any transaction, for what SQLite does nowhere else."""
+        """Runs the function outside a transaction, for statements that SQLite refuses inside one."""
         return self._plan(work, 0, bare=True).result()
 
     def later(self, transaction: Callable[[apsw.Connection], T], seconds: float) -> "Future[T]":
-        """`run`, not before `seconds` have passed; returns at once."""
+        """Schedules `run` after `seconds`; returns at once."""
         return self._plan(transaction, seconds, bare=False)
 
     def _plan(self, work: Callable[[apsw.Connection], T], seconds: float, *, bare: bool) -> "Future[T]":
@@ -69,7 +69,7 @@ class Writer:
         return future
 
     def close(self) -> None:
-        """Writes all that is due, now or later, and ends the thread."""
+        """Runs all scheduled writes now, then ends the thread."""
         with self._wake:
             self._closing = True
             self._wake.notify()
@@ -79,7 +79,7 @@ class Writer:
         while job := self._next():
             try:
                 result = self._do(job)
-            except BaseException as error:  # the caller's, who waits for it
+            except BaseException as error:  # passed on to the caller, who waits for it
                 job.future.set_exception(error)
             else:
                 job.future.set_result(result)
