@@ -12,13 +12,13 @@ from memory.errors import MemoryFailure
 
 
 class KnowledgeError(MemoryFailure):
-    """Something is wrong with a file that was to be added."""
+    """A file could not be added."""
 
     code = "knowledge"
 
 
 class UnreadableDocument(KnowledgeError):
-    """A file of a kind that we read cannot be read."""
+    """The kind of file is supported, but this file cannot be read."""
 
     code = "unreadable"
 
@@ -27,7 +27,7 @@ class UnreadableDocument(KnowledgeError):
 
 
 class MissingReader(UnreadableDocument):
-    """The library that reads this kind is not installed."""
+    """The library that reads this kind of file is not installed."""
 
     code = "missing"
 
@@ -36,7 +36,7 @@ class MissingReader(UnreadableDocument):
 
 
 class UnsupportedFile(KnowledgeError):
-    """A file of a kind that is not read."""
+    """The kind of file is not supported."""
 
     code = "not_read"
 

@@ -202,7 +202,7 @@ class Knowledge:
         return self._cold.read(rows.patterns)
 
     def set_category(self, refs: Sequence[str], category: str) -> list[KnowledgeRecord]:
-        """Raises NotFound."""
+        """Sets the category of the memories. Raises NotFound."""
         found = self.find(refs)
         self._cold.write(lambda db: rows.set_category(db, [known.seq for known in found], clear(category)))
         return found
@@ -216,9 +216,9 @@ class Knowledge:
         return removed
 
     def delete_conversation(self, seq: int) -> "DeletionResult":
-        """Deletes any conversation, and with a file's pages also its record and pictures.
+        """Deletes any conversation; of one with a file's pages also its record and pictures.
 
-        Raises what the vault's own does.
+        Raises the errors of the vault.
         """
         alone = self._cold.read(lambda db: rows.pictures_of_conversation(db, seq))
         done = self._vault().delete_conversation(seq)  # its rows of knowledge go with it

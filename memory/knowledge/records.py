@@ -8,7 +8,8 @@ from memory.knowledge.importance.score import DEFAULT_IMPORTANCE
 
 
 class KnowledgeRecord(Struct, frozen=True, kw_only=True):
-    """One version of one file. `chars` are of its text; `conversation` is the seq of the one that holds its pages."""
+    """One version of one file. `chars` counts its text; `conversation` is the seq of the conversation that holds its
+    pages."""
 
     seq: int = 0
     id: str  # 'k_…'
@@ -32,7 +33,7 @@ class KnowledgeRecord(Struct, frozen=True, kw_only=True):
 
 
 class DocumentView(Struct, frozen=True):
-    """What a vision model can be shown of a file: a kept picture, or the page that the text stands on."""
+    """A view of a file for a vision model: a stored picture, or the page that holds the text."""
 
     number: int
     start: int  # characters within the file's text

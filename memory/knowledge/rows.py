@@ -21,7 +21,7 @@ _CURRENT = f"{_KNOWN} WHERE replaced_ms IS NULL"
 
 
 def insert(db: apsw.Connection, known: KnowledgeRecord, sketch: Sketch) -> int:
-    """The new memory's seq."""
+    """Inserts a memory; returns its seq."""
     run(
         db,
         """INSERT INTO knowledge (id, source, name, root, kind, category, bytes, mtime_ns, sha256, text_sha256, chars,
@@ -67,7 +67,7 @@ def insert_views(db: apsw.Connection, seq: int, views: Iterable[DocumentView]) -
 
 
 def current(db: apsw.Connection) -> list[KnowledgeRecord]:
-    """Every memory, by name; versions that were replaced are none."""
+    """Every current memory, by name; replaced versions are left out."""
     return [_record(row) for row in fetch(db, f"{_CURRENT} ORDER BY name, source")]
 
 
@@ -88,17 +88,17 @@ def by_conversation(db: apsw.Connection, conversations: Sequence[str]) -> dict[s
 
 
 def past_keeping(db: apsw.Connection) -> list[KnowledgeRecord]:
-    """Versions that were replaced, and files that are gone."""
+    """Replaced versions, and memories of missing files."""
     return [_record(row) for row in fetch(db, f"{_KNOWN} WHERE replaced_ms IS NOT NULL OR missing_ms IS NOT NULL")]
 
 
 def versions(db: apsw.Connection, source: str) -> list[KnowledgeRecord]:
-    """All that is kept of the file at that path, the newest first."""
+    """All stored versions of the file at that path, the newest first."""
     return [_record(row) for row in fetch(db, f"{_KNOWN} WHERE source = ? ORDER BY seq DESC", (source,))]
 
 
 def counts(db: apsw.Connection) -> dict[int, dict[str, int]]:
-    """By memory: how many views it has in each mode."""
+    """The number of views by mode, for each memory."""
     found: dict[int, dict[str, int]] = {}
     for seq, mode, count in fetch(db, "SELECT memory, mode, count(*) FROM knowledge_views GROUP BY memory, mode"):
         found.setdefault(seq, {})[mode] = count
@@ -112,7 +112,7 @@ def sketches(db: apsw.Connection, seqs: Sequence[int]) -> dict[int, Sketch]:
 
 
 def view_at(db: apsw.Connection, seq: int, offset: int) -> DocumentView | None:
-    """The view that shows that character of the file's text, a picture before a page."""
+    """The view of that character of the file's text, a picture before a page."""
     row = first(
         db,
         """SELECT number, start, length, picture, mode FROM knowledge_views WHERE memory = ? AND start <= ?
@@ -135,12 +135,12 @@ def places_of(db: apsw.Connection, seq: int) -> list[DocumentLocation]:
 
 
 def replace(db: apsw.Connection, seq: int, ms: int) -> None:
-    """A newer version takes its place."""
+    """Marks a version as replaced."""
     run(db, "UPDATE knowledge SET replaced_ms = ? WHERE seq = ?", (ms, seq))
 
 
 def touch(db: apsw.Connection, seq: int, mtime_ns: int, name: str, root: str) -> None:
-    """The file was seen, its bytes as they were. One that was named by itself belongs to a folder that is added."""
+    """Updates the time of an unchanged file. A file that was named by itself joins a folder that is added."""
     run(
         db,
         "UPDATE knowledge SET mtime_ns = ?1, missing_ms = NULL, name = iif(root = '' AND ?3 != '', ?2, name), "
@@ -162,13 +162,13 @@ def set_category(db: apsw.Connection, seqs: Iterable[int], category: str) -> Non
 
 
 def count_use(db: apsw.Connection, seqs: Iterable[int], ms: int) -> None:
-    """Each use adds one."""
+    """Adds one use to each."""
     sql = "UPDATE knowledge SET accesses = accesses + 1, accessed_ms = ? WHERE seq = ?"
     run_many(db, sql, [(ms, seq) for seq in seqs])
 
 
 def keep_pattern(db: apsw.Connection, pattern: str, importance: float, ms: int) -> None:
-    """What is set last counts, also for files that are added later."""
+    """Stores a pattern. The last one set takes precedence, also for files that are added later."""
     run(
         db,
         "INSERT OR REPLACE INTO knowledge_patterns (pattern, importance, set_ms) VALUES (?, ?, ?)",
@@ -177,26 +177,26 @@ def keep_pattern(db: apsw.Connection, pattern: str, importance: float, ms: int) 
 
 
 def patterns(db: apsw.Connection) -> list[tuple[str, float]]:
-    """In the order in which they were set."""
+    """The patterns in the order in which they were set."""
     rows = fetch(db, "SELECT pattern, importance FROM knowledge_patterns ORDER BY set_ms, pattern")
     return [(row[0], row[1]) for row in rows]
 
 
 def pictures_only_of(db: apsw.Connection, seq: int) -> list[str]:
-    """The kept pictures that no other memory has."""
+    """The stored pictures that no other memory has."""
     sql = """SELECT DISTINCT picture FROM knowledge_views v WHERE memory = ?1 AND picture != '' AND NOT EXISTS
              (SELECT 1 FROM knowledge_views o WHERE o.picture = v.picture AND o.memory != ?1)"""
     return [_picture(row[0]) for row in fetch(db, sql, (seq,))]
 
 
 def pictures_of_conversation(db: apsw.Connection, conversation: int) -> list[str]:
-    """The kept pictures that go with it: of the memory whose pages it holds, and of no other."""
+    """The stored pictures to delete with it: of the memory whose pages it holds, and of no other."""
     of_it = fetch(db, "SELECT seq FROM knowledge WHERE conversation = ?", (conversation,))
     return [picture for row in of_it for picture in pictures_only_of(db, row[0])]
 
 
 def pictures(db: apsw.Connection) -> set[str]:
-    """All kept pictures that a memory has."""
+    """All stored pictures of memories."""
     return {_picture(row[0]) for row in fetch(db, "SELECT DISTINCT picture FROM knowledge_views WHERE picture != ''")}
 
 
@@ -260,5 +260,5 @@ def _record(row: SqlRow) -> KnowledgeRecord:
 
 
 def _name(raw: bytes) -> str:
-    """TEXT as it stands: a flipped bit may have left no UTF-8."""
+    """A TEXT column as it is: a flipped bit may have made it invalid UTF-8."""
     return raw.decode("utf-8", "replace")

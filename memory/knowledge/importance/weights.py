@@ -64,7 +64,7 @@ class ImportanceScorer:
         return self._view_states(self._cold.read(rows.current), budget, self._cold.clock.now())
 
     def tokens_in_view(self, memories: Sequence[ScoredMemory], budget: int) -> int:
-        """Vision tokens of the pages that the budget holds, of what scores highest first."""
+        """Vision tokens of the pages within the budget, by score, highest first."""
         views = self._cold.read(rows.counts)
         best_first = sorted(memories, key=lambda one: (-one.score, one.known.seq))
         return tokens_within(

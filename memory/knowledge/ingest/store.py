@@ -33,7 +33,7 @@ _PAGES = """SELECT chars, (SELECT p.mode FROM spans s JOIN pages p ON p.id = s.p
 
 
 class IngestFile:
-    """A file's bytes, as they were read once: what is hashed is what is kept."""
+    """A file's bytes, read once: the bytes that are hashed are the bytes that are stored."""
 
     def __init__(self, met: WalkedFile, raw: bytes, mtime_ns: int) -> None:
         self.met, self.raw, self.mtime_ns = met, raw, mtime_ns
@@ -44,7 +44,7 @@ class IngestFile:
 
 
 class DocumentStore:
-    """Keeps documents. `folder` is where pictures go."""
+    """Stores documents. `folder` is the folder of pictures."""
 
     def __init__(self, folder: Path, vault: Vault, options: AddOptions, now: datetime) -> None:
         self._folder = folder
@@ -55,9 +55,10 @@ class DocumentStore:
     def keep(
         self, file: IngestFile, document: Document, text: Cleared, sha256: str = ""
     ) -> tuple[KnowledgeRecord, ArchiveResult]:
-        """The new memory. `sha256` stands for the file's bytes where their own hash may not.
+        """Stores the document and returns its memory. `sha256` stands for the file's bytes where their own hash may
+        not.
 
-        Raises AlreadyExists where another process added the same meanwhile: nothing is kept then.
+        Raises AlreadyExists where another process added the same meanwhile: nothing is stored then.
         """
         names = images.keep(self._folder, document.pictures)
         made = self._known(file, document, text, sha256 or file.sha256)
@@ -65,7 +66,7 @@ class DocumentStore:
 
         def also(db: apsw.Connection, archived: ArchiveResult) -> None:
             (conversation,) = fetch(db, "SELECT conversation FROM archives WHERE seq = ?", (archived.seq,))[0]
-            whole = self._beside_the_old(db, replace(made, conversation=conversation))
+            whole = self._with_previous(db, replace(made, conversation=conversation))
             seq = rows.insert(db, whole, hashes)
             rows.insert_places(
                 db, seq, [DocumentLocation(0, ""), *document.places]
@@ -94,8 +95,8 @@ class DocumentStore:
             added=self._now,
         )
 
-    def _beside_the_old(self, db: apsw.Connection, made: KnowledgeRecord) -> KnowledgeRecord:
-        """With what was known of the file before; the old version steps back."""
+    def _with_previous(self, db: apsw.Connection, made: KnowledgeRecord) -> KnowledgeRecord:
+        """The record with the previous version's fields; that version is marked as replaced."""
         old = rows.at_source(db, made.source)
         importance = importance_of(made, rows.patterns(db), old.importance if old else DEFAULT_IMPORTANCE)
         if old is None:
@@ -108,13 +109,13 @@ class DocumentStore:
 
 
 def _category(met: WalkedFile, document: Document) -> str:
-    """The folder that it lies in, below the one that was named; else its kind."""
+    """The file's folder below the one that was named; else its kind."""
     folders = met.name.split("/")[1:-1] if met.root else []
     return folders[0] if folders else document.kind
 
 
 def _views(db: apsw.Connection, conversation: int, document: Document, names: Sequence[str]) -> list[DocumentView]:
-    """The pictures, and each page of the text that is more than what a picture says."""
+    """The pictures, and each page whose text goes beyond a picture."""
     found, at = list[DocumentView](), 0
     for chars, mode in fetch(db, _PAGES, (conversation,)):
         if not _is_pictured(document, at, at + chars):
@@ -127,6 +128,6 @@ def _views(db: apsw.Connection, conversation: int, document: Document, names: Se
 
 
 def _is_pictured(document: Document, start: int, end: int) -> bool:
-    """Whether that stretch of the text lies within pictures, but for what parts them."""
+    """Whether that span of the text lies within pictures, separators aside."""
     shown = sum(max(0, min(end, p.start + p.length) - max(start, p.start)) for p in document.pictures)
     return shown > 0 and shown >= end - start - 2 * len(document.pictures)

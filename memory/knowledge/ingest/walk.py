@@ -33,7 +33,7 @@ _OWN_LITTER = frozenset({"thumbs.db", "desktop.ini"})
 
 
 class WalkedFile(Struct, frozen=True):
-    """Something that the walk met: a file to be read, or what was passed over, and why."""
+    """A path of the walk: a file to be read, or one that was skipped, and why."""
 
     path: str  # real and absolute
     name: str  # as it is listed: of a link, the link's own
@@ -44,7 +44,7 @@ class WalkedFile(Struct, frozen=True):
 
 
 def is_utf8(name: str) -> bool:
-    """Whether a name as the system gives it is text. Elsewhere it holds bytes that no store of text can keep."""
+    """Whether a name from the system is valid text. Otherwise it holds bytes that no text column can store."""
     return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
@@ -55,7 +55,7 @@ def _nameless(path: str, name: str, root: str = "") -> WalkedFile:
 
 
 def walk(path: Path, keep_out: frozenset[str]) -> Iterator[WalkedFile]:
-    """The files of a folder and those below it, or the file itself. `keep_out` are paths that are passed over."""
+    """The files of a folder and those below it, or the file itself. `keep_out` are excluded paths."""
     real = os.path.realpath(path)
     if not is_utf8(real) or not is_utf8(path.name):
         yield _nameless(real, path.name or real)

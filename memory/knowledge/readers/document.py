@@ -10,9 +10,9 @@ ReadWords = Callable[[bytes], str]
 
 
 class DocumentLocation(Struct, frozen=True):
-    """From character `start` of the text on, this is where it stands: `page 3`, `slide 2`, a heading, `line 41`.
+    """The location of the text from character `start` on: `page 3`, `slide 2`, a heading, `line 41`.
 
-    `read_by` is the OCR engine whose word the text is; "" for the file's own.
+    `read_by` is the OCR engine that read the text; "" for the file's own.
     """
 
     start: int
@@ -21,7 +21,7 @@ class DocumentLocation(Struct, frozen=True):
 
 
 class DocumentImage(Struct, frozen=True):
-    """A picture to be kept, encoded, and the stretch of the text that says what is on it."""
+    """A picture to be stored, encoded, and the span of the text that was read from it."""
 
     data: bytes
     suffix: str  # of a file's name: `.png`
@@ -32,8 +32,8 @@ class DocumentImage(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True, kw_only=True):
-    """A file, read. `said` are sentences for the person who added it; `encoding` is what its text was found to be in,
-    "" where it said so itself."""
+    """The parsed file. `said` are sentences for the user who added it; `encoding` is the encoding that was detected, ""
+    where the file declares one."""
 
     kind: str  # pdf | docx | pptx | markdown | html | text | code | picture
     text: str
@@ -44,14 +44,14 @@ class Document(Struct, frozen=True, kw_only=True):
 
 
 class OcrReader(NamedTuple):
-    """What reads the words in pictures here: the engine's name, and the engine."""
+    """The reader of text in pictures: the engine's name, and the engine."""
 
     name: str
     words: ReadWords
 
 
 class DocumentSection(NamedTuple):
-    """A stretch of a file that has a place of its own."""
+    """A part of a file with a location of its own."""
 
     label: str
     text: str
@@ -62,7 +62,7 @@ BETWEEN = "\n\n"
 
 
 def join_parts(parts: Sequence[DocumentSection]) -> tuple[str, tuple[DocumentLocation, ...]]:
-    """The parts' texts below one another, and where each begins."""
+    """The joined texts of the parts, and the location of each."""
     places, at = list[DocumentLocation](), 0
     for part in parts:
         places.append(DocumentLocation(at, part.label, part.read_by))

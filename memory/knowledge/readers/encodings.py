@@ -74,7 +74,7 @@ def utf16(raw: bytes) -> DecodedText | None:
 
 
 def _side(raw: bytes) -> str:
-    """By where the NULs of its blanks, digits and Latin letters stand: all on one side."""
+    """The byte order by the NULs of blanks, digits and Latin letters: all on one side."""
     if len(raw) < 4:
         return ""
     first, second = raw[::2].count(0), raw[1::2].count(0)
@@ -84,7 +84,7 @@ def _side(raw: bytes) -> str:
 
 
 def _is_clean(text: str) -> bool:
-    """Whether there are no controls in it, and nothing of a private area."""
+    """Whether it holds no controls, and nothing of a private area."""
     return not any(
         (letter < " " and letter not in _SEEN) or "\x7f" <= letter < "\xa0" or "\ue000" <= letter <= "\uf8ff"
         for letter in set(text)

@@ -13,13 +13,13 @@ TOO_LARGE = "it asks for more memory than a file of its size should"
 
 
 class OpenedFrame(Struct, frozen=True, tag="opened"):
-    """How many pages a PDF has."""
+    """The number of pages of a PDF."""
 
     pages: int
 
 
 class PageFrame(Struct, frozen=True, tag="page"):
-    """A page's text, or where it has none its picture (PNG)."""
+    """A page's text, or its picture (PNG) where it has none."""
 
     text: str
     picture: bytes = b""
@@ -28,20 +28,20 @@ class PageFrame(Struct, frozen=True, tag="page"):
 
 
 class DocumentFrame(Struct, frozen=True, tag="whole"):
-    """A document that is read at once."""
+    """A document in one frame."""
 
     document: Document
 
 
 class RefusalFrame(Struct, frozen=True, tag="refused"):
-    """Why it cannot be read, as the end of a sentence, and what to do."""
+    """Why the file cannot be read, as the end of a sentence, and a hint."""
 
     why: str
     hint: str = ""
 
 
 class EndFrame(Struct, frozen=True, tag="ended"):
-    """All of the file was read."""
+    """The end of the file."""
 
 
 ReaderFrame = OpenedFrame | PageFrame | DocumentFrame | RefusalFrame | EndFrame
@@ -49,7 +49,7 @@ _decoder = msgspec.msgpack.Decoder(ReaderFrame)
 
 
 def read_frame(stream: IO[bytes]) -> ReaderFrame | None:
-    """The next frame; None at the end. Raises msgspec.DecodeError for what is none."""
+    """The next frame; None at the end. Raises msgspec.DecodeError for an invalid one."""
     raw = read_bytes(stream)
     return None if raw is None else _decoder.decode(raw)
 
@@ -59,7 +59,7 @@ def write_frame(stream: IO[bytes], frame: ReaderFrame) -> None:
 
 
 def read_bytes(stream: IO[bytes]) -> bytes | None:
-    """The next stretch of bytes after its length; None at the end."""
+    """The next bytes after their length; None at the end."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None

@@ -21,7 +21,7 @@ _BLANKS = re.compile(r"[ \t\r\n\f]+")
 
 
 def read_html(raw: bytes) -> Document:
-    """Raises Unreadable."""
+    """Parses an HTML file. Raises UnreadableDocument."""
     reader = _HtmlTextParser()
     source, encoding = _decoded(raw)
     reader.feed(source)
@@ -31,7 +31,7 @@ def read_html(raw: bytes) -> Document:
 
 
 def _decoded(raw: bytes) -> DecodedText:
-    """By a byte order mark, else as the page says it is written, else as any text."""
+    """Decodes by a byte order mark, else by the declared encoding, else as any text."""
     named = _CHARSET.search(raw[:4096])
     if raw[:2] in {codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE} or not named:
         return decoded(raw)
@@ -44,7 +44,7 @@ def _decoded(raw: bytes) -> DecodedText:
 
 
 class _HtmlTextParser(HTMLParser):
-    """Gathers lines. `_unread` are the elements open whose words nobody reads; a `head` ends at the body."""
+    """Collects lines. `_unread` are the open elements whose text is skipped; a `head` ends at the body."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

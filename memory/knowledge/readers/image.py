@@ -8,17 +8,20 @@ import warnings
 from io import BytesIO
 from pathlib import PurePath
 
+from PIL import Image
+
 from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.knowledge.errors import UnreadableDocument
 from memory.knowledge.readers.document import Document, DocumentImage, DocumentLocation, OcrReader
+from memory.pages.read.exact import read_exact
 from models.ocr.picture import MOST_PIXELS as MOST_OF_OCR
 
 MOST_PIXELS = 120_000_000  # what the largest telephones' cameras give; beyond it may be a bomb
 
 
 def read_picture(raw: bytes, name: str, ocr_reader: OcrReader | None) -> Document:
-    """Raises UnreadableDocument."""
+    """Reads a picture. Raises UnreadableDocument."""
     width, height, suffix = measure_picture(raw)
     head = f"{name} (a picture of {width}×{height} pixels)"
     words, read_by, said = _picture_text(raw, name, ocr_reader, _too_many(width * height, suffix))
@@ -33,10 +36,7 @@ def read_picture(raw: bytes, name: str, ocr_reader: OcrReader | None) -> Documen
 
 
 def measure_picture(raw: bytes) -> tuple[int, int, str]:
-    """Pixels wide and high, and the ending of its kind. Raises UnreadableDocument for what is no picture, or is a
-    bomb."""
-    from PIL import Image
-
+    """Pixels wide and high, and the suffix of its format. Raises UnreadableDocument for no picture, or for a bomb."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own bound is told below
@@ -74,8 +74,6 @@ def _picture_text(
 
 def _own_page(raw: bytes) -> str | None:
     """The text of a page that this program drew, whose hash matches; None for any other picture."""
-    from memory.pages.read.exact import read_exact  # with numpy, for pictures alone
-
     try:
         reading = read_exact(raw)
     except (NotAPage, ValueError, OSError):
@@ -84,7 +82,7 @@ def _own_page(raw: bytes) -> str | None:
 
 
 def is_picture(name: str) -> bool:
-    """By its ending."""
+    """Whether the name has the suffix of a picture."""
     return PurePath(name).suffix.lower() in PICTURES
 
 

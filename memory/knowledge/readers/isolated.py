@@ -39,7 +39,7 @@ class ReaderProcess:
 
     @property
     def number(self) -> int | None:
-        """Of the process; None where none was started."""
+        """The process's id; None where none was started."""
         return self._process.pid if self._process else None
 
     def close(self) -> None:
@@ -112,5 +112,5 @@ def _send(process: "subprocess.Popen[bytes]", kind: str, raw: bytes) -> None:
 
 
 def _surroundings() -> dict[str, str]:
-    """Ours, with the places where our own modules are, wherever the person stands."""
+    """The environment of the process, with the path of our own modules."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(os.path.isabs, sys.path))}

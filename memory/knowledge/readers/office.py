@@ -18,7 +18,7 @@ from memory.knowledge.readers.text import shortened
 
 
 def table_text(rows: Iterable[Sequence[str]]) -> str:
-    """A line a row: `name | amount | due`."""
+    """A table, a line a row: `name | amount | due`."""
     lines = (" | ".join(" ".join(cell.split()) for cell in row) for row in rows)
     return "\n".join(line for line in lines if line.strip(" |"))
 
@@ -99,7 +99,7 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
 def read_docx(raw: bytes) -> Document:
-    """Raises UnreadableDocument."""
+    """Reads a Word document. Raises UnreadableDocument."""
     text_alone = unpacked_text(raw)
     try:
         import docx
@@ -117,7 +117,7 @@ def read_docx(raw: bytes) -> Document:
 
 
 def _parts(opened: Any) -> list[DocumentSection]:
-    """What stands under each heading."""
+    """The text under each heading."""
     parts, lines, label = list[DocumentSection](), list[str](), ""
     for block in opened.iter_inner_content():
         level = _level(block)
@@ -153,7 +153,7 @@ def _text(block: Any) -> str:
 
 
 def _rows(table: Any) -> Iterator[list[str]]:
-    """Each row's cells; one that spans several is told once."""
+    """Each row's cells; a cell that spans several is given once."""
     for row in table.rows:
         cells, seen = list[str](), set[int]()
         for cell in row.cells:
@@ -180,7 +180,7 @@ _DEEPEST = 20  # groups within groups
 
 
 def read_pptx(raw: bytes) -> Document:
-    """Raises UnreadableDocument."""
+    """Reads a presentation. Raises UnreadableDocument."""
     text_alone = unpacked_text(raw)
     try:
         import pptx

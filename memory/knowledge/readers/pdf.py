@@ -16,8 +16,8 @@ MOST_PICTURES = 2**30  # bytes of pages that are pictures, together
 
 
 def read_pdf(raw: bytes, name: str, ocr_reader: OcrReader | None, apart: ReaderProcess | None = None) -> Document:
-    """Raises UnreadableDocument, and MissingReader where pypdfium2 is not installed. Without `apart` a process is made
-    for it."""
+    """Reads a PDF. Raises UnreadableDocument, and MissingReader where pypdfium2 is not installed. Without `apart` a
+    process is started for it."""
     if importlib.util.find_spec("pypdfium2") is None:
         raise MissingReader("pypdfium2")
     if apart is not None:

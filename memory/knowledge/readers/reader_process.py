@@ -136,7 +136,7 @@ def _refusal(raw: bytes, why: str) -> RefusalFrame:
 
 
 def _memory_limit(kind: str, size: int) -> int:
-    """Bytes of address space for a file of that size."""
+    """Bytes of address space allowed for a file of that size."""
     more = TIMES.get(kind, OTHER_TIMES) * size
     if kind != "pdf":
         return MEMORY + more
@@ -149,7 +149,7 @@ def _memory_limit(kind: str, size: int) -> int:
 
 
 def _memory_used() -> int:
-    """Bytes of address space that the process has; MEMORY where the system does not tell."""
+    """Bytes of address space in use; MEMORY where the system does not report them."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         return pages * os.sysconf("SC_PAGE_SIZE")
@@ -158,7 +158,7 @@ def _memory_used() -> int:
 
 
 def _bound_memory(most: int) -> None:
-    """Where the system can (Linux): elsewhere the reader's patience is the only bound."""
+    """Limits memory where the system can (Linux); elsewhere the client's time limit is the only bound."""
     try:
         import resource
 

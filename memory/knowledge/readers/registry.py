@@ -4,13 +4,14 @@ import importlib.util
 from pathlib import PurePath
 
 from memory.knowledge.errors import MissingReader, UnreadableDocument, UnsupportedFile
-from memory.knowledge.readers import text as markdown
-from memory.knowledge.readers import text as plain
 from memory.knowledge.readers.document import Document, OcrReader
 from memory.knowledge.readers.encodings import utf16
+from memory.knowledge.readers.html import read_html
 from memory.knowledge.readers.image import PICTURES, read_picture
 from memory.knowledge.readers.isolated import ReaderProcess
 from memory.knowledge.readers.office import check_zip
+from memory.knowledge.readers.pdf import read_pdf
+from memory.knowledge.readers.text import read_code, read_markdown, read_text
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 HTML = frozenset({".html", ".htm", ".xhtml"})
@@ -70,9 +71,9 @@ def looks_like_text(beginning: bytes) -> bool:
 
 
 def read_file(raw: bytes, name: str, ocr_reader: OcrReader | None, apart: ReaderProcess | None = None) -> Document:
-    """The file, read by the reader of its kind. Raises UnsupportedFile, UnreadableDocument.
+    """Reads the file by the reader of its kind. Raises UnsupportedFile, UnreadableDocument.
 
-    What strangers' files can make a parser do is done in the process `apart`; without one, one is made for this file.
+    Untrusted formats are parsed in the process `apart`; without one, a process is started for this file.
     """
     kind = kind_of(name, raw[:LOOKED_AT])
     if kind in _WORDS and b"\x00" in raw[:LOOKED_AT] and not raw.startswith(_WIDE) and not utf16(raw):
@@ -86,8 +87,6 @@ def read_file(raw: bytes, name: str, ocr_reader: OcrReader | None, apart: Reader
 def _read_kind(kind: str, raw: bytes, name: str, ocr_reader: OcrReader | None, apart: ReaderProcess) -> Document:
     match kind:
         case "pdf":
-            from memory.knowledge.readers.pdf import read_pdf
-
             return read_pdf(raw, name, ocr_reader, apart)
         case "docx" | "pptx":
             check_zip(raw)
@@ -103,7 +102,5 @@ def _read_kind(kind: str, raw: bytes, name: str, ocr_reader: OcrReader | None, a
 
 
 def _read_text(kind: str, raw: bytes) -> Document:
-    from memory.knowledge.readers import html
-
-    readers = {"markdown": markdown.read_markdown, "html": html.read_html, "code": plain.read_code}
-    return readers.get(kind, plain.read_text)(raw)
+    readers = {"markdown": read_markdown, "html": read_html, "code": read_code}
+    return readers.get(kind, read_text)(raw)

@@ -18,10 +18,10 @@ _MARKS = (  # the longer before the shorter that it begins with
 
 
 def decoded(raw: bytes) -> DecodedText:
-    """The text: UTF-8, or UTF-16 and UTF-32 where a byte order mark says so; else as it can be found out, and then the
-    encoding has a name. Of UTF-8 every byte is kept.
+    """The text: UTF-8, or UTF-16 and UTF-32 by their byte order mark; else by detection, and then the encoding is
+    named. Of UTF-8 every byte is kept.
 
-    Raises UnreadableDocument, which names the place where it is none of them.
+    Raises UnreadableDocument, which names the offending place.
     """
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
@@ -44,7 +44,7 @@ def _decode_strict(raw: bytes, encoding: str, name: str) -> DecodedText:
 
 
 def lines_of(text: str) -> tuple[DocumentLocation, ...]:
-    """`line 1`, `line 21`, … and where each begins."""
+    """The locations `line 1`, `line 21`, …."""
     places, at = [DocumentLocation(0, "line 1")], 0
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         at += len(line)
@@ -54,13 +54,13 @@ def lines_of(text: str) -> tuple[DocumentLocation, ...]:
 
 
 def read_text(raw: bytes) -> Document:
-    """Raises UnreadableDocument."""
+    """Reads plain text. Raises UnreadableDocument."""
     text, encoding = decoded(raw)
     return Document(kind="text", text=text, places=lines_of(text), encoding=encoding)
 
 
 def read_code(raw: bytes) -> Document:
-    """Raises UnreadableDocument."""
+    """Reads source code. Raises UnreadableDocument."""
     text, encoding = decoded(raw)
     return Document(kind="code", text=text, places=lines_of(text), encoding=encoding)
 
@@ -71,13 +71,13 @@ LONGEST = 80
 
 
 def read_markdown(raw: bytes) -> Document:
-    """Raises UnreadableDocument."""
+    """Reads Markdown. Raises UnreadableDocument."""
     text, encoding = decoded(raw)
     return Document(kind="markdown", text=text, places=headings_of(text), encoding=encoding)
 
 
 def headings_of(text: str) -> tuple[DocumentLocation, ...]:
-    """Where each heading begins; a `#` in a fenced block is none."""
+    """The locations of headings; a `#` in a fenced block is none."""
     places, at, fence = list[DocumentLocation](), 0, ""
     for line in text.splitlines(keepends=True):
         mark = _FENCE.match(line)
