@@ -3,6 +3,7 @@
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.sizes import MEGABYTE
+from memory.archive.packs.pack_cache import CachedStorage, PackDigest
 from memory.archive.packs.storage import LocalStorage, Storage
 from memory.archive.rows import pages
 from memory.cold import ColdStore
@@ -17,7 +18,6 @@ def packs_at(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -
     home, address = LocalStorage(workspace.packs), settings.storage.strip()
     if not address:
         return home
-    from memory.archive.packs.pack_cache import CachedStorage, PackDigest
 
     def known(name: str) -> PackDigest | None:
         row = cold.read(lambda db: pages.pack_row(db, name))

@@ -6,6 +6,7 @@ worst a pack is left that nothing refers to. Nothing is deleted here unless `rel
 """
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING
 import apsw
 
 from foundation.clock import Clock, to_ms
+from foundation.files import child, exists, make_private_folder, read_bytes, remove, scan, touch, write_atomically
 from foundation.privacy import Cleared, clear
+from memory.archive.lifecycle.overdue import Overdue
 from memory.archive.packs.pack_cache import CachedStorage
 from memory.archive.packs.reader import PageReader
 from memory.archive.packs.storage import AT_REST, PAGES_A_FRAME, LocalStorage, Storage
 from memory.archive.packs.unknown_packs import index_lost, strangers
-from memory.archive.page_cache import PageCache
 from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
@@ -26,6 +28,7 @@ from memory.archive.texts import ArchivedTexts
 from memory.archive.write.costs import FileArchiveOptions, PageCosts
 from memory.cold import ColdStore, deletions
 from memory.pages.render.header import text_digest
+from memory.pages.render.modes import Mode, mode_named
 from memory.pages.types import ArchiveEstimate, ArchiveResult, ArchiveRow, EntryText, PageRow, PageText
 from memory.records import Entry, IntegrityProblem
 from memory.settings import ArchiveSettings
@@ -33,12 +36,45 @@ from memory.settings import ArchiveSettings
 if TYPE_CHECKING:
     from memory.archive.lifecycle.deletion import ConversationDeleter, DeletionResult
     from memory.archive.lifecycle.move import PageMover
-    from memory.archive.lifecycle.overdue import Overdue
     from memory.archive.lifecycle.repack import Repacker
     from memory.archive.repair.entries import RestoredText
     from memory.archive.write.archiver import AfterArchive, Archiver
-    from memory.pages.render.modes import Mode
     from memory.pages.types import OnPage
+
+
+KEPT_FOR = timedelta(days=1)
+
+
+class PageCache:
+    """A folder of `<page id>.png`, for a person to open and for a vision model to be sent; it can be rebuilt."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._swept_at: float | None = None
+
+    def put(self, page_id: str, png: bytes) -> Path:
+        """The page as a file, which stays for a day at least."""
+        make_private_folder(self._folder)
+        self._sweep()
+        path = child(self._folder, f"{page_id}.png")
+        if not exists(path) or read_bytes(path) != png:
+            write_atomically(path, png, sync=False)  # compared above before it is given out again
+        touch(path, self._clock.now().timestamp())
+        return path
+
+    def drop(self, page_id: str) -> None:
+        remove(child(self._folder, f"{page_id}.png"), missing_ok=True)
+
+    def _sweep(self) -> None:
+        """Deletes pages that were not used for a day; once an hour at most."""
+        now = self._clock.now().timestamp()
+        if self._swept_at is not None and now - self._swept_at < 3600:
+            return
+        self._swept_at = now
+        for path, found in scan(self._folder, "pg_*.png"):
+            if now - found.st_mtime > KEPT_FOR.total_seconds():
+                remove(path, missing_ok=True)
 
 
 class Vault:
@@ -258,10 +294,8 @@ class Vault:
         return self._cold.read(lambda db: page_rows.warm_pages(db, before)) >= PAGES_A_FRAME
 
     @property
-    def overdue(self) -> "Overdue":
+    def overdue(self) -> Overdue:
         """Archiving of conversations by age."""
-        from memory.archive.lifecycle.overdue import Overdue
-
         return Overdue(self._cold, self.archive_entries)
 
     @property
@@ -297,9 +331,7 @@ class Vault:
 
         return PageMover(self._cold, self.storage, self._clock, self.page_reader, parity=self.settings.parity)
 
-    def _mode(self, name: str | None, dense: bool | None) -> "Mode":
-        from memory.pages.render.modes import mode_named
-
+    def _mode(self, name: str | None, dense: bool | None) -> Mode:
         return mode_named(name or self.settings.mode, self.settings.dense if dense is None else dense)
 
     def _changed(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import apsw
 
 from foundation.names import OWNER, PACK
+from memory.archive.packs.parity import parity_name
 from memory.archive.packs.storage import Storage
 from memory.cold import ColdStore
 from memory.cold.sql import fetch, run_many
@@ -46,8 +47,7 @@ def sweep(cold: ColdStore, storage: Storage, mine: Iterable[str] = ()) -> list[s
 
     A file that another program holds open (Windows), or a place that cannot be reached, is tried again another time.
     """
-    from memory.archive.packs.manifest import delete_manifest
-    from memory.archive.packs.parity import parity_name
+    from memory.archive.packs.manifest import delete_manifest  # loads zstandard
 
     mine = set(mine)
     found = cold.read(leaving)

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from memory.archive.write.dedup import ComposedEntry
+from memory.pages.cost.factsheet import factsheet
+from memory.pages.cost.profiles import profile_named
 from memory.pages.render.layout import LayoutSpan
 from memory.pages.types import PageRow
 from memory.settings import ArchiveSettings
+from models.tokens import estimate
 
 if TYPE_CHECKING:  # its module loads numpy
     from memory.archive.write.page_writer import PackedPage
@@ -31,14 +34,10 @@ class PageCosts:
         """How many tokens a text takes."""
         if self._count is not None:
             return self._count
-        from models.tokens import estimate
-
         return estimate
 
     def picture(self, mode: str) -> int:
         """What a page of that mode costs the profile's reader."""
-        from memory.pages.cost.profiles import profile_named
-
         return profile_named(self.profile).tokens(mode)
 
     def words(
@@ -49,8 +48,6 @@ class PageCosts:
 
     def row(self, page: "PackedPage", composed: Mapping[int, ComposedEntry] = NOTHING_COMPOSED) -> PageRow:
         """The page's row, its archive yet to be known. `composed` tells by key what was drawn of an entry."""
-        from memory.pages.cost.factsheet import factsheet
-
         return PageRow(
             id=page.id,
             archive=0,
