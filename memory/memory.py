@@ -13,7 +13,7 @@ from foundation.paths import Workspace
 from foundation.text.analysis import Analyser
 from foundation.workspace_trust import TrustStore, trust_store
 from memory.access import WorkspaceAccess
-from memory.archive.open_storage import packs_at
+from memory.archive.open_storage import open_storage
 from memory.archive.rows.facts import seal_older
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
@@ -101,7 +101,7 @@ class Memory:
     def vault(self) -> Vault:
         space = self.workspace
         vault = Vault(
-            packs_at(self.settings, space, self.cold),
+            open_storage(self.settings, space, self.cold),
             space.page_cache,
             self.cold,
             self._clock,

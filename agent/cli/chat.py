@@ -17,7 +17,7 @@ from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from foundation.workspace_trust import trust_store
 from memory.access import WorkspaceAccess
-from memory.archive.packs.unknown_packs import index_lost, strangers
+from memory.archive.packs.unknown_packs import index_lost, unknown_packs
 
 
 class ChatUnavailable(PalimpsestError):
@@ -171,7 +171,7 @@ def _with_link_dialogs(invocation: Invocation, opening: LaunchOptions) -> Launch
 
 def _index_lost(workspace: Workspace) -> str:
     """A notice where there are packs but no database, which will be rebuilt; else ""."""
-    if workspace.database.exists() or not (packs := strangers(workspace.packs, ())):
+    if workspace.database.exists() or not (packs := unknown_packs(workspace.packs, ())):
         return ""
     return index_lost(workspace.database, len(packs))
 

@@ -146,7 +146,7 @@ def _max_entry_bytes(memory: Memory) -> int:
 
 def _archive(memory: Memory, overdue: OverdueConversation, on_page: Callable[[int], None]) -> AgedConversation:
     label = clear(overdue.conversation.title) or overdue.conversation.id
-    result = memory.vault.overdue.put_away(overdue, on_page, label=label, most=_max_entry_bytes(memory))
+    result = memory.vault.overdue.archive_conversation(overdue, on_page, label=label, most=_max_entry_bytes(memory))
     return _aged_conversation(
         overdue,
         entries=result.entries,

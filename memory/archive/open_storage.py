@@ -1,4 +1,4 @@
-"""Where a workspace's packs stand: in its own folder, or where the setting `archive.storage` says."""
+"""Opens the storage of a workspace's packs: its own folder, or the remote place of the setting `archive.storage`."""
 
 from foundation.errors import Misuse
 from foundation.paths import Workspace
@@ -10,10 +10,10 @@ from memory.cold import ColdStore
 from memory.settings import ArchiveSettings
 
 
-def packs_at(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -> Storage:
-    """The place that the settings name; nothing is asked of it yet.
+def open_storage(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -> Storage:
+    """The configured storage; makes no request yet.
 
-    Raises Misuse for an address that is none, MissingLibrary where what reaches it is not installed.
+    Raises Misuse for an invalid address, MissingLibrary where its client library is not installed.
     """
     home, address = LocalStorage(workspace.packs), settings.storage.strip()
     if not address:

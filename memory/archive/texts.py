@@ -1,4 +1,4 @@
-"""Reading back: texts of pages and entries, with a cache, and reports of damage."""
+"""Texts of archived pages and entries: read back from pixels, with a cache, and reports of damage."""
 
 import threading
 from collections import OrderedDict
@@ -19,12 +19,12 @@ from memory.pages.render.header import text_digest
 from memory.pages.types import STORED, EntryText, PageRow, PageText
 from memory.records import Entry
 
-_PAGES_REMEMBERED = 64  # texts of recently read pages
+_CACHED_PAGES = 64  # texts of recently read pages
 _NOT_TO_THE_LETTER = "Its text is not to the letter: a page is damaged."
 
 
 class ArchivedTexts:
-    """Exact texts of what is archived. `kept` is the folder of texts kept beside explicit archives.
+    """Exact texts of archived pages and entries. `kept` is the folder of the sidecar texts of explicit archives.
 
     Methods are safe to call from any thread.
     """
@@ -39,11 +39,11 @@ class ArchivedTexts:
         self._unreported: list[str] = []
 
     def page(self, page_id: str) -> PageText:
-        """The page's text, from its pixels, or if they are damaged, from the text kept beside the archive.
+        """The page's text: from its pixels, or where they are damaged, from the archive's sidecar text.
 
         `troubles` reports the damage. Raises NotFound; Damaged where there is no such text.
         """
-        row, label, start = self._cold.read(lambda db: _row_and_place(db, page_id))
+        row, label, start = self._cold.read(lambda db: _row_and_offset(db, page_id))
         page = self._recent(page_id)
         if page is not None and page.label == label:
             return page
@@ -51,7 +51,7 @@ class ArchivedTexts:
         if page.trust is Trust.EXACT:
             with self._lock:
                 self._texts[page_id] = page
-                if len(self._texts) > _PAGES_REMEMBERED:
+                if len(self._texts) > _CACHED_PAGES:
                     self._texts.popitem(last=False)
         return page
 
@@ -69,20 +69,20 @@ class ArchivedTexts:
         """
         if entry.text is not None:
             return EntryText(text=entry.text, trust=entry.trust, told=entry.doubts)
-        found, sha256 = self._cold.read(
+        spans, sha256 = self._cold.read(
             lambda db: (page_rows.spans_of(db, entry.seq), page_rows.sha256_of(db, entry.seq))
         )
-        if not found:
+        if not spans:
             return self._restored(entry)
         try:
-            pages = {span.page: self._recent(span.page) or self.page(span.page) for span in found}
+            pages = {span.page: self._recent(span.page) or self.page(span.page) for span in spans}
         except NotFound:
             return self._restored(entry)
-        text = "".join(pages[s.page].text[s.page_start : s.page_start + s.length] for s in found)
-        sound = text_digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
-        drawn = tuple(page for page, read in pages.items() if read.engine != STORED)
-        told = entry.doubts if sound else (*entry.doubts, _NOT_TO_THE_LETTER)
-        return EntryText(text=text, trust=Trust.APPROXIMATE if told else Trust.EXACT, pages=drawn, told=told)
+        text = "".join(pages[s.page].text[s.page_start : s.page_start + s.length] for s in spans)
+        is_sound = text_digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
+        page_ids = tuple(page for page, read in pages.items() if read.engine != STORED)
+        doubts = entry.doubts if is_sound else (*entry.doubts, _NOT_TO_THE_LETTER)
+        return EntryText(text=text, trust=Trust.APPROXIMATE if doubts else Trust.EXACT, pages=page_ids, told=doubts)
 
     def troubles(self) -> list[str]:
         """Damage found since the last call: a sentence per page, each reported once."""
@@ -115,7 +115,8 @@ class ArchivedTexts:
                 self._texts.pop(page_id, None)
 
     def _restored(self, entry: Entry) -> EntryText:
-        """The text of an entry whose pages were deleted during the read: it is in the store again. Raises Damaged."""
+        """Text of an entry whose pages were deleted during the read, and which is in the store again. Raises
+        Damaged."""
         now = self._cold.entry(entry.seq)
         if now.text is not None:
             return EntryText(text=now.text, trust=now.trust, told=now.doubts)
@@ -128,23 +129,29 @@ class ArchivedTexts:
     def _read(self, row: PageRow, label: str, start: int) -> PageText:
         from memory.pages.read.reader import read_picture
 
-        read, away, why = None, None, "its pixels do not match its hash"
+        read, unreachable, why = None, None, "its pixels do not match its hash"
         try:
             read = read_picture(self._page_reader.png(row), label=label, sha256=row.sha256, page_id=row.id)
         except (Damaged, NotAPage) as error:
-            away = error if isinstance(error, StorageUnreachable) else None
+            unreachable = error if isinstance(error, StorageUnreachable) else None
             why = error.message.rstrip(".")
         if read is not None and read.trust is Trust.EXACT:
             return read
         if read is not None and read.page_id not in ("", row.id):
             read, why = None, f"page {read.page_id} stands in its place"
-        kept = self._kept_text(row, label, start)
-        if away is not None and kept is None:
-            raise away
-        if kept is not None:
+        sidecar_text = self._sidecar_text(row, label, start)
+        if unreachable is not None and sidecar_text is None:
+            raise unreachable
+        if sidecar_text is not None:
             self._report(row, label, why, "Its text is taken from memory/archive, where it was kept to the letter.")
             return PageText(
-                text=kept, trust=Trust.EXACT, engine=STORED, read_ms=0.0, page_id=row.id, number=row.number, label=label
+                text=sidecar_text,
+                trust=Trust.EXACT,
+                engine=STORED,
+                read_ms=0.0,
+                page_id=row.id,
+                number=row.number,
+                label=label,
             )
         if read is not None:
             return read
@@ -155,22 +162,22 @@ class ArchivedTexts:
             f"`{PROGRAM} check --repair` mends what can be mended; else a backup of the workspace has the page.",
         )
 
-    def _kept_text(self, row: PageRow, label: str, start: int) -> str | None:
+    def _sidecar_text(self, row: PageRow, label: str, start: int) -> str | None:
         if self._kept is None:
             return None
         return kept_page(self._kept, label, start, row.chars, row.sha256)
 
-    def _report(self, row: PageRow, label: str, why: str, then: str) -> None:
+    def _report(self, row: PageRow, label: str, why: str, consequence: str) -> None:
         with self._lock:
             if row.id not in self._reported:
                 self._reported.add(row.id)
                 self._unreported.append(
-                    f"Page {row.id} of “{label}” is damaged: {why}. {then} "
+                    f"Page {row.id} of “{label}” is damaged: {why}. {consequence} "
                     f"`{PROGRAM} check --repair` mends what can be mended."
                 )
 
 
-def _row_and_place(db: apsw.Connection, page_id: str) -> tuple[PageRow, str, int]:
-    """The page, its archive's label, and where in the archive's text it begins."""
+def _row_and_offset(db: apsw.Connection, page_id: str) -> tuple[PageRow, str, int]:
+    """The page, its archive's label, and its offset in the archive's text."""
     row = page_rows.page_row(db, page_id)
     return row, archive_rows.label_of(db, row.archive), page_rows.start_of(db, row)

@@ -1,8 +1,8 @@
-"""The vault: where text becomes pages, and pages become text again.
+"""The vault: archives text as pages, and reads pages back as text.
 
-The order is what keeps it safe: packs are written and synced, opened again, read and compared; then one transaction
-adds the rows and lets the text go. Killed anywhere, a text is in the store or in the pages, never in neither, and at
-worst a pack is left that nothing refers to. Nothing is deleted here unless `release` is told to.
+The order of steps makes it crash-safe: packs are written and synced, reopened, read and compared; then one transaction
+adds the rows and removes the text from the store. After a crash at any point a text is in the store or in the pages,
+and at worst an unreferenced pack is left. Only `release` and the deletion of a conversation delete pages.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from memory.archive.lifecycle.overdue import Overdue
 from memory.archive.packs.pack_cache import CachedStorage
 from memory.archive.packs.reader import PageReader
 from memory.archive.packs.storage import AT_REST, PAGES_A_FRAME, LocalStorage, Storage
-from memory.archive.packs.unknown_packs import index_lost, strangers
+from memory.archive.packs.unknown_packs import index_lost, unknown_packs
 from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
@@ -80,7 +80,7 @@ class PageCache:
 class Vault:
     """The archive of one workspace. `count` counts a text's tokens, and `tokenizer` is its name.
 
-    `kept` is the folder of the texts that stand beside explicit archives: a damaged page is read from there.
+    `kept` is the folder of the sidecar texts of explicit archives: a damaged page is read from there.
 
     Methods are safe to call from any thread.
     """
@@ -122,15 +122,15 @@ class Vault:
         also: "AfterArchive | None" = None,
         on_page: "OnPage | None" = None,
     ) -> ArchiveResult:
-        """The text as pages. Each page's text is an entry of kind page, in a conversation of `kind` titled `label`.
+        """Archives a text as pages. Each page is an entry of kind page, in a conversation of `kind` titled `label`.
 
-        Pages of an older file that hold its words already are its pages too. Without `keep_entry` there are pages
-        alone, which search does not find. `also` runs in the same transaction. `on_page` is told how many pages are
-        written and proven; what it raises ends the archiving, and nothing is kept of it. Raises Misuse for an unknown
-        mode, and Damaged where a page does not read back.
+        Pages of an older file with the same text are shared. Without `keep_entry` there are no entries, and search does
+        not find the pages. `also` runs in the same transaction. `on_page` receives the number of written and verified
+        pages; an exception from it cancels the archiving without a trace. Raises Misuse for an unknown mode, and
+        Damaged where a page does not read back.
         """
-        how = FileArchiveOptions(keep_entry=keep_entry, kind=kind, origin=origin)
-        return self._bindery.text(text, label, self._mode(mode, dense), how, also=also, on_page=on_page)
+        options = FileArchiveOptions(keep_entry=keep_entry, kind=kind, origin=origin)
+        return self._archiver.text(text, label, self._mode(mode, dense), options, also=also, on_page=on_page)
 
     def archive_entries(
         self,
@@ -142,19 +142,19 @@ class Vault:
         also: Callable[[apsw.Connection], None] | None = None,
         on_page: "OnPage | None" = None,
     ) -> ArchiveResult:
-        """The texts of entries of one conversation as pages; from the commit on, pages are their home.
+        """Archives entries of one conversation as pages; from the commit on their text is on the pages alone.
 
-        `also` runs in the same transaction. Passages that stand on a page already are not drawn again. Entries that
-        the archive has already are passed over. Raises OutOfDate where an entry changed meanwhile: then nothing was
-        let go, and neither was `also` done.
+        `also` runs in the same transaction. Passages that are on a page already are not drawn again. Archived entries
+        are skipped. Raises OutOfDate where an entry changed meanwhile: then nothing was removed from the store, and
+        `also` did not run.
         """
-        return self._bindery.entries(entries, label, self._mode(mode, dense), also=also, on_page=on_page)
+        return self._archiver.entries(entries, label, self._mode(mode, dense), also=also, on_page=on_page)
 
     def expected(
         self, entries: Sequence[Entry], *, mode: str | None = None, dense: bool | None = None
     ) -> ArchiveEstimate:
-        """What `archive_entries` would give, to the token. Draws nothing."""
-        return self._bindery.expected(entries, self._mode(mode, dense))
+        """Exact estimate of the pages and tokens of `archive_entries`. Draws nothing."""
+        return self._archiver.expected(entries, self._mode(mode, dense))
 
     # ── out ──
 
@@ -175,7 +175,7 @@ class Vault:
         return self._texts.troubles()
 
     def standing_text(self, entry: Entry) -> "RestoredText":
-        """The entry's text as far as it can be read, with marks for lost pages. Raises StorageUnreachable alone."""
+        """The readable part of the entry's text, with marks for lost pages. Raises only StorageUnreachable."""
         from memory.archive.repair.entries import standing_text
 
         return standing_text(self, self._cold, entry)
@@ -185,12 +185,12 @@ class Vault:
         return self._cold.read(lambda db: page_rows.sha256_of_page(db, page_id)) is not None
 
     def contradicts(self, page_id: str, text: str) -> bool:
-        """Whether this workspace has a page of that id with another text: then a picture of that name is forged."""
+        """Whether this workspace has a page of that id with another text: then a picture with the id is forged."""
         known = self._cold.read(lambda db: page_rows.sha256_of_page(db, page_id))
         return known is not None and known != text_digest(text)
 
     def png(self, page_id: str) -> Path:
-        """The page as a file in the page cache, there for a day at least. Raises NotFound, Damaged."""
+        """The page as a file in the page cache, which stays for a day at least. Raises NotFound, Damaged."""
         return self._cache.put(
             page_id, self.page_reader.png(self._cold.read(lambda db: page_rows.page_row(db, page_id)))
         )
@@ -204,7 +204,7 @@ class Vault:
         return self._cold.read(lambda db: page_rows.page_row(db, page_id))
 
     def spans(self, entry: int) -> list[page_rows.EntrySpan]:
-        """Where the entry's text stands on pages, in order."""
+        """Spans of the entry's text on pages, in order."""
         return self._cold.read(lambda db: page_rows.spans_of(db, entry))
 
     def label_doubts(self, archive: int) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ class Vault:
         return self._cold.read(lambda db: archive_rows.page_label_doubts(db, page_id))
 
     def archives(self) -> list[ArchiveRow]:
-        """What was archived, newest first."""
+        """All archives, newest first."""
         return self._cold.read(archive_rows.archive_rows)
 
     def find_archive(self, ref: str | int) -> ArchiveRow:
@@ -227,26 +227,26 @@ class Vault:
 
     def tag(self, archive: int, name: str) -> ArchiveRow:
         cleared = clear(name)
-        return self._changed(archive, lambda db: archive_rows.tag(db, archive, cleared))
+        return self._update_archive(archive, lambda db: archive_rows.tag(db, archive, cleared))
 
     def untag(self, archive: int, name: str) -> ArchiveRow:
-        return self._changed(archive, lambda db: archive_rows.untag(db, archive, name))
+        return self._update_archive(archive, lambda db: archive_rows.untag(db, archive, name))
 
     def pin(self, archive: int) -> ArchiveRow:
-        """What is old passes it over."""
-        return self._changed(archive, lambda db: archive_rows.pin(db, archive, True))
+        """Exempts the archive's conversation from archiving by age."""
+        return self._update_archive(archive, lambda db: archive_rows.pin(db, archive, True))
 
     def unpin(self, archive: int) -> ArchiveRow:
-        return self._changed(archive, lambda db: archive_rows.pin(db, archive, False))
+        return self._update_archive(archive, lambda db: archive_rows.pin(db, archive, False))
 
     def relabel(self, archive: int, label: str) -> ArchiveRow:
         cleared = clear(label)
-        return self._changed(archive, lambda db: archive_rows.relabel(db, archive, cleared))
+        return self._update_archive(archive, lambda db: archive_rows.relabel(db, archive, cleared))
 
     # ── upkeep ──
 
     def check(self) -> list[IntegrityProblem]:
-        """Every pack and page read and compared with the index. Takes about a second for a thousand pages."""
+        """Reads every pack and page, and compares them with the index. About a second for a thousand pages."""
         from memory.archive.repair.check import inspect_all
 
         if isinstance(self.storage, CachedStorage):
@@ -254,42 +254,42 @@ class Vault:
         return inspect_all(self._cold, self.storage)
 
     def index_lost(self) -> str:
-        """A sentence where there are packs and the store knows none of them; "" where all is well."""
+        """A warning where there are packs, and the store has rows of none of them; "" otherwise."""
         if isinstance(self.storage, LocalStorage) and not self._cold.read(page_rows.knows_packs):
             known = self._cold.read(pack_gc.leaving)
-            if lost := strangers(self.storage.folder, known):
-                return index_lost(self._cold.database, len(lost))
+            if unknown := unknown_packs(self.storage.folder, known):
+                return index_lost(self._cold.database, len(unknown))
         return ""
 
     def release(self, page_ids: Sequence[str] = ()) -> None:
-        """Lets go of pages whose words were deleted, and of packs that hold no other page.
+        """Deletes pages whose text was deleted, and packs without any other page.
 
-        A text that others share with such a page goes back to the store first, so that it stands.
+        A text that other entries share with such a page is restored to the store first.
         """
         from memory.archive.lifecycle.release import PageReleaser
 
-        gone = PageReleaser(self._cold, self.storage, self.page_reader, self._moving, self._texts.exact_entry).release(
-            page_ids
-        )
-        self._texts.forget(gone)
-        for page_id in gone:
+        released = PageReleaser(
+            self._cold, self.storage, self.page_reader, self._page_mover, self._texts.exact_entry
+        ).release(page_ids)
+        self._texts.forget(released)
+        for page_id in released:
             self._cache.drop(page_id)
 
     def delete_conversation(self, seq: int) -> "DeletionResult":
-        """Deletes it for good, with its pages. Noted first: where it is cut short, `finish_deletions` goes on.
+        """Deletes a conversation for good, with its pages. `finish_deletions` resumes an interrupted deletion.
 
         Raises NotFound; StoreBusy while an answer is being written in it.
         """
         return self.deleter.delete(seq)
 
     def finish_deletions(self) -> int:
-        """Goes on with deletions that were cut short; how many are done now. Quick where there are none."""
+        """Resumes interrupted deletions; gives the number of finished ones. Quick where there are none."""
         if self._cold.read_only or not self._cold.read(deletions.unfinished):
             return 0
         return self.deleter.finish()
 
     def fills_a_frame(self) -> bool:
-        """Whether enough pages have come to rest that packing them anew is worth while. Quick; loads nothing."""
+        """Whether enough pages are at rest to repack them. Quick; loads nothing."""
         before = to_ms(self._clock.now() - AT_REST)
         return self._cold.read(lambda db: page_rows.warm_pages(db, before)) >= PAGES_A_FRAME
 
@@ -300,24 +300,24 @@ class Vault:
 
     @property
     def repacking(self) -> "Repacker":
-        """What brings pages to rest: `due()` says how many there are, `run(…)` packs them tighter."""
+        """Repacks pages at rest: `due()` gives their number, `run(…)` packs them tighter."""
         from memory.archive.lifecycle.repack import Repacker
 
-        return Repacker(self._cold, self._clock, self._moving)
+        return Repacker(self._cold, self._clock, self._page_mover)
 
     def close(self) -> None:
-        """Lets go of a connection to a place elsewhere."""
+        """Closes the connection to remote storage."""
         self.storage.close()
 
     # ── within ──
 
     @cached_property
-    def _bindery(self) -> "Archiver":
+    def _archiver(self) -> "Archiver":
         from memory.archive.write.archiver import Archiver
 
-        figures = PageCosts(self.settings, self._count, self._tokenizer)
+        costs = PageCosts(self.settings, self._count, self._tokenizer)
         parity = self.settings.parity
-        return Archiver(self.storage, self._cold, self._clock, figures, self.exact_text, parity=parity)
+        return Archiver(self.storage, self._cold, self._clock, costs, self.exact_text, parity=parity)
 
     @cached_property
     def deleter(self) -> "ConversationDeleter":
@@ -326,7 +326,7 @@ class Vault:
         return ConversationDeleter(self._cold, self.storage, self.release, self._texts.exact_entry)
 
     @cached_property
-    def _moving(self) -> "PageMover":
+    def _page_mover(self) -> "PageMover":
         from memory.archive.lifecycle.move import PageMover
 
         return PageMover(self._cold, self.storage, self._clock, self.page_reader, parity=self.settings.parity)
@@ -334,13 +334,13 @@ class Vault:
     def _mode(self, name: str | None, dense: bool | None) -> Mode:
         return mode_named(name or self.settings.mode, self.settings.dense if dense is None else dense)
 
-    def _changed(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:
+    def _update_archive(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:
         from memory.archive.rows.facts import seal
 
         def transaction(db: apsw.Connection) -> ArchiveRow:
             change(db)
-            found = archive_rows.find_archive(db, archive)
+            row = archive_rows.find_archive(db, archive)
             seal(db, self.storage, archive_rows.packs_of_archive(db, archive))
-            return found
+            return row
 
         return self._cold.write(transaction)

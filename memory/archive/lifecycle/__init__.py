@@ -1,1 +1,1 @@
-"""What happens to archives later: aging, deletion, moves, repacking."""
+"""Lifecycle of archives: archiving by age, deletion, moves, repacking."""

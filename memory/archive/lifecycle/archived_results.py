@@ -1,7 +1,7 @@
-"""Memory tools' results that left for pages and hold words of a conversation that goes: their text comes back first.
+"""Archived tool results that quote a conversation to be deleted: restores their text to the store first.
 
-No word may be taken out of a page, so the archive that such a result stands in is dissolved: the texts of all its
-entries stand in the store again, and its pages go.
+A page cannot be edited, so the whole archive of such a result is dissolved: the texts of all its entries return to the
+store, and its pages are deleted.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,14 +19,14 @@ from memory.records import Entry
 
 
 class ArchivedResultPages(Struct, frozen=True):
-    """The pages that such results stood on, and the ids of results that may hold words of it and are on pages still."""
+    """Pages of such results, and ids of results that may quote the conversation and are still on pages."""
 
     pages: frozenset[str] = frozenset()
     left: tuple[str, ...] = ()
 
 
 class ArchivedResults:
-    """One vault's."""
+    """Restores archived tool results of one vault."""
 
     def __init__(
         self, cold: ColdStore, release: Callable[[Sequence[str]], None], text_of: Callable[[Entry], str | None]
@@ -35,37 +35,39 @@ class ArchivedResults:
         self._release = release
         self._text_of = text_of
 
-    def bring_back(self, conversation: int) -> ArchivedResultPages:
-        """Before the conversation's rows go."""
-        found, refs = self._cold.read(lambda db: (results_beside(db, conversation), refs_of(db, conversation)))
-        away = [one for one in found if one.refs is None]
-        if not (away and refs):
+    def restore_quoting(self, conversation: int) -> ArchivedResultPages:
+        """Restores the results that quote the conversation. To be called before its rows are deleted."""
+        results, refs = self._cold.read(lambda db: (results_beside(db, conversation), refs_of(db, conversation)))
+        archived = [result for result in results if result.refs is None]
+        if not (archived and refs):
             return ArchivedResultPages()
-        read = [self._read(one) for one in away]
-        meant = {one.seq for one in holding([*(one for one in found if one.refs is not None), *read], refs)}
-        held = [one.seq for one in read if one.seq in meant]
-        pages = self._cold.write(lambda db: _orphaned(db, held)) if held else frozenset[str]()
+        read = [self._read(result) for result in archived]
+        quoting = {
+            result.seq for result in holding([*(result for result in results if result.refs is not None), *read], refs)
+        }
+        to_restore = [result.seq for result in read if result.seq in quoting]
+        pages = self._cold.write(lambda db: _detach_archives(db, to_restore)) if to_restore else frozenset[str]()
         if pages:
             with suppress(MemoryFailure, OSError):
                 self._release(sorted(pages))
-        unread = {one.seq for one in read if one.refs is None}
-        still = self._cold.entries([*held, *unread])
+        unread = {result.seq for result in read if result.refs is None}
+        still = self._cold.entries([*to_restore, *unread])
         return ArchivedResultPages(pages, tuple(sorted(entry.id for entry in still.values() if entry.text is None)))
 
-    def _read(self, one: StoredToolResult) -> StoredToolResult:
+    def _read(self, result: StoredToolResult) -> StoredToolResult:
         with suppress(MemoryFailure, OSError):
-            text = self._text_of(self._cold.entry(one.seq))
+            text = self._text_of(self._cold.entry(result.seq))
             if text is not None:
-                return StoredToolResult(one.seq, one.id, refs_in(text))
-        return one
+                return StoredToolResult(result.seq, result.id, refs_in(text))
+        return result
 
 
-def _orphaned(db: apsw.Connection, seqs: Sequence[int]) -> frozenset[str]:
-    """The archives of these entries' pages are nobody's from this transaction on; gives those pages."""
+def _detach_archives(db: apsw.Connection, seqs: Sequence[int]) -> frozenset[str]:
+    """Detaches the archives of these entries' pages from their conversation; gives the pages."""
     pages = {span.page for seq in seqs for span in page_rows.spans_of(db, seq)}
     archives = set[int]()
-    for some in batches(sorted(pages)):
-        archives.update(row[0] for row in each(db, f"SELECT archive FROM pages WHERE id IN ({marks(some)})", some))
+    for batch in batches(sorted(pages)):
+        archives.update(row[0] for row in each(db, f"SELECT archive FROM pages WHERE id IN ({marks(batch)})", batch))
     for archive in archives:
         run(db, "UPDATE archives SET conversation = NULL WHERE seq = ?", (archive,))
     return both_forms(pages)

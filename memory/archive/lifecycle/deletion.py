@@ -1,7 +1,8 @@
-"""Deleting a conversation for good: noted first, then done, and finished by whoever comes next where it is cut short.
+"""Deletion of a conversation for good: journaled, and resumed by the next writer after an interruption.
 
-In order: it is noted in the index; its rows go, its packs' manifests forget it and a tombstone stands beside them, in
-one transaction; its pages and packs go; then the note says that it is finished. One process does it at a time.
+In order: the deletion is journaled; one transaction deletes the rows, removes the conversation from the manifests of
+its packs and writes a tombstone beside them; the pages and packs are deleted; the journal marks the deletion as
+finished. One process at a time.
 """
 
 import errno
@@ -29,21 +30,21 @@ from memory.errors import MemoryFailure, StorageUnreachable, StoreBusy, StoreFul
 from memory.records import Entry
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
-PATIENCE = 60  # seconds that one deletion waits for another
+LOCK_WAIT_S = 60  # seconds that one deletion waits for another
 
 
 class DeletionResult(Struct, frozen=True):
-    """The pages that carried nothing else, and whether all of it is gone: else the next opening goes on."""
+    """Pages of the conversation alone, and whether the deletion is finished; else the next opening resumes it."""
 
     pages: tuple[str, ...]
     finished: bool
-    changed: tuple[str, ...] = ()  # ids of the conversations whose tool results held words of it
-    left: tuple[str, ...] = ()  # ids of tool results that may hold some still: they could not be read
+    changed: tuple[str, ...] = ()  # ids of the conversations whose tool results quoted it
+    left: tuple[str, ...] = ()  # ids of tool results that may still quote it: they could not be read
 
 
 class ConversationDeleter:
-    """One vault's. `release` lets go of pages, and of what an earlier deletion left behind. `text_of` gives an entry's
-    text where it can be had to the letter."""
+    """Deletes conversations of one vault. `release` deletes pages, and leftovers of earlier deletions. `text_of` gives
+    an entry's exact text, or None."""
 
     def __init__(
         self,
@@ -58,13 +59,14 @@ class ConversationDeleter:
         self._results = ArchivedResults(cold, release, text_of)
 
     def delete(self, seq: int) -> DeletionResult:
-        """Raises NotFound; StoreBusy while an answer is being written in it, or another deletion takes long; StoreFull,
-        which says whether the deletion is noted and will be finished, or is not begun."""
+        """Deletes a conversation. Raises NotFound; StoreBusy while an answer is being written in it, or another
+        deletion takes long; StoreFull, which says whether the deletion is journaled and will be finished, or has not
+        begun."""
         self._cold.recover()
-        with self._alone(PATIENCE):
-            noted = self._cold.write(lambda db: self._noted(db, seq))
+        with self._exclusive(LOCK_WAIT_S):
+            noted = self._cold.write(lambda db: self._journal(db, seq))
             try:
-                return self.carry_on(noted)
+                return self.run_deletion(noted)
             except (StoreFull, OSError) as error:
                 if isinstance(error, OSError) and error.errno not in _NO_SPACE:
                     raise
@@ -75,60 +77,64 @@ class ConversationDeleter:
                 ) from error
 
     def finish(self) -> int:
-        """Finishes what was begun; how many deletions were. Another process that is at it is left to it."""
-        begun = self._cold.read(deletions.unfinished)
-        if not begun:
+        """Resumes interrupted deletions; gives the number of finished ones. Skips those of a running process."""
+        unfinished = self._cold.read(deletions.unfinished)
+        if not unfinished:
             return 0
         count = 0
-        with suppress(StoreBusy), self._alone(0):
-            for one in self._cold.read(deletions.unfinished):
+        with suppress(StoreBusy), self._exclusive(0):
+            for deletion in self._cold.read(deletions.unfinished):
                 try:
-                    count += self.carry_on(one).finished
-                except StoreBusy:  # it is written in again: who began to delete it was told so
-                    self._cold.write(lambda db, token=one.token: deletions.withdraw(db, token))
+                    count += self.run_deletion(deletion).finished
+                except StoreBusy:  # it is in use again, which the deleting process has reported
+                    self._cold.write(lambda db, token=deletion.token: deletions.withdraw(db, token))
         return count
 
-    def _noted(self, db: apsw.Connection, seq: int) -> Deletion:
+    def _journal(self, db: apsw.Connection, seq: int) -> Deletion:
         conversations.refuse_in_use(db, seq)
         return deletions.note(db, seq, to_ms(self._cold.clock.now()))
 
-    def carry_on(self, one: Deletion) -> DeletionResult:
-        results = self._results.bring_back(one.conversation)
-        pages, changed = self._cold.write(lambda db: self._gone(db, one, results.pages))
+    def run_deletion(self, deletion: Deletion) -> DeletionResult:
+        results = self._results.restore_quoting(deletion.conversation)
+        pages, changed = self._cold.write(lambda db: self._delete_rows(db, deletion, results.pages))
         self._cold.empty_journal()
         with suppress(MemoryFailure, OSError):  # what cannot be reached or read now is tried again
             self.release(pages)
             pack_gc.sweep(self._cold, self._storage)
-        return DeletionResult(pages, self._cold.write(lambda db: settled(db, one)), changed, results.left)
+        return DeletionResult(
+            pages, self._cold.write(lambda db: finish_if_complete(db, deletion)), changed, results.left
+        )
 
-    def _gone(
-        self, db: apsw.Connection, one: Deletion, beside: frozenset[str]
+    def _delete_rows(
+        self, db: apsw.Connection, deletion: Deletion, result_pages: frozenset[str]
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Its rows, its manifests' facts and its recalled words go; the tombstone comes."""
-        pages, changed, packs = tuple[str, ...](), tuple[str, ...](), {"", *page_rows.packs_of(db, one.pages)}
-        if first(db, "SELECT 1 FROM conversations WHERE seq = ?", (one.conversation,)) is not None:
-            conversations.refuse_in_use(db, one.conversation)
-            drawn = _pages_of(db, one.conversation, "SELECT id FROM pages WHERE archive IN ({})")
-            held = _pages_of(db, one.conversation, "SELECT page FROM archive_pages WHERE archive IN ({})")
-            blanked = blank_results(db, one.conversation, self._cold.analyse, beside)
+        """Deletes rows, manifest facts and recalled quotations, and writes the tombstone."""
+        pages, changed, packs = tuple[str, ...](), tuple[str, ...](), {"", *page_rows.packs_of(db, deletion.pages)}
+        if first(db, "SELECT 1 FROM conversations WHERE seq = ?", (deletion.conversation,)) is not None:
+            conversations.refuse_in_use(db, deletion.conversation)
+            drawn_pages = _pages_of(db, deletion.conversation, "SELECT id FROM pages WHERE archive IN ({})")
+            held_pages = _pages_of(db, deletion.conversation, "SELECT page FROM archive_pages WHERE archive IN ({})")
+            blanked = blank_results(db, deletion.conversation, self._cold.analyse, result_pages)
             changed = _conversations_of(db, blanked.seqs)
-            sent = blank_recalled(db, one.conversation, blanked.refs)
-            own = [seq for (seq,) in each(db, "SELECT seq FROM entries WHERE conversation = ?", (one.conversation,))]
-            spans = {span.page for seq in [*own, *sent, *blanked.seqs] for span in page_rows.spans_of(db, seq)}
-            packs |= page_rows.packs_of(db, {*drawn, *held, *spans})
-            deletions.put_pages(db, one.token, drawn)
-            pages = self._cold.delete_rows(db, one.conversation)
+            sent = blank_recalled(db, deletion.conversation, blanked.refs)
+            entry_seqs = [
+                seq for (seq,) in each(db, "SELECT seq FROM entries WHERE conversation = ?", (deletion.conversation,))
+            ]
+            spans = {span.page for seq in [*entry_seqs, *sent, *blanked.seqs] for span in page_rows.spans_of(db, seq)}
+            packs |= page_rows.packs_of(db, {*drawn_pages, *held_pages, *spans})
+            deletions.put_pages(db, deletion.token, drawn_pages)
+            pages = self._cold.delete_rows(db, deletion.conversation)
         with suppress(
             StorageUnreachable
-        ):  # the words go from here all the same; the rest is done when it can be reached
-            write_tombstones(self._storage, stones(db))
+        ):  # the local text is deleted all the same; the rest follows when the storage is reachable
+            write_tombstones(self._storage, tombstones_of(db))
             seal(db, self._storage, sorted(packs))
         return pages, changed
 
     @contextmanager
-    def _alone(self, patience: float) -> Generator[None]:
+    def _exclusive(self, timeout: float) -> Generator[None]:
         self._cold.refuse_read_only()
-        lock = FileLock(self._cold.database.with_name("delete.lock"), timeout=patience)
+        lock = FileLock(self._cold.database.with_name("delete.lock"), timeout=timeout)
         try:
             lock.acquire()
         except LockTimeout as error:
@@ -141,9 +147,12 @@ class ConversationDeleter:
             lock.release()
 
 
-def stones(db: apsw.Connection) -> list[Tombstone]:
-    """The tombstone of each conversation that is to be gone, as the index knows it."""
-    return [Tombstone(token=one.token, deleted_ms=one.deleted_ms, pages=one.pages) for one in deletions.deletions(db)]
+def tombstones_of(db: apsw.Connection) -> list[Tombstone]:
+    """Tombstones of the deletions in the journal."""
+    return [
+        Tombstone(token=deletion.token, deleted_ms=deletion.deleted_ms, pages=deletion.pages)
+        for deletion in deletions.deletions(db)
+    ]
 
 
 def _pages_of(db: apsw.Connection, conversation: int, sql: str) -> set[str]:
@@ -156,10 +165,10 @@ def _conversations_of(db: apsw.Connection, seqs: Sequence[int]) -> tuple[str, ..
     return tuple(sorted({row[0] for seq in seqs for row in fetch(db, sql, (seq,))}))
 
 
-def settled(db: apsw.Connection, one: Deletion) -> bool:
-    """Whether no page and no file is left of what was deleted; then it is finished."""
+def finish_if_complete(db: apsw.Connection, deletion: Deletion) -> bool:
+    """Marks the deletion as finished where no page and no file of it is left; whether it is."""
     archives, pages = archive_rows.orphans(db)
     if archives or pages or "" in pack_gc.leaving(db).values():
         return False
-    deletions.finish(db, one.token)
+    deletions.finish(db, deletion.token)
     return True

@@ -1,6 +1,6 @@
-"""Pages move to a new pack: written, synced, opened again and compared; then one transaction says where they stand.
+"""Moves pages to a new pack: it is written, synced, reopened and compared; then one transaction updates the rows.
 
-The old packs are left to others' eyes until nothing refers to them, and go when nobody has them open.
+The old packs stay readable until nothing refers to them, and are deleted when no process has them open.
 """
 
 from collections.abc import Sequence
@@ -25,18 +25,20 @@ from memory.pages.types import OnPage, PageRow
 class PageMover:
     """Moves pages of one vault."""
 
-    def __init__(self, cold: ColdStore, storage: Storage, clock: Clock, stacks: PageReader, *, parity: int = 0) -> None:
+    def __init__(
+        self, cold: ColdStore, storage: Storage, clock: Clock, page_reader: PageReader, *, parity: int = 0
+    ) -> None:
         self._parity = parity
         self._cold = cold
         self._storage = storage
         self._clock = clock
-        self._stacks = stacks
+        self._page_reader = page_reader
 
     def move(self, rows: Sequence[PageRow], kind: str, on_page: OnPage | None = None) -> WrittenPack:
-        """The pages in a new pack of that kind, in this order.
+        """Moves the pages to a new pack of that kind, in this order.
 
-        Raises Damaged where a page cannot be read exactly, or does not come back; OutOfDate where another process moved
-        or deleted one meanwhile. Then all stands as it stood, and the new file goes.
+        Raises Damaged where a page cannot be read exactly, or does not read back; OutOfDate where another process moved
+        or deleted one meanwhile. Then nothing changes, and the new file is deleted.
         """
         name = pack_gc.announce(self._cold, new_pack_name())
         try:
@@ -48,29 +50,29 @@ class PageMover:
             self._compare(written, pictures)
             if self._parity:
                 write_parity(self._storage, name, self._parity)
-            old = self._cold.write(lambda db: self._exchange(db, rows, written, kind))
+            old = self._cold.write(lambda db: self._update_rows(db, rows, written, kind))
         except BaseException:
             pack_gc.sweep(self._cold, self._storage, [name])
             raise
         for pack in old:
-            self._stacks.forget(pack)
+            self._page_reader.forget(pack)
         pack_gc.sweep(self._cold, self._storage)
         return written
 
     def _picture(self, row: PageRow) -> PageImage:
-        png = self._stacks.png(row)
+        png = self._page_reader.png(row)
         read = read_picture(png, sha256=row.sha256, page_id=row.id, engine="cells")
         if read.trust is not Trust.EXACT:
             raise Damaged("A page is damaged", f"Page {row.id} does not match its hash. It stays where it is.")
         return PageImage(row.id, row.number, row.mode, row.chars, row.sha256, png)
 
     def _compare(self, written: WrittenPack, pictures: Sequence[PageImage]) -> None:
-        """What the new file gives back, bit for bit what the old ones gave: those were exact."""
+        """Raises Damaged unless the new file has every page bit for bit."""
         pack = Pack(self._storage, written.name)
         frame, unpacked = None, b""
         for position, picture in enumerate(pictures):
-            if (here := pack.frame_of(position)) != frame:
-                frame, unpacked = here, pack.unpacked(here)
+            if (page_frame := pack.frame_of(position)) != frame:
+                frame, unpacked = page_frame, pack.unpacked(page_frame)
             if pack.cut(position, unpacked) != picture.png:
                 raise Damaged(
                     "A page did not come back",
@@ -78,7 +80,7 @@ class PageMover:
                     "The disk or the memory may be failing: check them, then try again.",
                 )
 
-    def _exchange(self, db: apsw.Connection, rows: Sequence[PageRow], written: WrittenPack, kind: str) -> list[str]:
+    def _update_rows(self, db: apsw.Connection, rows: Sequence[PageRow], written: WrittenPack, kind: str) -> list[str]:
         row = PackRow(written.name, written.size, written.sha256, to_ms(self._clock.now()), kind)
         pages.insert_packs(db, [row])
         pack_gc.take_in(db, [row.name])

@@ -1,7 +1,7 @@
-"""What has not been touched for long leaves the store for pages: whole conversations, or the turns of one that goes on.
+"""Archiving by age: moves old text to pages, of whole conversations or of the old turns of an active one.
 
-Spared are conversations that are pinned, those in which an answer is being written or whose row is damaged, and of one
-that goes on the turns that are still in view. A damaged entry stays in the store, where a repair may still mend it.
+Excluded are conversations that are pinned, in which an answer is being written, or whose row is damaged, and the turns
+of an active conversation that are still in view. A damaged entry stays in the store, where a repair may restore it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ from memory.pages.types import ArchiveResult, OnPage
 from memory.records import Conversation, Entry
 
 PINNED = "pinned"
-"""A conversation with this label is spared."""
+"""A conversation with this label is excluded."""
 
 AT_ONCE = 2_000_000
 """Characters of one archive: some 250 pages, and a fraction of a second of the store."""
@@ -33,7 +33,7 @@ _OLD = """SELECT e.seq FROM entries e WHERE e.conversation = ? AND e.body IS NOT
 
 
 class OverdueConversation(Struct, frozen=True, kw_only=True):
-    """A conversation with text that has not been touched. `spared` says why it stays, "" where it leaves."""
+    """A conversation with old text. `spared` is the reason for excluding it, or ""."""
 
     conversation: Conversation
     entries: tuple[int, ...]  # seqs
@@ -41,7 +41,7 @@ class OverdueConversation(Struct, frozen=True, kw_only=True):
 
 
 class ArchivePortion(Struct, frozen=True, kw_only=True):
-    """What makes one archive, and the entries among it that stay."""
+    """Entries of one archive, and those among them that stay in the store."""
 
     entries: tuple[Entry, ...]
     damaged: tuple[Entry, ...] = ()
@@ -49,7 +49,7 @@ class ArchivePortion(Struct, frozen=True, kw_only=True):
 
 
 class OverdueResult(Struct, frozen=True, kw_only=True):
-    """What left for pages. `entries` counts those that left; `damaged` stay."""
+    """Result of a run. `entries` counts archived entries; `damaged` and `large` ones stay."""
 
     archived: tuple[ArchiveResult, ...]
     entries: int
@@ -65,23 +65,23 @@ class Overdue:
         self._archive = archive
 
     def conversations(self, before: datetime) -> list[OverdueConversation]:
-        """Conversations with text from before then that is still in the store, oldest first."""
-        return _old(self._cold, before)
+        """Conversations with text in the store from before that moment, oldest first."""
+        return _overdue_conversations(self._cold, before)
 
-    def portions(self, one: OverdueConversation, most: int) -> Iterator[ArchivePortion]:
-        """Its entries in batches that make one archive each. Apart from them the damaged ones and, unread, those
+    def portions(self, overdue: OverdueConversation, most: int) -> Iterator[ArchivePortion]:
+        """Entries of the conversation in batches of one archive each. Separate are damaged ones and, unread, those
         above `most` bytes."""
-        return _portions(self._cold, one.entries, most)
+        return _portions(self._cold, overdue.entries, most)
 
-    def put_away(
-        self, one: OverdueConversation, on_page: OnPage | None = None, *, label: str, most: int
+    def archive_conversation(
+        self, overdue: OverdueConversation, on_page: OnPage | None = None, *, label: str, most: int
     ) -> OverdueResult:
-        """Archives it, a portion at a time. Entries that changed meanwhile stay; so do damaged ones.
+        """Archives the conversation, a portion at a time. Entries that changed meanwhile stay; so do damaged ones.
 
-        An entry of more than `most` bytes stays, too, and is not read. `on_page` is called with the number of proven
-        pages; what it raises ends the run, and what was archived by then stays so.
+        An entry of more than `most` bytes stays too, and is not read. `on_page` receives the number of verified pages;
+        an exception from it ends the run, and finished archives stay.
         """
-        return _put_away(self._cold, one, partial(self._archive, label=label), on_page, most=most)
+        return _archive_conversation(self._cold, overdue, partial(self._archive, label=label), on_page, most=most)
 
 
 class Archive(Protocol):
@@ -90,50 +90,50 @@ class Archive(Protocol):
     def __call__(self, entries: Sequence[Entry], *, label: str, on_page: OnPage) -> ArchiveResult: ...
 
 
-def _old(cold: ColdStore, before: datetime) -> list[OverdueConversation]:
+def _overdue_conversations(cold: ColdStore, before: datetime) -> list[OverdueConversation]:
     ms = to_ms(before)
     sql = """SELECT DISTINCT c.seq FROM conversations c JOIN entries e ON e.conversation = c.seq
              WHERE c.kind = 'chat' AND e.body IS NOT NULL AND e.chars > 0 AND e.kind <> 'summary' AND e.time_ms < ?
              ORDER BY c.updated_ms, c.seq"""
     seqs = cold.read(lambda db: [row[0] for row in fetch(db, sql, (ms,))])
-    found: list[OverdueConversation] = []
+    candidates: list[OverdueConversation] = []
     for seq in seqs:
         with suppress(NotFound):  # deleted meanwhile
-            found.append(_look(cold, cold.conversation_at(seq), ms))
-    return [one for one in found if one.entries]
+            candidates.append(_overdue_entries(cold, cold.conversation_at(seq), ms))
+    return [candidate for candidate in candidates if candidate.entries]
 
 
-def _put_away(
+def _archive_conversation(
     cold: ColdStore,
-    one: OverdueConversation,
+    overdue: OverdueConversation,
     archive: Callable[..., ArchiveResult],
     on_page: OnPage | None,
     *,
     most: int,
 ) -> OverdueResult:
-    done: list[ArchiveResult] = []
+    results: list[ArchiveResult] = []
     damaged, large = list[Entry](), list[str]()
-    left = 0
-    for portion in _portions(cold, one.entries, most):
+    archived_entries = 0
+    for portion in _portions(cold, overdue.entries, most):
         damaged += portion.damaged
         large += portion.large
-        before = sum(len(archived.pages) for archived in done)
+        before = sum(len(archived.pages) for archived in results)
 
-        def told(page: int, before: int = before) -> None:
+        def report(page: int, before: int = before) -> None:
             if on_page is not None:
                 on_page(before + page)
 
         if not portion.entries:
             continue
         try:
-            done.append(archive(portion.entries, on_page=told))
+            results.append(archive(portion.entries, on_page=report))
         except (NotFound, OutOfDate):  # deleted, or changed
             continue
-        left += len(portion.entries)
-    return OverdueResult(archived=tuple(done), entries=left, damaged=tuple(damaged), large=tuple(large))
+        archived_entries += len(portion.entries)
+    return OverdueResult(archived=tuple(results), entries=archived_entries, damaged=tuple(damaged), large=tuple(large))
 
 
-def _look(cold: ColdStore, conversation: Conversation, ms: int) -> OverdueConversation:
+def _overdue_entries(cold: ColdStore, conversation: Conversation, ms: int) -> OverdueConversation:
     entries = cold.read(lambda db: [row[0] for row in fetch(db, _OLD, (conversation.seq, ms))])
     if to_ms(conversation.updated) >= ms and conversation.leaf is not None:
         in_view = {entry.seq for entry in cold.branch(conversation.leaf).entries}
@@ -152,23 +152,22 @@ def _spared(db: apsw.Connection, conversation: Conversation) -> str:
 
 
 def _portions(cold: ColdStore, seqs: Sequence[int], most: int) -> Iterator[ArchivePortion]:
-    """The entries, as many at a time as make one archive. Apart from them the damaged ones and, unread, those above
-    `most` bytes: a stranger's store may hold bodies of gigabytes, so sizes are looked at first.
-    """
-    sizes = [size for some in _each_200(seqs) for size in cold.read(partial(_sizes, seqs=some))]
+    """Batches of entries for one archive each. Separate are damaged ones and, unread, those above `most` bytes: an
+    untrusted store may hold bodies of gigabytes, so sizes are read first."""
+    sizes = [size for batch in _batches_of_200(seqs) for size in cold.read(partial(_sizes, seqs=batch))]
     if large := tuple(size.id for size in sizes if size.bytes > most):
         yield ArchivePortion(entries=(), large=large)
-    for chosen in _at_once(size for size in sizes if size.bytes <= most):
-        found = [entry for some in _each_200(chosen) for entry in cold.entries(some).values()]
-        found.sort(key=lambda entry: entry.seq)
+    for chosen in _archive_batches(size for size in sizes if size.bytes <= most):
+        entries = [entry for batch in _batches_of_200(chosen) for entry in cold.entries(batch).values()]
+        entries.sort(key=lambda entry: entry.seq)
         yield ArchivePortion(
-            entries=tuple(entry for entry in found if not entry.damaged),
-            damaged=tuple(entry for entry in found if entry.damaged),
+            entries=tuple(entry for entry in entries if not entry.damaged),
+            damaged=tuple(entry for entry in entries if entry.damaged),
         )
 
 
 class _Size(NamedTuple):
-    """Of an entry: the bytes that its text takes as it is stored, or unfolds to, at the least."""
+    """Size of an entry: a lower bound of its text's bytes, stored or decompressed."""
 
     seq: int
     id: str
@@ -185,12 +184,12 @@ def _sizes(db: apsw.Connection, seqs: Sequence[int]) -> list[_Size]:
     ]
 
 
-def _each_200(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
+def _batches_of_200(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
     return (seqs[start : start + 200] for start in range(0, len(seqs), 200))
 
 
-def _at_once(sizes: Iterable[_Size]) -> Iterator[list[int]]:
-    """The seqs of what makes one archive."""
+def _archive_batches(sizes: Iterable[_Size]) -> Iterator[list[int]]:
+    """Seqs of the entries of each archive."""
     chosen, chars = list[int](), 0
     for size in sizes:
         chosen.append(size.seq)

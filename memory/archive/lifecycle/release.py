@@ -1,7 +1,7 @@
-"""Letting go of pages whose words were deleted: no word of them stays in a pack, and no other text loses a word.
+"""Deletes pages whose text was deleted: none of it stays in a pack, and no other text is affected.
 
-What others share with such a page goes back to the store first; a file's page that another file holds stays whole.
-Packs with other pages in them are written anew without it.
+Text that other entries share with such a page is restored to the store first; a page that another file holds stays.
+Packs with other pages are rewritten without it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,58 +23,58 @@ from memory.records import Entry
 
 
 class PageReleaser:
-    """One vault's. `text_of` gives an entry's text where it can be had to the letter."""
+    """Deletes pages of one vault. `text_of` gives an entry's exact text, or None."""
 
     def __init__(
         self,
         cold: ColdStore,
         storage: Storage,
-        stacks: PageReader,
-        moving: PageMover,
+        page_reader: PageReader,
+        mover: PageMover,
         text_of: Callable[[Entry], str | None],
     ) -> None:
         self._cold = cold
         self._storage = storage
-        self._stacks = stacks
-        self._moving = moving
+        self._page_reader = page_reader
+        self._mover = mover
         self._text_of = text_of
 
     def release(self, page_ids: Iterable[str] = ()) -> list[str]:
-        """Lets go of these pages, as far as nobody else needs them, and of those an earlier release left behind.
+        """Deletes these pages, as far as no other text needs them, and those that an earlier release left.
 
-        Gives the ids of those that went.
+        Gives the ids of deleted pages.
         """
         archives, pages = self._cold.read(archive_rows.orphans)
         wanted = sorted({*page_ids, *pages})
         if not (wanted or archives):
             return []
         self._cold.write(lambda db: archive_rows.rehome(db, wanted))
-        self._give_back(self._cold.read(lambda db: archive_rows.shared_with(db, wanted)))
-        gone, packs, left = self._cold.write(lambda db: self._let_go(db, wanted))
-        for name in packs:
-            self._stacks.forget(name)
-        for name in left:
+        self._restore_texts(self._cold.read(lambda db: archive_rows.shared_with(db, wanted)))
+        deleted_pages, deleted_packs, partly_used = self._cold.write(lambda db: self._delete_rows(db, wanted))
+        for name in deleted_packs:
+            self._page_reader.forget(name)
+        for name in partly_used:
             rows = self._cold.read(lambda db, name=name: page_rows.pages_of_pack(db, name))
-            self._moving.move(rows, WARM)
+            self._mover.move(rows, WARM)
         pack_gc.sweep(self._cold, self._storage)
-        return gone
+        return deleted_pages
 
-    def _give_back(self, seqs: Sequence[int]) -> None:
-        """The texts of these entries stand in the store again, and on no page."""
+    def _restore_texts(self, seqs: Sequence[int]) -> None:
+        """Restores the texts of these entries to the store, and removes their spans."""
         for entry in self._cold.entries(seqs).values():
             text = self._text_of(entry)
-            if text is None:  # its pages are damaged: what is left of it stays on them
+            if text is None:  # its pages are damaged: the rest of it stays on them
                 continue
-            self._cold.write(lambda db, entry=entry, text=text: self._take_off(db, entry, text))
+            self._cold.write(lambda db, entry=entry, text=text: self._restore_text(db, entry, text))
 
-    def _take_off(self, db: apsw.Connection, entry: Entry, text: str) -> None:
+    def _restore_text(self, db: apsw.Connection, entry: Entry, text: str) -> None:
         packs = page_rows.packs_of(db, {span.page for span in page_rows.spans_of(db, entry.seq)})
         page_rows.delete_spans(db, entry.seq)
         restore_text(db, entry.seq, as_stored(text))
         seal(db, self._storage, packs)
 
-    def _let_go(self, db: apsw.Connection, wanted: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-        """(pages that went, packs that went, packs that hold other pages still)."""
+    def _delete_rows(self, db: apsw.Connection, wanted: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+        """Deletes the rows: (deleted pages, deleted packs, packs that still hold other pages)."""
         rows = page_rows.pages_by_id(db, archive_rows.unneeded(db, wanted))
         held = page_rows.packs_of(db, wanted)
         touched = {row.pack for row in rows.values()}

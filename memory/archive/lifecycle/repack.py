@@ -1,7 +1,7 @@
-"""Pages come to rest: what has stood in warm packs for a day is packed anew, a third tighter, 64 pages a frame.
+"""Repacking: pages that have been in warm packs for a day are repacked, a third smaller, 64 pages a frame.
 
-A frame takes some five seconds of one core, so a run may be bounded, and is never on the way of an answer. One process
-does it at a time. Stopped anywhere, each page stands where it stood or where it went.
+A frame takes some five seconds of one core, so a run can be bounded, and never delays an answer. One process at a time.
+After an interruption at any point each page is in its old pack or in the new one.
 """
 
 from collections.abc import Callable
@@ -23,14 +23,14 @@ from memory.errors import OutOfDate, StoreBusy
 from memory.pages.types import PageRow
 
 FRAMES_AT_ONCE = 4
-"""Frames of a pack where there is all the time; a bounded run makes packs of one."""
+"""Frames of a pack in an unbounded run; a bounded run makes packs of one."""
 
 _AT_REST = """FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <= ?
     AND (k.kind = 'warm' OR (SELECT count(*) FROM pages q WHERE q.pack = k.name) < ?)"""
 
 
 class RepackResult(Struct, frozen=True):
-    """What a run did. Bytes are of the packs that went and of those that came."""
+    """Result of a run. Bytes are those of the deleted packs and of the new ones."""
 
     pages: int = 0
     packs: int = 0
@@ -40,15 +40,15 @@ class RepackResult(Struct, frozen=True):
 
 
 class Repacker:
-    """One vault's."""
+    """Repacks pages of one vault."""
 
-    def __init__(self, cold: ColdStore, clock: Clock, moving: PageMover) -> None:
+    def __init__(self, cold: ColdStore, clock: Clock, mover: PageMover) -> None:
         self._cold = cold
         self._clock = clock
-        self._moving = moving
+        self._mover = mover
 
     def due(self, rest: timedelta = AT_REST) -> int:
-        """How many pages in warm packs have come to rest."""
+        """Number of pages at rest in warm packs."""
         before = to_ms(self._clock.now() - rest)
         return self._cold.read(lambda db: page_rows.warm_pages(db, before))
 
@@ -60,10 +60,10 @@ class Repacker:
         seconds: float | None = None,
         on_page: Callable[[int], None] | None = None,
     ) -> RepackResult:
-        """Packs what is at rest, the oldest first, while there are `least` pages of it and time is left.
+        """Repacks pages at rest, oldest first, while there are `least` of them and time is left.
 
-        `on_page` is told how many pages are packed; what it raises ends the run: packs that are done stay so. Raises
-        StoreBusy where another process is at it; Damaged where a page cannot be read exactly: its pack stays as it is.
+        `on_page` receives the number of packed pages; an exception from it ends the run, and finished packs stay.
+        Raises StoreBusy where another process repacks; Damaged where a page cannot be read exactly: its pack stays.
         """
         self._cold.refuse_read_only()
         lock = FileLock(self._cold.database.with_name("repack.lock"), timeout=0)
@@ -83,28 +83,28 @@ class Repacker:
     ) -> RepackResult:
         ends = None if seconds is None else monotonic() + seconds
         most = PAGES_A_FRAME * (FRAMES_AT_ONCE if ends is None else 1)
-        before, pages, packs, came = to_ms(self._clock.now() - rest), 0, 0, 0
-        weighed = self._bytes()
+        before, pages, packs, new_bytes = to_ms(self._clock.now() - rest), 0, 0, 0
+        bytes_before = self._bytes()
         while ends is None or monotonic() < ends:
             rows = self._cold.read(lambda db: _resting(db, before, most))
             if len(rows) < least:
                 break
-            done = pages
+            pages_before = pages
 
-            def told(packed: int, done: int = done) -> None:
+            def report(packed: int, pages_before: int = pages_before) -> None:
                 if on_page is not None:
-                    on_page(done + packed)
+                    on_page(pages_before + packed)
 
             try:
-                written = self._moving.move(rows, COLD, told)
+                written = self._mover.move(rows, COLD, report)
             except OutOfDate:  # a page was deleted meanwhile: look again
                 continue
-            pages, packs, came = pages + len(rows), packs + 1, came + written.size
+            pages, packs, new_bytes = pages + len(rows), packs + 1, new_bytes + written.size
         return RepackResult(
             pages=pages,
             packs=packs,
-            bytes_before=weighed - self._bytes() + came,
-            bytes_after=came,
+            bytes_before=bytes_before - self._bytes() + new_bytes,
+            bytes_after=new_bytes,
             left=self.due(rest),
         )
 
@@ -113,14 +113,14 @@ class Repacker:
 
 
 def _resting(db: apsw.Connection, before_ms: int, most: int) -> list[PageRow]:
-    """Pages at rest, in the order of their archives, so that neighbours stay neighbours: as many as fill frames.
+    """Pages at rest, in the order of their archives, so that neighbours stay neighbours: as many as fill whole frames.
 
-    Where they fill none, all of them; and none where they are one cold pack already, which would only come again.
+    Where they fill no frame, all of them; none where they are one cold pack already, which would only be rewritten.
     """
     sql = f"SELECT p.id, k.name, k.kind {_AT_REST} ORDER BY p.archive, p.number LIMIT ?"
-    found = fetch(db, sql, (before_ms, PAGES_A_FRAME, most))
-    found = found[: len(found) // PAGES_A_FRAME * PAGES_A_FRAME] or found
-    if len({name for _, name, _ in found}) == 1 and found[0][2] == COLD:
+    rows_at_rest = fetch(db, sql, (before_ms, PAGES_A_FRAME, most))
+    rows_at_rest = rows_at_rest[: len(rows_at_rest) // PAGES_A_FRAME * PAGES_A_FRAME] or rows_at_rest
+    if len({name for _, name, _ in rows_at_rest}) == 1 and rows_at_rest[0][2] == COLD:
         return []
-    rows = page_rows.pages_by_id(db, [row[0] for row in found])
-    return [rows[row[0]] for row in found]
+    rows = page_rows.pages_by_id(db, [row[0] for row in rows_at_rest])
+    return [rows[row[0]] for row in rows_at_rest]

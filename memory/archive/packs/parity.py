@@ -1,10 +1,10 @@
-"""Parity beside a pack: Reed–Solomon blocks from which as many lost or damaged blocks of the pack come back.
+"""Parity files of packs: Reed–Solomon blocks that recover as many lost or damaged blocks of the pack.
 
     magic │ head │ checks │ parity blocks │ checks │ head │ magic
 
-The pack is cut into blocks, dealt out to groups in turn, so that a hole or a cut-off end is shared by all of them. Each
-group of k blocks has m parity blocks, and any k of the k + m give all (zfec). A check of eight bytes says of every
-block whether it is whole; head and checks stand twice. https://pypi.org/project/zfec/
+The pack is split into blocks, assigned to groups round-robin, so that a hole or a truncated end is spread over all
+groups. Each group of k blocks has m parity blocks, and any k of the k + m recover all (zfec). Every block has a
+checksum of eight bytes; head and checksums are stored twice. https://pypi.org/project/zfec/
 """
 
 import hashlib
@@ -30,7 +30,7 @@ _LARGEST_PACK, _LARGEST = 2**26, 2**27  # bytes
 
 
 class ParityLayout(Struct, frozen=True):
-    """How a pack of `size` bytes is dealt out: k blocks of `block` bytes and m of parity in each group."""
+    """Layout of a pack of `size` bytes: each group has k blocks of `block` bytes, and m of parity."""
 
     sha256: bytes
     size: int
@@ -52,7 +52,7 @@ def parity_name(pack: str) -> str:
 
 
 def write_parity(storage: Storage, pack: str, percent: int) -> int:
-    """Parity of `percent` of the pack's size, beside it; gives its bytes. Raises MissingLibrary, Damaged."""
+    """Writes a parity file of `percent` of the pack's size; gives its size. Raises MissingLibrary, Damaged."""
     encoder = _zfec().Encoder
     body = storage.read(pack)
     layout = _layout(body, percent)
@@ -62,21 +62,21 @@ def write_parity(storage: Storage, pack: str, percent: int) -> int:
         extra = list(range(layout.k, layout.k + layout.m))
         parity += encoder(layout.k, layout.k + layout.m).encode(data[group :: layout.groups], extra)
     head, checks = _head(layout), b"".join(map(_check, [*data, *parity]))
-    whole = b"".join([MAGIC, head, checks, *parity, checks, head, MAGIC])
-    storage.write(parity_name(pack), whole)
-    return len(whole)
+    file = b"".join([MAGIC, head, checks, *parity, checks, head, MAGIC])
+    storage.write(parity_name(pack), file)
+    return len(file)
 
 
 def parity_is_sound(storage: Storage, pack: str, sha256: bytes) -> bool:
-    """Whether the pack's parity is whole, to the last bit, and that of a pack with this hash."""
-    found = _opened(storage, pack)
-    return found.whole and found.layout.sha256 == sha256
+    """Whether the parity file is intact to the last bit, and of a pack with this hash."""
+    parity = _opened(storage, pack)
+    return parity.whole and parity.layout.sha256 == sha256
 
 
-def mend(storage: Storage, pack: str, sha256: bytes, size: int) -> bytes | None:
-    """The whole pack, which has that hash and so many bytes, out of what is left of it and its parity.
+def recover_pack(storage: Storage, pack: str, sha256: bytes, size: int) -> bytes | None:
+    """Recovers a pack of known hash and size from its remains and its parity.
 
-    None where there is no parity of it, or too much is lost. Raises MissingLibrary where nothing here reads it.
+    None where it has no parity file, or too much is lost. Raises MissingLibrary where zfec is not installed.
     """
     names = storage.names()
     if parity_name(pack) not in names:
@@ -103,22 +103,22 @@ def _mended(body: bytes, parity: "_Parity") -> bytes | None:
     layout, decoder = parity.layout, _zfec().Decoder
     data = [block if parity.is_sound(at, block) else None for at, block in enumerate(_blocks(body, layout))]
     for group in range(layout.groups):
-        mine = data[group :: layout.groups]
-        if None not in mine:
+        group_blocks = data[group :: layout.groups]
+        if None not in group_blocks:
             continue
-        shares = [(at, block) for at, block in enumerate(mine) if block is not None]
-        shares += [(layout.k + at, block) for at, block in parity.sound_of(group)]
+        shares = [(at, block) for at, block in enumerate(group_blocks) if block is not None]
+        shares += [(layout.k + at, block) for at, block in parity.intact_blocks(group)]
         if len(shares) < layout.k:
             return None
-        some = sorted(shares[: layout.k])
+        chosen = sorted(shares[: layout.k])
         data[group :: layout.groups] = decoder(layout.k, layout.k + layout.m).decode(
-            [block for _, block in some], [number for number, _ in some]
+            [block for _, block in chosen], [number for number, _ in chosen]
         )
     return b"".join(block for block in data if block is not None)[: layout.size]
 
 
 class _Parity:
-    """A parity file, read. Raises Damaged where neither of its heads is whole, or they lie about its size."""
+    """A parsed parity file. Raises Damaged where both heads are damaged, or contradict the file's size."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -146,12 +146,12 @@ class _Parity:
         )
 
     def is_sound(self, at: int, block: bytes) -> bool:
-        """Whether the block has one of its two checks. Data blocks come first, then parity, group after group."""
+        """Whether the block matches one of its two checksums. `at` counts data blocks, then parity, group by group."""
         check, where = _check(block), slice(at * _CHECK, (at + 1) * _CHECK)
         return any(checks[where] == check for checks in self._checks)
 
-    def sound_of(self, group: int) -> list[tuple[int, bytes]]:
-        """The group's whole parity blocks, with their number within it."""
+    def intact_blocks(self, group: int) -> list[tuple[int, bytes]]:
+        """Intact parity blocks of the group, with their numbers within it."""
         first = group * self.layout.m
         found = [(at, self._block(first + at)) for at in range(self.layout.m)]
         return [(at, block) for at, block in found if self.is_sound(self._data + first + at, block)]
@@ -186,7 +186,7 @@ def _layout(body: bytes, percent: int) -> ParityLayout:
 
 
 def _blocks(body: bytes, layout: ParityLayout) -> list[bytes]:
-    """All blocks of all groups, as many as the layout has: past the pack's end they are blank."""
+    """All blocks of all groups; those past the pack's end are zeros."""
     size = layout.block
     count = layout.groups * layout.k
     return [body[at * size : (at + 1) * size].ljust(size, b"\x00") for at in range(count)]

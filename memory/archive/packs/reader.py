@@ -1,4 +1,4 @@
-"""The packs, open for reading: their lists and the frames lately unpacked are kept, so that neighbours are free."""
+"""Reads pages from packs. Caches page lists and recently unpacked frames: neighbours of a page cost nothing."""
 
 import threading
 from collections import OrderedDict
@@ -23,7 +23,7 @@ class PageReader:
     """Pages' PNGs by their rows. Methods may be called from any thread."""
 
     def __init__(self, storage: Storage, fresh: Callable[[str], PageRow]) -> None:
-        """`fresh` gives a page's row as it is now: another process may have moved the page to another pack."""
+        """`fresh` reads a page's current row: another process may have moved the page to another pack."""
         self._storage = storage
         self._fresh = fresh
         self._lock = threading.Lock()
@@ -31,18 +31,18 @@ class PageReader:
         self._frames: OrderedDict[tuple[str, int], bytes] = OrderedDict()
 
     def png(self, row: PageRow) -> bytes:
-        """The page as it stands in its pack. Raises Damaged; NotFound where the page was deleted meanwhile."""
+        """The page's PNG. Raises Damaged; NotFound where the page was deleted meanwhile."""
         while True:
             try:
                 return self._png(row)
             except Damaged:
-                now = self._fresh(row.id)
-                if now.pack == row.pack:
+                current = self._fresh(row.id)
+                if current.pack == row.pack:
                     raise
-                row = now  # its old pack went, and it stands in another
+                row = current  # moved to another pack
 
     def forget(self, pack: str) -> None:
-        """The pack is gone, or another file stands in its place."""
+        """Drops a pack from the cache: it was deleted or replaced."""
         with self._lock:
             self._packs.pop(pack, None)
             for key in [key for key in self._frames if key[0] == pack]:
@@ -54,12 +54,12 @@ class PageReader:
         frame = pack.frame_of(row.position)
         key = (row.pack, frame.offset)
         with self._lock:
-            held = self._frames.get(key)
-        if held is None:
-            held = pack.unpacked(frame)
-            if pack.pages[row.position].size < len(held):  # it has neighbours
-                self._keep(self._frames, key, held, _FRAMES)
-        return pack.cut(row.position, held)
+            unpacked = self._frames.get(key)
+        if unpacked is None:
+            unpacked = pack.unpacked(frame)
+            if pack.pages[row.position].size < len(unpacked):  # it has neighbours
+                self._cache(self._frames, key, unpacked, _FRAMES)
+        return pack.cut(row.position, unpacked)
 
     def _pack(self, name: str) -> "Pack":
         with self._lock:
@@ -68,12 +68,12 @@ class PageReader:
             from memory.archive.packs.pack import Pack
 
             pack = Pack(self._storage, name)
-            self._keep(self._packs, name, pack, _PACKS)
+            self._cache(self._packs, name, pack, _PACKS)
         return pack
 
-    def _keep(self, kept: "OrderedDict[K, V]", key: K, value: V, most: int) -> None:
+    def _cache(self, cache: "OrderedDict[K, V]", key: K, value: V, limit: int) -> None:
         with self._lock:
-            kept[key] = value
-            kept.move_to_end(key)
-            while len(kept) > most:
-                kept.popitem(last=False)
+            cache[key] = value
+            cache.move_to_end(key)
+            while len(cache) > limit:
+                cache.popitem(last=False)

@@ -1,6 +1,6 @@
-"""What was deleted, told beside the packs: an index that is built again from them leaves it out.
+"""Tombstones of deleted conversations beside the packs: an index that is rebuilt from the packs leaves them out.
 
-A hash stands for a conversation, and a page's random id for its pages: no name, and no word.
+They hold a hash of the conversation and the random ids of its pages: no name, and no text.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,35 +31,38 @@ class _TombstoneFile(Struct, frozen=True):
 
 
 def read_tombstones(storage: Storage, names: Sequence[str]) -> dict[str, Tombstone]:
-    """By token; none where the file is not there, or cannot be read: it is written anew from the index.
+    """Tombstones by token; none where the file is missing or unreadable: it is rewritten from the index.
 
     Raises ForgedName where it holds a name that no program of ours wrote.
     """
     if NAME not in names or storage.size(NAME) > LONGEST:
         return {}
     try:
-        found = msgspec.json.decode(storage.read(NAME), type=_TombstoneFile)
+        file = msgspec.json.decode(storage.read(NAME), type=_TombstoneFile)
     except (msgspec.MsgspecError, RecursionError, MemoryFailure):
         return {}
-    for one in found.deleted:
-        vetted(TOKEN, one.token, NAME)
-        for page in one.pages:
+    for tombstone in file.deleted:
+        vetted(TOKEN, tombstone.token, NAME)
+        for page in tombstone.pages:
             vetted(PAGE, page, NAME)
-    return {one.token: one for one in found.deleted}
+    return {tombstone.token: tombstone for tombstone in file.deleted}
 
 
 def write_tombstones(storage: Storage, known: Iterable[Tombstone], *, without: frozenset[str] = frozenset()) -> None:
-    """These, beside those that stand there already; `without` go. Nothing is written where nothing changes."""
+    """Adds tombstones to the file, and removes those of `without`. Writes nothing where nothing changes."""
     names = storage.names()
     before = read_tombstones(storage, names)
-    after: Mapping[str, Tombstone] = {**before, **{one.token: _both(one, before.get(one.token)) for one in known}}
-    after = {token: one for token, one in after.items() if token not in without}
+    after: Mapping[str, Tombstone] = {
+        **before,
+        **{tombstone.token: _merged(tombstone, before.get(tombstone.token)) for tombstone in known},
+    }
+    after = {token: tombstone for token, tombstone in after.items() if token not in without}
     if after == before and (NAME in names or not after):
         return
     body = msgspec.json.encode(_TombstoneFile(1, tuple(after[token] for token in sorted(after))))
     storage.write(NAME, msgspec.json.format(body, indent=1))
 
 
-def _both(one: Tombstone, before: Tombstone | None) -> Tombstone:
-    pages = tuple(sorted({*one.pages, *(before.pages if before else ())}))
-    return Tombstone(token=one.token, deleted_ms=one.deleted_ms, pages=pages)
+def _merged(tombstone: Tombstone, before: Tombstone | None) -> Tombstone:
+    pages = tuple(sorted({*tombstone.pages, *(before.pages if before else ())}))
+    return Tombstone(token=tombstone.token, deleted_ms=tombstone.deleted_ms, pages=pages)

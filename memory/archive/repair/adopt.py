@@ -14,7 +14,7 @@ from foundation.clock import from_ms, iso, to_ms
 from foundation.trust import Trust
 from memory.archive.packs.manifest import manifest_name, parts_of
 from memory.archive.packs.pack import Pack, PageImage, new_pack_name, write_pack
-from memory.archive.packs.parity import mend, parity_name
+from memory.archive.packs.parity import parity_name, recover_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.repair.deleted import DeletedConversations
 from memory.archive.repair.diff import Fields, Key
@@ -172,7 +172,7 @@ class PackAdopter:
         body, fact = self._storage.read(name), sealed.facts.get(("pack", name))
         if fact is None or hashlib.sha256(body).hexdigest() == fact["sha256"]:
             return body
-        whole = mend(self._storage, name, bytes.fromhex(fact["sha256"]), fact["size"])
+        whole = recover_pack(self._storage, name, bytes.fromhex(fact["sha256"]), fact["size"])
         if whole is None:
             return body
         self._damages.keep_file(self._storage, name)

@@ -12,7 +12,7 @@ from memory.archive.packs.manifest import PackManifest, manifest_name, manifest_
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.parity import parity_is_sound, parity_name
 from memory.archive.packs.storage import Storage
-from memory.archive.packs.unknown_packs import stranger_names
+from memory.archive.packs.unknown_packs import unknown_pack_names
 from memory.archive.repair.diff import differences
 from memory.archive.repair.diff import facts as facts_by_key
 from memory.archive.rows import pages as page_rows
@@ -179,7 +179,7 @@ def _spoken_for(db: apsw.Connection) -> frozenset[str]:
 
 
 def _strangers(storage: Storage, names: Sequence[str], known: frozenset[str]) -> Iterator[IntegrityProblem]:
-    for name in stranger_names(names, known):
+    for name in unknown_pack_names(names, known):
         yield IntegrityProblem("unknown", name, f"{_held(storage, name)} The pack itself stays as it is.")
     packs = {manifest_name(name).partition(".")[0] for name in [*known, *names] if not name.endswith(".manifest")}
     for name in manifest_names(storage):

@@ -16,7 +16,7 @@ from msgspec import Struct
 from foundation.clock import from_ms, iso
 from foundation.trust import Trust
 from memory.archive.packs.pack import Pack, PageImage, new_pack_name, write_pack
-from memory.archive.packs.parity import mend
+from memory.archive.packs.parity import recover_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.repair.check import pack_is_sound
 from memory.archive.repair.entries import bring_back
@@ -93,7 +93,7 @@ class PackRepairer:
                 return
         except MemoryFailure:  # it is gone: then there is parity, or other places where its text stands
             pass
-        whole = mend(self._storage, row.name, row.sha256, row.size)
+        whole = recover_pack(self._storage, row.name, row.sha256, row.size)
         if whole is not None:
             if row.name in names:
                 self._damages.keep_file(self._storage, row.name)

@@ -29,7 +29,7 @@ from memory.archive.packs.parity import SUFFIX as PARITY
 from memory.archive.packs.parity import parity_is_sound, parity_name, write_parity
 from memory.archive.packs.storage import LocalStorage, Storage
 from memory.archive.packs.unknown_packs import SUFFIX as PACK
-from memory.archive.packs.unknown_packs import stranger_names
+from memory.archive.packs.unknown_packs import unknown_pack_names
 from memory.archive.repair.adopt import PackAdopter
 from memory.archive.repair.check import inspect_all, pack_is_sound
 from memory.archive.repair.deleted import dead, take_over
@@ -147,7 +147,7 @@ class _RepairRun:
     def strangers(self, now: datetime, kept_texts: Path | None) -> None:
         """Packs that the index does not know."""
         known = {*self._cold.read(_packs), *self._cold.read(_leaving)}
-        names = stranger_names(self._storage.names(), known)
+        names = unknown_pack_names(self._storage.names(), known)
         if names:
             gone = dead(self._cold, self._storage)
             sealed = read_sealed(self._storage, [*names, ""], {}, gone)

@@ -54,7 +54,7 @@ def cut_short(monkeypatch: pytest.MonkeyPatch, memory: Memory, where: str) -> No
     with monkeypatch.context() as patched:
         match where:
             case "noted":
-                patched.setattr(ConversationDeleter, "carry_on", killed)
+                patched.setattr(ConversationDeleter, "run_deletion", killed)
             case "rows":
                 patched.setattr("memory.archive.lifecycle.deletion.conversations.delete", killed)
             case "manifests":
@@ -62,7 +62,7 @@ def cut_short(monkeypatch: pytest.MonkeyPatch, memory: Memory, where: str) -> No
             case "pages":
                 patched.setattr(memory.vault.deleter, "release", killed)
             case _:
-                patched.setattr("memory.archive.lifecycle.deletion.settled", killed)
+                patched.setattr("memory.archive.lifecycle.deletion.finish_if_complete", killed)
         with pytest.raises(Killed):
             memory.vault.delete_conversation(named(memory, "The boiler"))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from memory.archive import read_png
 from memory.archive.packs.manifest import read_manifest
 from memory.archive.packs.pack import Pack
-from memory.archive.packs.parity import mend, parity_is_sound
+from memory.archive.packs.parity import parity_is_sound, recover_pack
 from memory.archive.packs.storage import LocalStorage
 from memory.archive.repair.salvage import saved_pages
 from memory.errors import MemoryFailure
@@ -36,7 +36,7 @@ def openers(storage: LocalStorage, name: str) -> list[Callable[[], object]]:
             return [lambda: read_manifest(storage, name)]
         case ".parity":
             pack = name.replace(".parity", ".pages")
-            return [lambda: parity_is_sound(storage, pack, HASH), lambda: mend(storage, pack, HASH, 1000)]
+            return [lambda: parity_is_sound(storage, pack, HASH), lambda: recover_pack(storage, pack, HASH, 1000)]
         case ".zst":
             return [lambda: unpack(storage.read(name), limit=2**20)]
         case _:
