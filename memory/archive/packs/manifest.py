@@ -1,10 +1,10 @@
-"""What stands beside each pack: all that the index knows of it, so that the index can be built again from packs alone.
+"""Manifests: beside each pack the index's rows of it, so that the index can be rebuilt from packs alone.
 
-An archiving that made no page of its own, for all it had stood on pages already, leaves a manifest and no pack.
+An archiving that made no page of its own, because all text was on pages already, leaves a manifest and no pack.
 
     magic │ a zstd frame of JSON │ SHA-256 of all before it
 
-One that would be too long goes in parts, `<stem>.manifest`, `<stem>.2.manifest`, …; each can be read alone.
+A long manifest is split into parts, `<stem>.manifest`, `<stem>.2.manifest`, …; each can be read alone.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ _NAME = re.compile(r"(?P<stem>[^.]+)(\.(?P<part>[1-9]\d{0,3}))?\.manifest")
 
 
 class ForeignPack(Damaged):
-    """The manifest is sound, and of a pack that another workspace made."""
+    """The manifest is sound, and of a pack from another workspace."""
 
 
 class ArchiveFact(Struct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ class PageFact(Struct, frozen=True, kw_only=True):
 
 
 class ConversationFact(Struct, frozen=True, kw_only=True):
-    """A conversation that the entries belong to."""
+    """A conversation of the entries."""
 
     seq: int  # its number in the index
     source: str
@@ -81,9 +81,9 @@ class ConversationFact(Struct, frozen=True, kw_only=True):
 
 
 class EntryFact(Struct, frozen=True, kw_only=True):
-    """An entry whose text stands on pages. `spans` are (start, length, page id, start on the page), in characters.
+    """An entry whose text is on pages. `spans` are (start, length, page id, start on the page), in characters.
 
-    `seq` is its number in the index: what is deleted there is told from what was lost by it.
+    `seq` is its number in the index: it distinguishes deleted entries from lost ones.
     """
 
     seq: int
@@ -104,7 +104,7 @@ class EntryFact(Struct, frozen=True, kw_only=True):
 
 
 class HeldFact(Struct, frozen=True, array_like=True):
-    """That an archive holds a page of this pack, as its page of that number; it may have been drawn for another."""
+    """An archive's page of that number is a page of this pack, which may have been drawn for another archive."""
 
     archive: int  # counts in `PackManifest.archives`
     number: int
@@ -112,7 +112,7 @@ class HeldFact(Struct, frozen=True, array_like=True):
 
 
 class PassageFact(Struct, frozen=True, array_like=True):
-    """Where a passage stands that is stored once; `hash` hex, places in characters of the page's text."""
+    """Location of a passage that is stored once; `hash` is hex, offsets are in characters of the page's text."""
 
     hash: str
     part: int
@@ -122,7 +122,7 @@ class PassageFact(Struct, frozen=True, array_like=True):
 
 
 class PackManifest(Struct, frozen=True, kw_only=True):
-    """What is known of one pack. `pack` is its file's name, "" where there is none."""
+    """Facts of one pack. `pack` is its file's name, "" where there is none."""
 
     schema: int = 1
     workspace: str = ""  # whose it is; `write_manifest` fills it in
@@ -142,17 +142,17 @@ class PackManifest(Struct, frozen=True, kw_only=True):
 
 
 def manifest_name(pack: str) -> str:
-    """What stands beside a pack of that name; "" is for archives that have no page of their own."""
+    """File name of a pack's manifest; "" is for archives without a page of their own."""
     return (pack.partition(".")[0] or PACKLESS) + SUFFIX
 
 
 def manifest_names(storage: Storage) -> list[str]:
-    """Every manifest there, further parts too."""
+    """File names of all manifests, further parts included."""
     return [name for name in storage.names() if _NAME.fullmatch(name)]
 
 
 def parts_of(name: str, names: Sequence[str]) -> list[str]:
-    """Those of the names that are parts of the manifest `name`, the first one first."""
+    """Those of the names that are parts of the manifest `name`, in order."""
     stem = name.partition(".")[0]
     found = [
         (int(match["part"] or 1), one) for one in names if (match := _NAME.fullmatch(one)) and match["stem"] == stem
@@ -161,7 +161,7 @@ def parts_of(name: str, names: Sequence[str]) -> list[str]:
 
 
 def write_manifest(storage: Storage, manifest: PackManifest) -> str:
-    """Writes it beside its pack, in place of what stood there; gives the name of its first part."""
+    """Writes a pack's manifest, and replaces its earlier one; gives the name of its first part."""
     names = storage.names()
     name = manifest_name(manifest.pack)
     stem, before = name.partition(".")[0], parts_of(name, names)
@@ -177,7 +177,7 @@ def write_manifest(storage: Storage, manifest: PackManifest) -> str:
 
 
 def delete_manifest(storage: Storage, pack: str) -> None:
-    """All parts of a pack's manifest; quiet where there is none."""
+    """Deletes all parts of a pack's manifest; quiet where there is none."""
     for name in parts_of(manifest_name(pack), storage.names()):
         storage.delete(name)
 
@@ -188,7 +188,7 @@ def encode_manifest(manifest: PackManifest) -> bytes:
 
 
 def read_manifest(storage: Storage, name: str) -> PackManifest:
-    """One part, as it was written. Raises Damaged where it is anything else, or longer than one may be."""
+    """Reads one part. Raises Damaged where it does not match its hash, or is longer than allowed."""
     size = storage.size(name)
     if size > LONGEST:
         raise _damaged(storage, name, f"it has {size:,} bytes")
@@ -216,9 +216,8 @@ def _vet(found: PackManifest, name: str) -> None:
 
 
 def read_parts(storage: Storage, pack: str, names: Sequence[str]) -> list[PackManifest]:
-    """All parts of a pack's manifest, none where there is none. Raises Damaged where not every part is there, sound and
-    of this workspace.
-    """
+    """All parts of a pack's manifest, none where there is none. Raises Damaged unless every part is there, sound and of
+    this workspace."""
     found = [(name, read_manifest(storage, name)) for name in parts_of(manifest_name(pack), names)]
     whose = workspace_of(storage, names)
     for at, (name, one) in enumerate(found, 1):
@@ -234,7 +233,7 @@ def read_parts(storage: Storage, pack: str, names: Sequence[str]) -> list[PackMa
 
 
 def workspace_of(storage: Storage, names: Sequence[str]) -> str:
-    """The id that manifests here carry; "" where none was written yet, or its file is lost. Raises Damaged."""
+    """The workspace id of the manifests here; "" where none was written yet, or its file is lost. Raises Damaged."""
     found = _text_of_id(storage, names)
     if found and not WORKSPACE_ID.fits(found):
         raise Damaged(
@@ -246,9 +245,9 @@ def workspace_of(storage: Storage, names: Sequence[str]) -> str:
 
 
 def settle_workspace(storage: Storage, keep: Callable[[], None]) -> str:
-    """Where the id of this workspace is lost or damaged, it is the one that most manifests carry. Gives what was done.
+    """Restores a lost or damaged workspace id: the one that most manifests have. Gives what was done, as sentences.
 
-    `keep` puts a copy of a damaged one aside, before it is written anew.
+    `keep` copies a damaged id file to quarantine before it is rewritten.
     """
     names = storage.names()
     before = _text_of_id(storage, names)
@@ -285,7 +284,7 @@ def _own_workspace(storage: Storage, names: Sequence[str]) -> str:
 
 
 def _parts(manifest: PackManifest) -> Iterator[PackManifest]:
-    """The manifest in pieces that each stay under the bound: pages with archives, entries with conversations."""
+    """Splits the manifest into parts below the size limit: pages with archives, entries with conversations."""
     pages, entries = manifest.pages, manifest.entries
     if len(pages) <= PAGES_A_PART and len(entries) <= ENTRIES_A_PART:
         yield manifest

@@ -33,7 +33,7 @@ _LARGEST_FRAME = PAGES_A_FRAME * 2**18
 
 
 class PageImage(Struct, frozen=True):
-    """A page to be packed. `sha256` is of its text, hex."""
+    """A page to pack. `sha256` is of its text, hex."""
 
     id: str
     number: int
@@ -44,7 +44,8 @@ class PageImage(Struct, frozen=True):
 
 
 class PackedImage(Struct, frozen=True):
-    """A page's line in the list. `offset` and `length` are of its frame; its PNG has `size` bytes, `at` so many in."""
+    """A page's line in the list. `offset` and `length` are of its frame; its PNG has `size` bytes, from offset `at` in
+    the frame."""
 
     id: str
     number: int
@@ -58,14 +59,14 @@ class PackedImage(Struct, frozen=True):
 
 
 class PackDirectory(Struct, frozen=True):
-    """What a pack holds. Schema 2 has frames of many pages."""
+    """The list of a pack's pages. Schema 2 has frames of many pages."""
 
     schema: int
     pages: tuple[PackedImage, ...]
 
 
 class WrittenPack(Struct, frozen=True):
-    """A pack in its place, synced. `sha256` is that of the whole file."""
+    """A written and synced pack. `sha256` is that of the whole file."""
 
     name: str
     size: int
@@ -73,7 +74,7 @@ class WrittenPack(Struct, frozen=True):
 
 
 class PackFrame(Struct, frozen=True):
-    """One frame of a pack: where it stands, and how many bytes it holds unpacked."""
+    """One frame of a pack: its location, and its unpacked size in bytes."""
 
     offset: int
     length: int
@@ -85,7 +86,7 @@ def new_pack_name() -> str:
 
 
 def write_pack(storage: Storage, name: str, pages: Sequence[PageImage]) -> WrittenPack:
-    """A new warm pack of these pages, whole and synced, or none."""
+    """Writes a warm pack of these pages, complete and synced, or nothing."""
     pack = packer()
     return _write(storage, name, 1, [((page,), pack(page.png)) for page in pages])
 
@@ -93,7 +94,8 @@ def write_pack(storage: Storage, name: str, pages: Sequence[PageImage]) -> Writt
 def write_cold_pack(
     storage: Storage, name: str, pages: Sequence[PageImage], on_page: Callable[[int], None] | None = None
 ) -> WrittenPack:
-    """A new cold pack. `on_page` is told how many are packed; what it raises ends it, and nothing was written."""
+    """Writes a cold pack. `on_page` receives the number of packed pages; an exception from it ends the run, and nothing
+    is written."""
     frames: list[tuple[tuple[PageImage, ...], bytes]] = []
     for start in range(0, len(pages), PAGES_A_FRAME):
         some = tuple(pages[start : start + PAGES_A_FRAME])
@@ -140,7 +142,7 @@ def _leaves(pages: Sequence[PageImage], offset: int, length: int) -> Iterator[Pa
 
 
 class Pack:
-    """A pack, open for reading. Raises Damaged where the file is not what was written."""
+    """A pack, open for reading. Raises Damaged where the file is damaged."""
 
     def __init__(self, storage: Storage, name: str) -> None:
         self.name = name
@@ -159,12 +161,12 @@ class Pack:
         return self.cut(position, self.unpacked(self.frame_of(position)))
 
     def expect(self, position: int, page: str) -> None:
-        """Raises Damaged where another page stands at that position: then it is another pack, under this one's name."""
+        """Raises Damaged where another page is at that position: then it is another pack under this one's name."""
         if (found := self._leaf(position).id) != page:
             raise self._damaged(f"page {found} stands in it where page {page} should")
 
     def frame_of(self, position: int) -> PackFrame:
-        """The frame in which that page stands: neighbours share it in a cold pack."""
+        """The frame of that page: neighbours share it in a cold pack."""
         leaf = self._leaf(position)
         size = self._sizes[leaf.offset]
         if leaf.size > _LARGEST_PNG or size > _LARGEST_FRAME or min(leaf.at, leaf.size) < 0:
@@ -172,7 +174,7 @@ class Pack:
         return PackFrame(leaf.offset, leaf.length, size)
 
     def unpacked(self, frame: PackFrame) -> bytes:
-        """What the frame holds."""
+        """The frame's unpacked content."""
         try:
             return unpack(self._read(frame.offset, frame.length), limit=frame.size)
         except Damaged as error:
@@ -180,7 +182,7 @@ class Pack:
             raise self._damaged(f"page {first} in it cannot be unpacked ({error.message})") from error
 
     def cut(self, position: int, unpacked: bytes) -> bytes:
-        """That page's PNG, out of what its frame holds."""
+        """That page's PNG, cut from its unpacked frame."""
         leaf = self._leaf(position)
         if leaf.at + leaf.size > len(unpacked):
             raise self._damaged(f"page {leaf.id} lies beyond its frame")

@@ -1,6 +1,6 @@
-"""Packs that stand elsewhere, read through a cache on this machine: a pack is fetched once, and proven by its SHA-256.
+"""Local cache of remote packs: a pack is fetched once, and verified by its SHA-256.
 
-What still stands in the workspace's own folder, from before packs went elsewhere, is read there.
+Packs in the workspace's own folder, from before remote storage was configured, are read there.
 """
 
 import hashlib
@@ -20,14 +20,14 @@ from memory.errors import Damaged
 
 
 class PackDigest(NamedTuple):
-    """What the index says of a pack."""
+    """Hash and size of a pack by the index."""
 
     sha256: bytes
     size: int
 
 
 class CachedStorage:
-    """`known` gives the SHA-256 and the bytes of a pack that the index knows; `most` bounds the cache, in bytes."""
+    """`known` gives hash and size of an indexed pack; `most` is the limit of the cache, in bytes."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class CachedStorage:
         return self._there.size(name)
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        """A part of a pack comes from the cache, the whole of it from where it stands."""
+        """Reads a part of a pack from the cache, a whole pack from its storage."""
         if self._is_home(name):
             return self._home.read(name, offset, length)
         if offset == 0 and length is None:
@@ -74,7 +74,7 @@ class CachedStorage:
             return self._cache.read(name, offset, length)
 
     def write(self, name: str, data: bytes) -> None:
-        """There, and read back from there: what cannot be read again was not written."""
+        """Writes to the remote storage, and reads back from it to verify."""
         self._there.write(name, data)
         self._forget(name)
         if self._there.size(name) != len(data) or self._there.read(name, 0, len(data)) != data:
@@ -92,7 +92,8 @@ class CachedStorage:
         self._forget(name)
 
     def empty_cache(self) -> None:
-        """So that a check sees what stands there; where it cannot be reached, what was fetched is kept. Raises then."""
+        """Empties the cache, so that a check reads the remote storage; keeps it where that is unreachable. Raises
+        then."""
         self._there.names()
         for path, _ in self._cached_files():
             self._forget(path.name)
@@ -105,7 +106,7 @@ class CachedStorage:
         return is_file(child(self._home.folder, name))
 
     def _is_cached(self, name: str) -> bool:
-        """Whether the cache has it, and it is what the index says; one that is not is fetched again."""
+        """Whether the cache has the pack as the index describes it; else it is fetched again."""
         path = child(self._cache.folder, name)
         if not is_file(path):
             return False
@@ -133,14 +134,14 @@ class CachedStorage:
         self._proven.add(name)
 
     def _whole(self, name: str, known: PackDigest | None) -> bytes:
-        """All of a file there. Raises Damaged, and fetches nothing, where it is longer than it was written."""
+        """The whole remote file. Raises Damaged, and fetches nothing, where it is longer than when it was written."""
         size, most = self._there.size(name), known.size if known else LONGEST_FILE
         if size > most:
             raise too_long(f"{self.place}/{name}", size, most)
         return self._there.read(name, 0, size)
 
     def _make_room(self, size: int) -> None:
-        """Lets go of what was not read for longest."""
+        """Evicts the least recently read packs."""
         kept = [(found.st_mtime, found.st_size, path.name) for path, found in self._cached_files()]
         total = size + sum(one[1] for one in kept)
         for _, length, name in sorted(kept):

@@ -1,4 +1,4 @@
-"""What places elsewhere have in common: one connection, made when it is first needed, and errors in plain words."""
+"""Base of remote storage: one connection, opened on first use, and readable errors."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -19,13 +19,13 @@ LONGEST_FILE = 2**27  # bytes: what is read whole where nothing says how long it
 
 
 def need(library: str, what: str, extra: str) -> None:
-    """Raises MissingLibrary, with the one command that installs it."""
+    """Raises MissingLibrary, with the command that installs the library."""
     if find_spec(library) is None:
         raise MissingLibrary(f"{library} is not installed", f"{what} need the library {library}.", install_extra(extra))
 
 
 def too_long(where: str, size: int, most: int) -> Damaged:
-    """A file that is longer than what was written there, or than any of ours."""
+    """The error for a file that is longer than any the program writes."""
     return Damaged(
         "A file of the archive is too long",
         f"{where} has {size:,} bytes, and {most:,} are the most that it can have. It was not read.",
@@ -50,7 +50,7 @@ class RemoteStorage(ABC):
         return self._address
 
     def names(self) -> list[str]:
-        """The name of every file of ours, sorted; none where nothing was written yet."""
+        """Names of all files of ours, sorted; none where nothing was written yet."""
 
         def listed(fs: Any) -> list[str]:
             try:
@@ -65,7 +65,7 @@ class RemoteStorage(ABC):
         return int(self._do(lambda fs: fs.info(self._path(name), refresh=True)["size"], name))
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        """Fetches no more than that, and whole files of at most LONGEST_FILE bytes. Raises Damaged for a longer one."""
+        """Fetches only that part, and whole files of at most LONGEST_FILE bytes. Raises Damaged for a longer one."""
         if (end := self._end_of(name) if length is None else offset + length) <= offset:
             return b""
         found: bytes = self._do(lambda fs: self._get(fs, self._path(name), offset, end), name)
@@ -93,7 +93,7 @@ class RemoteStorage(ABC):
         self._do(gone)
 
     def close(self) -> None:
-        """Ends the connection. The next call makes another."""
+        """Closes the connection. The next call opens another."""
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is not None:
@@ -107,17 +107,17 @@ class RemoteStorage(ABC):
 
     @abstractmethod
     def _get(self, fs: Any, path: str, start: int, end: int) -> bytes:
-        """The file's bytes from `start` to `end`, or to its own end; nothing after them is fetched."""
+        """The file's bytes from `start` to `end`, or to its own end; fetches nothing after them."""
 
     @abstractmethod
     def upload(self, fs: Any, path: str, data: bytes) -> None:
-        """Whole, or not at all."""
+        """Writes the file completely, or not at all."""
 
     def _path(self, name: str) -> str:
         return f"{self._folder}/{vetted(ARCHIVE_FILE, name, 'The index')}"
 
     def _do(self, work: Callable[[Any], T], name: str = "") -> T:
-        """The work, on the connection; once more on a new one where the old one had broken."""
+        """Runs the work on the connection; a second time on a new one where the old one was broken."""
         with self._lock:
             old = self._connection is not None
             try:

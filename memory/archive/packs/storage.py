@@ -21,11 +21,11 @@ PAGES_A_FRAME = 64
 
 
 class Storage(Protocol):
-    """A flat place for packs and what stands beside them. Methods may be called from any thread."""
+    """A flat folder of packs and the files beside them. Methods may be called from any thread."""
 
     @property
     def place(self) -> str:
-        """Where it is, for a person: a folder, `s3://bucket/prefix`, `ssh://host/folder`."""
+        """The location, for a person: a folder, `s3://bucket/prefix`, `ssh://host/folder`."""
         ...
 
     def names(self) -> list[str]:
@@ -33,28 +33,28 @@ class Storage(Protocol):
         ...
 
     def size(self, name: str) -> int:
-        """In bytes. Raises Damaged where there is no such file, or it cannot be reached."""
+        """Size in bytes. Raises Damaged where there is no such file, or it cannot be reached."""
         ...
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        """So many bytes from there, all that follow without a length. Raises Damaged where they are not there."""
+        """`length` bytes from `offset`, or all that follow. Raises Damaged where they are not there."""
         ...
 
     def write(self, name: str, data: bytes) -> None:
-        """The file, synced; what stood under that name is replaced in one step."""
+        """Writes and syncs the file; replaces one of that name atomically."""
         ...
 
     def delete(self, name: str) -> None:
-        """Quiet where there is none."""
+        """Deletes the file; quiet where there is none."""
         ...
 
     def close(self) -> None:
-        """Ends the connection, where there is one. The next call makes another."""
+        """Closes the connection, where there is one. The next call opens another."""
         ...
 
 
 class LocalStorage:
-    """A folder on this machine. Files are opened for each read, never held: Windows lets them be moved then."""
+    """A folder on this machine. Files are opened for each read and not kept open: Windows can move them then."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -90,7 +90,7 @@ class LocalStorage:
         remove(self._file(name), missing_ok=True)
 
     def close(self) -> None:
-        """Nothing: no file is held."""
+        """Does nothing: no file is kept open."""
 
     def _file(self, name: str) -> Path:
         return self.folder / vetted(ARCHIVE_FILE, name, "The index")

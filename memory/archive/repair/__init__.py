@@ -1,1 +1,1 @@
-"""Checking archives and repairing them, from parity, kept texts, mirrors or pixels."""
+"""Checks and repairs of archives: from parity, sidecar texts, mirrors or pixels."""

@@ -1,6 +1,6 @@
-"""Packs that the index does not know: cleared away where all their text stands in it, else brought into it.
+"""Adoption of packs without a row in the index: deleted where all their text is stored elsewhere, else indexed.
 
-What a pack holds is told by its manifest; by its pixels alone where there is none.
+The content of a pack comes from its manifest; from its pixels alone where there is none.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ from memory.records import AnalysedTerms
 
 
 class PackAdopter:
-    """Looks at strange packs one after the other, then puts what they hold in one transaction."""
+    """Inspects unknown packs one by one, then adds their content in one transaction."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class PackAdopter:
         self._rows: dict[str, PackRow] = {}
 
     def adopt(self, names: Sequence[str], sealed: ManifestFacts) -> None:
-        """Clears or brings in these packs; `sealed` are the facts of those that have a manifest."""
+        """Deletes or indexes these packs; `sealed` are the facts of those that have a manifest."""
         for name in sorted(names, key=lambda name: ("pack", name) not in sealed.facts):
             self._look_at(name, sealed)
         if self._rows:
@@ -123,7 +123,7 @@ class PackAdopter:
         self._pages += [pixel_page(one, name, places[one.page.page_id]) for one in saved]
 
     def _living(self, name: str, sound: list[SalvagedPage], sealed: ManifestFacts) -> list[SalvagedPage]:
-        """Less the pages of what was deleted: those that no manifest tells of any more."""
+        """Without pages of deleted conversations: those that no manifest mentions any more."""
         living = [
             one
             for one in sound
@@ -138,7 +138,7 @@ class PackAdopter:
             self._storage.delete(one)
 
     def _drawn_anew(self, name: str, sound: Sequence[SalvagedPage], sealed: ManifestFacts) -> list[SalvagedPage]:
-        """Pages that the manifest tells of and the pack has lost, drawn from text that is kept."""
+        """Pages that the manifest mentions and the pack has lost, redrawn from stored text."""
         have = {one.page.page_id for one in sound}
         mine = [fields for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name]
         found: list[SalvagedPage] = []
@@ -157,7 +157,7 @@ class PackAdopter:
         return found
 
     def _is_taken(self, name: str, saved: SalvagedPage) -> bool:
-        """Whether another page has this page's id already: then one of the two is forged, and this one is strange."""
+        """Whether another page has this page's id: then one of the two is forged, and this one counts as foreign."""
         page, sql = saved.page.page_id, "SELECT 1 FROM pages WHERE id = ? AND sha256 <> ?"
         taken = any(one.id == page and one.text != saved.page.text for one in self._pages)
         if taken or self._cold.read(lambda db: first(db, sql, (page, text_digest(saved.page.text)))) is not None:
@@ -166,7 +166,7 @@ class PackAdopter:
         return False
 
     def _body(self, name: str, sealed: ManifestFacts) -> bytes:
-        """The pack's bytes, mended where its manifest says what they were and its parity is there."""
+        """The pack's bytes, recovered where its manifest has its hash and its parity exists."""
         if self._storage.size(name) > LARGEST_PACK:
             return b""
         body, fact = self._storage.read(name), sealed.facts.get(("pack", name))
@@ -181,7 +181,7 @@ class PackAdopter:
         return whole
 
     def _places(self, name: str, saved: Sequence[SalvagedPage]) -> dict[str, int] | None:
-        """Where each page stands by the pack's own list; None where the list is damaged, or tells of other pages."""
+        """Position of each page by the pack's own list; None where the list is damaged, or of other pages."""
         try:
             leaves = Pack(self._storage, name).pages
         except MemoryFailure:
@@ -192,7 +192,7 @@ class PackAdopter:
     def _written_anew(
         self, name: str, saved: Sequence[SalvagedPage], sealed: ManifestFacts
     ) -> tuple[str, dict[str, int]]:
-        """A new pack of the pages that are sound; the damaged one is kept and goes."""
+        """A new pack of the sound pages; the damaged one is copied to quarantine and deleted."""
         pictures = [_picture(one) for one in saved]
         written = write_pack(self._storage, new_pack_name(), pictures)
         told = {key[1] for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name}
@@ -203,14 +203,14 @@ class PackAdopter:
         return written.name, {picture.id: at for at, picture in enumerate(pictures)}
 
     def _put_aside(self, name: str) -> None:
-        """The pack and what stands beside it go to the folder of damages."""
+        """Moves the pack and the files beside it to quarantine."""
         for one in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
             if one in self._storage.names():
                 self._damages.keep_file(self._storage, one)
                 self._storage.delete(one)
 
     def _facts(self, sealed: ManifestFacts) -> dict[Key, Fields]:
-        """Facts of the packs that are brought in: by manifest where it tells of the page, else by pixels."""
+        """Facts of the adopted packs: from the manifest where it mentions the page, else from pixels."""
         pages = {page.id: page for page in self._pages}
         told = {key[1] for key in sealed.facts if key[0] == "page" and key[1] in pages}
         known = self._cold.read(lambda db: set(page_rows.pages_by_id(db, pages)))
@@ -235,7 +235,7 @@ class PackAdopter:
         return self._with_homes(found)
 
     def _with_homes(self, facts: dict[Key, Fields]) -> dict[Key, Fields]:
-        """Without what would stand on pages that are nowhere. An entry keeps those of its spans that have a page."""
+        """Facts without spans on missing pages. An entry keeps its other spans."""
         found: dict[Key, Fields] = {}
         for key, fields in facts.items():
             if key[0] != "entry":
@@ -255,7 +255,7 @@ class PackAdopter:
         return ("page", page) in facts or self._cold.read(lambda db: first(db, sql, (page,))) is not None
 
     def _terms(self, put: dict[Key, Fields]) -> dict[int, AnalysedTerms]:
-        """Of each entry whose text can be put together from these pages."""
+        """Terms of each entry whose text can be assembled from these pages."""
         texts = {page.id: page.text for page in self._pages}
         found: dict[int, AnalysedTerms] = {}
         for key, fields in put.items():
@@ -266,7 +266,7 @@ class PackAdopter:
 
 
 def _stands(db: apsw.Connection, storage: Storage, name: str, saved: SalvagedPage, sealed: ManifestFacts) -> bool:
-    """Whether all that the page says stands elsewhere: on a sound page with this text, or in the store."""
+    """Whether all content of the page is stored elsewhere: on a sound page with this text, or in the store."""
     sha256 = text_digest(saved.page.text)
     if any(_is_sound(storage, row) for row in _pages_with(db, sha256) if row.pack != name):
         return True

@@ -1,4 +1,4 @@
-"""Looks the archive over: every pack and page, every manifest, and the index's rows against both."""
+"""Checks the archive: every pack and page, every manifest, and the index's rows against both."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ def inspect_all(cold: ColdStore, storage: Storage) -> list[IntegrityProblem]:
 
 
 def _rows_of(cold: ColdStore, pack: str) -> list[PageRow] | None:
-    """The rows of a pack's pages; None where a column holds what no program of ours wrote."""
+    """Rows of a pack's pages; None where a column holds a value that the program never writes."""
     try:
         return cold.read(lambda db: page_rows.pages_of_pack(db, pack))
     except msgspec.MsgspecError:
@@ -63,7 +63,7 @@ def _rows_of(cold: ColdStore, pack: str) -> list[PageRow] | None:
 
 
 def pack_is_sound(storage: Storage, row: PackRow) -> bool:
-    """Whether the pack's file is, to the last bit, the one that was written. Raises Damaged where there is none."""
+    """Whether the pack's file matches its hash to the last bit. Raises Damaged where there is none."""
     if storage.size(row.name) != row.size:
         return False
     sha256 = hashlib.sha256()
@@ -92,7 +92,7 @@ def _parity(storage: Storage, names: Sequence[str], row: PackRow) -> Iterator[In
 
 
 class _Pages:
-    """The pages of one pack, read from their pixels and compared with their rows."""
+    """Pages of one pack, read from their pixels and compared with their rows."""
 
     def __init__(self, cold: ColdStore, storage: Storage, row: PackRow, *, sound: bool) -> None:
         self._cold, self._storage, self._row = cold, storage, row
@@ -134,7 +134,7 @@ class _Pages:
 
 
 def _entries(db: apsw.Connection, pack: str, texts: dict[str, str]) -> Iterator[IntegrityProblem]:
-    """Entries that stand wholly on these pages, put together and compared with their hash."""
+    """Problems of entries that are wholly on these pages: assembled and compared with their hash."""
     sql = """SELECT e.id, e.seq, e.chars, e.sha256 FROM entries e WHERE e.body IS NULL AND e.seq IN
         (SELECT s.entry FROM spans s JOIN pages p ON p.id = s.page WHERE p.pack = ?)"""
     for id_, seq, chars, sha256 in each(db, sql, (pack,)):
@@ -149,7 +149,7 @@ def _entries(db: apsw.Connection, pack: str, texts: dict[str, str]) -> Iterator[
 def _manifest(
     storage: Storage, names: Sequence[str], pack: str, known: PackManifest | None
 ) -> Iterator[IntegrityProblem]:
-    """What is wrong with the manifest of a pack that the index knows, or where the index differs from it."""
+    """Problems of the manifest of an indexed pack, and its differences from the index."""
     name = manifest_name(pack)
     try:
         parts = read_parts(storage, pack, names)
@@ -167,13 +167,13 @@ def _manifest(
 
 
 def _unnamed(message: str, name: str) -> str:
-    """The sentence without the file's name, which stands before it."""
+    """The sentence without the file's name in front."""
     why = message.removeprefix(f"{name}: ")
     return why[:1].upper() + why[1:] if why != message else message.replace(name, "It", 1)
 
 
 def _spoken_for(db: apsw.Connection) -> frozenset[str]:
-    """Files that the index knows: its packs, and what is about to be deleted."""
+    """Files that the index knows: its packs, and files to be deleted."""
     packs = [row.name for row in page_rows.pack_rows(db)]
     return frozenset([*packs, *(name for (name,) in each(db, "SELECT name FROM leaving"))])
 
@@ -189,7 +189,7 @@ def _strangers(storage: Storage, names: Sequence[str], known: frozenset[str]) ->
 
 
 def _held(storage: Storage, name: str) -> str:
-    """What a pack holds that no row refers to, and what that can mean."""
+    """Content of a pack that no row refers to, and its likely cause."""
     try:
         pages = Pack(storage, name).pages
     except MemoryFailure as error:

@@ -1,4 +1,4 @@
-"""What the tombstones beside the packs say is deleted stays so, whatever manifests and pixels tell."""
+"""Keeps deleted conversations deleted: the tombstones beside the packs overrule manifests and pixels."""
 
 from collections.abc import Mapping
 
@@ -14,14 +14,14 @@ from memory.cold.sql import first
 
 
 class DeletedConversations(Struct, frozen=True):
-    """Tokens of conversations that were deleted and stand nowhere, and ids of the pages that were drawn for them."""
+    """Tokens of conversations that were deleted and not imported again, and ids of their pages."""
 
     tokens: frozenset[str] = frozenset()
     pages: frozenset[str] = frozenset()
 
 
 def dead(cold: ColdStore, storage: Storage) -> DeletedConversations:
-    """What is told beside the packs and in the index; a conversation that stands in the index is not dead."""
+    """Deletions by the tombstones and the index; a conversation that is in the index again is not among them."""
     stones = read_tombstones(storage, storage.names())
     known = cold.read(deletions.deletions)
     here = cold.read(deletions.tokens)
@@ -33,7 +33,7 @@ def dead(cold: ColdStore, storage: Storage) -> DeletedConversations:
 
 
 def take_over(cold: ColdStore, storage: Storage) -> None:
-    """An index that was built anew knows the tombstones from now on, too."""
+    """Copies the tombstones into a rebuilt index."""
     stones = read_tombstones(storage, storage.names())
     known = {one.token for one in cold.read(deletions.deletions)}
     lacking = [
@@ -46,7 +46,7 @@ def take_over(cold: ColdStore, storage: Storage) -> None:
 
 
 def without(facts: dict[Key, Fields], gone: DeletedConversations) -> dict[Key, Fields]:
-    """The facts less those of what is dead. A page of it stays where an entry that lives has words on it."""
+    """The facts without those of deleted conversations. A page with text of a remaining entry stays."""
     if not gone.tokens:
         return facts
     whose = {
@@ -87,8 +87,8 @@ def without(facts: dict[Key, Fields], gone: DeletedConversations) -> dict[Key, F
 
 
 def was_deleted(db: apsw.Connection, conversation: int, sealed: Mapping[Key, Fields]) -> bool:
-    """Whether the index knows that this conversation of the manifests was deleted: it is gone, and so are its entries,
-    which are noted as gone."""
+    """Whether the index has a deletion of this conversation of the manifests: it and its entries are gone, and
+    journaled."""
     if first(db, "SELECT 1 FROM conversations WHERE seq = ?", (conversation,)) is not None:
         return False
     mine = [key[1] for key, fields in sealed.items() if key[0] == "entry" and fields["conversation"] == conversation]

@@ -1,4 +1,4 @@
-"""What the index says and what a manifest says, as facts side by side."""
+"""Differences between the index and a manifest, fact by fact."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ Fields = dict[str, Any]
 
 
 def facts(manifest: PackManifest) -> dict[Key, Fields]:
-    """Each fact by its key. Archives and conversations are referred to by their number in the index."""
+    """Facts by key. Archives and conversations are identified by their number in the index."""
     found: dict[Key, Fields] = {}
     if manifest.pack:
         found["pack", manifest.pack] = {
@@ -39,14 +39,15 @@ def facts(manifest: PackManifest) -> dict[Key, Fields]:
 
 
 def alike(here: Fields | None, there: Fields | None) -> bool:
-    """Whether the two say the same. A conversation's title is a person's to change: no manifest is written for that."""
+    """Whether both facts agree. Titles of conversations may differ: the user edits them, and no manifest is rewritten
+    for that."""
     if here is None or there is None:
         return here is there
     return here == there or here | {"title": ""} == there | {"title": ""}
 
 
 def differences(index: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> Iterator[IntegrityProblem]:
-    """A problem for each fact of which the two do not say the same."""
+    """A problem for each fact in which the two differ."""
     for key in sorted(index.keys() | sealed.keys()):
         here, there = index.get(key), sealed.get(key)
         if alike(here, there):

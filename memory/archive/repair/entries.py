@@ -1,9 +1,5 @@
-"""Entries on a lost page whose very text stands somewhere else: it comes back to the store.
-
-What still stands of an entry with damaged pages: the rest of it, with marks in the places of what is lost.
-
-Entries' texts put together from the pages of packs, by facts alone.
-"""
+"""Recovers entries' texts: from equal text elsewhere, from the readable rest of damaged pages (with marks for lost
+parts), and from the pages of packs by facts alone."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -34,7 +30,7 @@ from memory.records import AnalysedTerms, Entry
 
 
 class PageTextSource(Protocol):
-    """What is needed of the vault."""
+    """The part of the vault that is needed here."""
 
     def entry_text(self, entry: Entry) -> EntryText: ...
 
@@ -42,7 +38,7 @@ class PageTextSource(Protocol):
 
 
 class RestoredText(Struct, frozen=True):
-    """The text as far as it stands; `troubles` are sentences, none where it stands to the letter."""
+    """The readable text; `troubles` are sentences, none where the text is exact."""
 
     text: str
     lost: tuple[str, ...] = ()  # ids of pages, or the entry's own where the store lost it
@@ -51,7 +47,8 @@ class RestoredText(Struct, frozen=True):
 
 
 def standing_text(vault: PageTextSource, cold: ColdStore, entry: Entry) -> RestoredText:
-    """The entry's text. Raises StorageUnreachable where its pages cannot be asked for just now, and nothing else."""
+    """The readable part of the entry's text. Raises StorageUnreachable where its pages cannot be fetched now, and
+    nothing else."""
     odd = tuple(f"Entry {entry.id}: its {column} is damaged." for column in entry.damaged if column != "text")
     try:
         passage = vault.entry_text(entry)
@@ -99,7 +96,7 @@ _REMEMBERED = 256  # pages
 
 
 class EntryTextReader:
-    """Reads each page once while its neighbours are asked for."""
+    """Reads each page once while its neighbours are requested."""
 
     def __init__(self, storage: Storage, facts: Mapping[Key, Fields]) -> None:
         self._storage = storage
@@ -108,12 +105,12 @@ class EntryTextReader:
         self._packs: dict[str, Pack] = {}
 
     def terms_of(self, cold: ColdStore, entry: Fields) -> AnalysedTerms | None:
-        """The entry's terms; None where its text cannot be read to the letter."""
+        """The entry's terms; None where its exact text cannot be read."""
         text = self.of(entry)
         return None if text is None else cold.analyse(text, entry["speaker"], readable_meta(entry["meta"]))
 
     def of(self, entry: Fields) -> str | None:
-        """The entry's text, where it has the hash that the fact says."""
+        """The entry's text, where it matches the hash of the fact."""
         parts = [(self._page(page), at, length) for _, length, page, at in entry["spans"]]
         if any(text is None for text, _, _ in parts):
             return None
@@ -151,7 +148,8 @@ _PACKS = "SELECT DISTINCT p.pack FROM spans s JOIN pages p ON p.id = s.page WHER
 def bring_back(
     cold: ColdStore, storage: Storage, damages: Quarantine, page: PageRow, elsewhere: FindText
 ) -> tuple[list[str], list[tuple[str, int]]]:
-    """Ids of the entries whose text came back (from a twin, or from `elsewhere`), and id and moment of the others."""
+    """Restores entries of a lost page: ids of those restored (from equal text, or from `elsewhere`), and id and time of
+    the others."""
     brought, lost = list[str](), list[tuple[str, int]]()
     for seq, id_, ms, sha256 in cold.read(lambda db: fetch(db, _ON_PAGE, (page.id,))):
         text = _twin(cold, storage, seq, sha256) or elsewhere(id_, sha256)
@@ -167,7 +165,7 @@ def bring_back(
 
 
 def _twin(cold: ColdStore, storage: Storage, seq: int, sha256: bytes) -> str | None:
-    """The text with that hash: from the store, or from pages that are sound."""
+    """The text with that hash: from the store, or from sound pages."""
     sql = "SELECT seq, body, packed, chars FROM entries WHERE sha256 = ? AND seq <> ?"
     for twin, body, packed, chars in cold.read(lambda db: fetch(db, sql, (sha256, seq))):
         try:
@@ -201,7 +199,7 @@ def _store(db: apsw.Connection, storage: Storage, seq: int, text: str) -> None:
 
 
 def _let_page_go(db: apsw.Connection, storage: Storage, page: PageRow) -> None:
-    """A lost page on which nothing stands any more; its pack goes with the last of them."""
+    """Deletes the row of a lost page without entries, and its pack with its last page."""
     run(db, "DELETE FROM pages WHERE id = ?", (page.id,))
     if first(db, "SELECT 1 FROM pages WHERE pack = ?", (page.pack,)) is None:
         pages.delete_packs(db, [page.pack])

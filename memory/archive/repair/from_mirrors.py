@@ -1,4 +1,4 @@
-"""Entries that a conversation's mirror tells of and the database has lost: named, and brought back from the mirror."""
+"""Recovers entries that the database has lost and a conversation's mirror still has."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ MARK = {RESTORED_FROM: MIRROR}
 
 
 class MissingTurns(Struct, frozen=True):
-    """A mirror, and those of its turns that stand nowhere in the database."""
+    """A mirror, and its turns that the database lacks."""
 
     mirror: Mirror
     turns: tuple[MirrorTurn, ...]
@@ -36,14 +36,14 @@ class MissingTurns(Struct, frozen=True):
 
 
 class MirrorRecovery:
-    """The mirrors in one folder, beside one store."""
+    """The mirrors in one folder, compared with one store."""
 
     def __init__(self, folder: Path, cold: ColdStore) -> None:
         self._folder = folder
         self._cold = cold
 
     def missing(self) -> list[MissingTurns]:
-        """What mirrors tell of and the store does not have; what was deleted stays deleted."""
+        """Turns that mirrors have and the store lacks; deleted ones stay deleted."""
         gone = self._cold.read(_deleted)
         mirrors = sorted(read_mirrors(self._folder), key=lambda one: not one.escaped)  # who may forge an id comes last
         found = [
@@ -54,11 +54,11 @@ class MirrorRecovery:
         return [MissingTurns(mirror, turns) for mirror, turns in found if turns]
 
     def text(self, id_: str, sha256: bytes) -> str | None:
-        """The text of an entry, to the letter, where a mirror has it so."""
+        """The exact text of an entry, where a mirror has it."""
         return next((text for text in self._texts.get(id_, ()) if digest(to_bytes(text)) == sha256), None)
 
     def bring_back(self, missing: Sequence[MissingTurns]) -> None:
-        """Puts them into their conversations, in one transaction a mirror. What stands there stays as it is."""
+        """Adds the turns to their conversations, one transaction per mirror. Existing entries stay unchanged."""
         for one in missing:
             self._cold.write(lambda db, one=one: self._put(db, one))
 
@@ -98,12 +98,12 @@ class MirrorRecovery:
 
 
 def _deleted(db: apsw.Connection) -> set[str]:
-    """Tokens of conversations that were deleted and did not come again."""
+    """Tokens of conversations that were deleted and not imported again."""
     return {one.token for one in deletions.deletions(db)} - deletions.tokens(db).keys()
 
 
 def _is_there(db: apsw.Connection, mirror: Mirror, turn: MirrorTurn) -> bool:
-    """Whether the turn's words stand in the store: under its id, or in its conversation where another has that id."""
+    """Whether the store has the turn's text: under its id, or in its conversation where another entry has that id."""
     sha256 = digest(to_bytes(turn.text))
     if first(db, "SELECT 1 FROM entries WHERE id = ? AND sha256 = ?", (turn.id, sha256)):
         return True
@@ -115,8 +115,8 @@ def _is_there(db: apsw.Connection, mirror: Mirror, turn: MirrorTurn) -> bool:
 
 
 def _is_claimed(db: apsw.Connection, id_: str) -> bool:
-    """Whether the store has an entry with that id, which is of our making: no other ever has it. Ids that an import
-    brought may be the same in several conversations."""
+    """Whether the store has an entry with that id, and the id is one that the program generated: it is unique. Ids of
+    an import may be the same in several conversations."""
     return bool(_OURS.fullmatch(id_)) and first(db, "SELECT 1 FROM entries WHERE id = ?", (id_,)) is not None
 
 
@@ -135,7 +135,7 @@ def _draft(conversation: int, parent: int | None, turn: MirrorTurn, id_: str) ->
 
 
 def _entries(db: apsw.Connection, mirror: Mirror) -> dict[str, int]:
-    """Numbers of the entries of the mirror's conversation, by the ids that a mirror gives them."""
+    """Seqs of the entries of the mirror's conversation, by the ids of the mirror."""
     sql = """SELECT e.id, e.seq FROM entries e JOIN conversations c ON c.seq = e.conversation
              WHERE c.source = ? AND c.id = ?"""
     return {comment_of(id_): seq for id_, seq in fetch(db, sql, (plain(mirror.source), plain(mirror.id)))}

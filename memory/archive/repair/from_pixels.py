@@ -1,8 +1,8 @@
-"""The facts of a pack from its pixels alone, where no manifest tells of it.
+"""Facts of a pack from its pixels alone, where it has no manifest.
 
-Pages say their own id, number and text. Head lines, which no text can imitate, say who spoke, when and under which id:
-what stands between them becomes entries again. A page without a head line becomes an entry of kind page.
-What pixels do not say (labels, conversations' ids and titles, what was said in reply to what) is made up plainly.
+A page carries its id, number and text. Head lines, which no text can imitate, give speaker, time and id: the text
+between them becomes entries again. A page without a head line becomes an entry of kind page. Facts that pixels lack
+(labels, conversations' ids and titles, parents) get plain defaults.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ RECOVERED = "recovered"
 
 
 class PixelPage(Struct, frozen=True, kw_only=True):
-    """A sound page of a pack, as its pixels tell it."""
+    """A sound page of a pack, as read from its pixels."""
 
     pack: str
     position: int
@@ -50,7 +50,7 @@ class _PageRun(Struct, frozen=True):
 
 
 def pixel_page(saved: SalvagedPage, pack: str, position: int) -> PixelPage:
-    """What a page says of itself."""
+    """The content of a page, from its pixels."""
     mode, cell = _mode(saved)
     page = saved.page
     return PixelPage(
@@ -66,9 +66,9 @@ def pixel_page(saved: SalvagedPage, pack: str, position: int) -> PixelPage:
 
 
 def facts_of_pixels(pages: Sequence[PixelPage], now: datetime) -> dict[Key, Fields]:
-    """Facts of archives, conversations, pages and entries; of packs there are none here.
+    """Facts of archives, conversations, pages and entries; none of packs.
 
-    Numbers are below nought: rows get new ones. `pages` are in the order of their packs.
+    Numbers are negative: the rows get new ones. `pages` are in the order of their packs.
     """
     found: dict[Key, Fields] = {}
     entry = 0
@@ -95,7 +95,7 @@ def facts_of_pixels(pages: Sequence[PixelPage], now: datetime) -> dict[Key, Fiel
 
 
 def _archives(pages: Sequence[PixelPage]) -> list[list[PixelPage]]:
-    """The pages of each archive, in order. One that goes on in another pack goes on where its page numbers do."""
+    """The pages of each archive, in order. An archive continues in another pack where its page numbers do."""
     runs: list[list[PixelPage]] = []
     seen: set[str] = set()
     for page in pages:
@@ -123,7 +123,7 @@ def _time(page: PixelPage) -> float:
 
 
 def _goes_on(before: PixelPage, page: PixelPage) -> bool:
-    """Whether they may be neighbours: the last page may take a smaller mode, never other cells."""
+    """Whether the pages may be neighbours: the last page may have a smaller mode, never other cells."""
     return bool(before.heads) == bool(page.heads) and before.cell == page.cell
 
 
@@ -144,7 +144,7 @@ def _page(page: PixelPage) -> PageFact:
 
 
 def _words(page: PixelPage) -> Iterator[str]:
-    """What stands on it without its head lines."""
+    """The page's text without its head lines."""
     begin = 0
     for head in page.heads:
         yield page.text[begin : max(head.begin - 1, begin)]  # a newline of ours stands before the line
@@ -153,7 +153,7 @@ def _words(page: PixelPage) -> Iterator[str]:
 
 
 def _mode(saved: SalvagedPage) -> tuple[str, str]:
-    """Its mode by its size, its cell by the glyph table that its header names."""
+    """The mode by the page's size, the cell by the glyph table that its header names."""
     side, header = int.from_bytes(saved.png[16:20]), read_exact(saved.png).header
     table = header.table if header else ""
     cell = next((cell for cell in CELLS if load_glyphs(cell).id == table), CELLS[0])
@@ -161,7 +161,7 @@ def _mode(saved: SalvagedPage) -> tuple[str, str]:
 
 
 def _entries(run: Sequence[PixelPage], conversation: int, now: datetime, after: int) -> Iterator[EntryFact]:
-    """The run's entries in order; each answers the one before it."""
+    """The run's entries in order; the parent of each is the one before."""
     parent, ids = "", set[str]()
     for count, pieces in enumerate(_joined(run), 1):
         head, spans, start = pieces[0].head, list[tuple[int, int, str, int]](), 0
@@ -194,7 +194,7 @@ def _meta(piece: _PageRun) -> str:
 
 
 def _joined(run: Sequence[PixelPage]) -> Iterator[list[_PageRun]]:
-    """The pieces of each entry: one that a page goes on with joins those on the pages before."""
+    """The pieces of each entry: a piece that continues on a page joins those on the pages before."""
     held: list[_PageRun] = []
     for page in run:
         for at, piece in enumerate(pieces_of(page)):
@@ -207,14 +207,14 @@ def _joined(run: Sequence[PixelPage]) -> Iterator[list[_PageRun]]:
 
 
 def _same(before: _PageRun, piece: _PageRun) -> bool:
-    """Whether a page's first piece goes on with the last one of the page before."""
+    """Whether a page's first piece continues the last one of the page before."""
     if before.head is None or piece.head is None:
         return False
     return before.head.id == piece.head.id and before.page.number + 1 == piece.page.number
 
 
 def pieces_of(page: PixelPage) -> Iterator[_PageRun]:
-    """What stands on the page, head line by head line. The newline before a head line belongs to no entry."""
+    """The page's text, split at head lines. The newline before a head line belongs to no entry."""
     heads, known = page.heads, {role.value for role in Role}
     if not heads or heads[0].begin or any(one.head is None or one.head.role not in known for one in heads):
         yield _PageRun(page, 0, page.text, None)

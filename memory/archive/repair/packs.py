@@ -1,9 +1,7 @@
-"""Damaged packs: mended by parity to the last bit, or written anew from the pages that are still sound.
+"""Repair of damaged packs: by parity to the last bit, or rewritten from the pages that are still sound.
 
-A page that is lost is drawn again where its text stands somewhere else and still matches its hash: in
-`memory/archive/<label>.md`, or in entries of the same text that are stored.
-
-A lost page drawn again, where its text is kept beside the archive and still has the page's hash.
+A lost page is redrawn where its text is stored elsewhere and matches its hash: in the sidecar text
+`memory/archive/<label>.md`, or in stored entries with the same text.
 """
 
 import hashlib
@@ -39,9 +37,9 @@ from memory.pages.types import PageRow
 
 
 def redrawn(folder: Path | None, label: str, start: int, page: PageImage, cell: str) -> PageImage | None:
-    """The page that `page` tells of but has no PNG for; `start` is where it begins in the text kept under `label`.
+    """The page of a row, redrawn from the sidecar text of `label`; `start` is its offset there.
 
-    None where no kept text has that hash.
+    None where no sidecar text has that hash.
     """
     if folder is None or page.mode not in MODES:
         return None
@@ -59,14 +57,14 @@ LARGEST_PACK = 2**28  # bytes; what is longer is no pack of ours
 
 
 class RepairLog(Struct):
-    """What was done, and what is lost, in sentences."""
+    """Repairs and losses, as sentences."""
 
     mended: list[str]
     lost: list[str]
 
 
 class PackRepairer:
-    """Mends the packs that the index knows. `kept_texts` is the folder of texts beside explicit archives."""
+    """Repairs indexed packs. `kept_texts` is the folder of sidecar texts of explicit archives."""
 
     def __init__(
         self,
@@ -86,7 +84,7 @@ class PackRepairer:
         self._told = told
 
     def mend(self, row: PackRow) -> None:
-        """Does what can be done for one pack, and nothing where it is sound."""
+        """Repairs one pack as far as possible; does nothing where it is sound."""
         names = self._storage.names()
         try:
             if pack_is_sound(self._storage, row):
@@ -120,7 +118,7 @@ class PackRepairer:
                 self._lose(page)
 
     def _sound_pages(self, row: PackRow, pages: Sequence[PageRow]) -> dict[str, PageImage]:
-        """Those of the pages that still read to their hash."""
+        """Those of the pages that still match their hash."""
         if self._storage.size(row.name) > LARGEST_PACK:
             return {}
         wanted = {page.id: page for page in pages}
@@ -132,7 +130,7 @@ class PackRepairer:
         return found
 
     def _accepts(self, row: PackRow, pages: Sequence[PageRow]) -> bool:
-        """A pack all of whose pages are sound, in their places, and whose list can be read, only its row is off."""
+        """Accepts a pack whose pages and list are sound, and only its row differs."""
         try:
             pack = Pack(self._storage, row.name)
             for page in pages:
@@ -155,7 +153,8 @@ class PackRepairer:
         return True
 
     def _move(self, row: PackRow, names: Sequence[str], pictures: Sequence[PageImage], *, whole: bool) -> None:
-        """A new pack of what is sound; the damaged one is kept, and goes where nothing stands in it any more."""
+        """Moves the sound pages to a new pack; the damaged one is copied to quarantine, and deleted where no page is
+        left in it."""
         self._damages.keep_database(self._cold)
         if row.name in names:
             self._damages.keep_file(self._storage, row.name)
@@ -187,7 +186,7 @@ class PackRepairer:
         return redrawn(self._kept_texts, label, start, _picture(page, b""), page.cell)
 
     def _lose(self, page: PageRow) -> None:
-        """Entries whose text stands elsewhere come back to the store; what is lost of the others is named."""
+        """Restores entries of a lost page whose text is elsewhere, and reports the others as lost."""
         brought, lost = bring_back(self._cold, self._storage, self._damages, page, self._elsewhere)
         if brought:
             self._told.mended.append(

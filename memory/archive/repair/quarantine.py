@@ -1,4 +1,4 @@
-"""What is damaged is kept: nothing is mended before a copy of it stands in `.palimpsest/damaged/`, under the date."""
+"""Quarantine: before any repair a copy of the damaged file is stored in `.palimpsest/damaged/`, under the date."""
 
 import itertools
 import secrets
@@ -22,7 +22,7 @@ from memory.cold.connection import open_store
 
 
 class Quarantine:
-    """The folder of one repair; made when the first thing is put there."""
+    """The folder of one repair, created with its first file."""
 
     def __init__(self, folder: Path, now: datetime) -> None:
         name = now.strftime("%Y%m%d-%H%M%S")
@@ -32,16 +32,16 @@ class Quarantine:
 
     @property
     def place(self) -> Path | None:
-        """Where it is; None where nothing was put there."""
+        """Path of the folder; None while it is empty."""
         return self.folder if exists(self.folder) else None
 
     def keep_file(self, storage: Storage, name: str) -> None:
-        """A copy of a file of the archive, as it stands."""
+        """Copies a file of the archive, unchanged."""
         self._make()
         write_atomically(child(self.folder, name), storage.read(name))
 
     def put_aside(self, path: Path) -> Path:
-        """Moves a file here, under a name of ours; gives where it is."""
+        """Moves a file here, under a generated name; gives its path."""
         self._make()
         target = self.folder / f"{path.parent.name}-{secrets.token_hex(6)}.md"
         replace(path, target)
@@ -49,7 +49,7 @@ class Quarantine:
         return target
 
     def keep_database(self, cold: ColdStore) -> None:
-        """A copy of the store, by SQLite's own backup; one a repair."""
+        """Copies the store by SQLite's own backup, once per repair."""
         if self._database_kept:
             return
         self._make()

@@ -1,7 +1,7 @@
-"""The index set right by the manifests: which of the two is believed, fact by fact.
+"""Reconciles the index with the manifests: decides fact by fact which of the two is right.
 
-A manifest has a hash of its own, a row has none: where both tell of a thing differently, the manifest is believed. A
-text that stands in the store is never let go for a manifest's sake, and what was deleted does not come back.
+A manifest has a hash of its own, a row has none: where they differ, the manifest is right. A text in the store is never
+removed because of a manifest, and deleted conversations do not come back.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from memory.errors import Damaged, MemoryFailure
 
 
 class ManifestFacts(Struct, frozen=True):
-    """What the manifests of these packs tell, which packs they were, and which are of another workspace."""
+    """Facts of the manifests of these packs, the packs they are of, and packs of another workspace."""
 
     facts: dict[Key, Fields]
     packs: frozenset[str]
@@ -32,10 +32,8 @@ class ManifestFacts(Struct, frozen=True):
 def read_sealed(
     storage: Storage, packs: list[str], known: Mapping[Key, Fields], gone: DeletedConversations
 ) -> ManifestFacts:
-    """The manifests of the packs that have one, less what is dead.
-
-    Where two tell differently of a thing, the one that the index says.
-    """
+    """Facts of the packs' manifests, without deleted conversations. Where two manifests differ, the fact that the index
+    has is used."""
     names = storage.names()
     found: dict[Key, Fields] = {}
     read, foreign = set[str](), set[str]()
@@ -57,7 +55,7 @@ def read_sealed(
 
 
 def indexed(db: apsw.Connection) -> dict[Key, Fields]:
-    """All that the index knows, as facts."""
+    """All facts of the index."""
     found: dict[Key, Fields] = {}
     for pack in [*(row.name for row in pages.pack_rows(db)), ""]:
         if (known := facts_of(db, pack)) is not None:
@@ -66,9 +64,9 @@ def indexed(db: apsw.Connection) -> dict[Key, Fields]:
 
 
 def to_put(db: apsw.Connection, sealed: Mapping[Key, Fields], known: Mapping[Key, Fields]) -> dict[Key, Fields]:
-    """The facts that the rows are to say from now on: those of which the index knows nothing, or something else.
+    """Facts that the rows lack or contradict.
 
-    Without anything `known` the packs are strange ones: a page that stands in another pack stays there.
+    Without any `known` the packs are unknown ones: a page that is in another pack stays there.
     """
     found = {
         key: fields
@@ -79,7 +77,8 @@ def to_put(db: apsw.Connection, sealed: Mapping[Key, Fields], known: Mapping[Key
 
 
 def drop_extras(db: apsw.Connection, sealed: ManifestFacts, known: Mapping[Key, Fields]) -> None:
-    """Rows that no manifest tells of, and that carry no text: which archive holds a page, where a passage stands."""
+    """Deletes rows that no manifest mentions and that carry no text: the pages of an archive, the places of
+    passages."""
     for key, fields in known.items():
         if key in sealed.facts or fields.get("page") is None:
             continue
@@ -95,7 +94,7 @@ def drop_extras(db: apsw.Connection, sealed: ManifestFacts, known: Mapping[Key, 
 
 
 def clear_bogus(db: apsw.Connection, names: list[str]) -> None:
-    """Rows that a changed key left behind: they stand for nothing."""
+    """Deletes rows that a changed key left behind: they refer to nothing."""
     for pack in [row.name for row in pages.pack_rows(db)]:
         if pack not in names and first(db, "SELECT 1 FROM pages WHERE pack = ?", (pack,)) is None:
             run(db, "DELETE FROM packs WHERE name = ?", (pack,))
@@ -127,13 +126,13 @@ def clear_bogus(db: apsw.Connection, names: list[str]) -> None:
 
 
 def yes_or_no(db: apsw.Connection) -> None:
-    """What is more than yes is yes; where it was no, the manifest has said so by now."""
+    """Normalises flags above 1 to 1; where the flag was 0, the manifest has corrected it by now."""
     for column in ("pinned", "bare"):
         run(db, f"UPDATE archives SET {column} = 1 WHERE {column} NOT IN (0, 1)")
 
 
 def one_home(db: apsw.Connection) -> None:
-    """An entry with its text in the store and places on pages as well: whichever holds the text keeps it."""
+    """Resolves entries with both stored text and spans: the place that has the right text stays."""
     sql = """SELECT seq, body, packed, chars, sha256 FROM entries
              WHERE body IS NOT NULL AND seq IN (SELECT entry FROM spans)"""
     for seq, body, packed, chars, sha256 in list(each(db, sql)):
@@ -146,7 +145,7 @@ def one_home(db: apsw.Connection) -> None:
 def _holds(
     db: apsw.Connection, key: Key, fields: Fields, known: Mapping[Key, Fields], sealed: Mapping[Key, Fields]
 ) -> bool:
-    """Whether the index is right not to say this."""
+    """Whether the index is right to lack this fact."""
     match key[0]:
         case "entry":
             return _stands_or_was_deleted(db, fields)
@@ -162,7 +161,7 @@ def _holds(
 
 
 def _needed(found: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> dict[Key, Fields]:
-    """The conversations, archives and packs that what is put refers to: their numbers may be others by now."""
+    """The conversations, archives and packs that the facts refer to: their numbers may have changed."""
     keys: set[Key] = set()
     for key, fields in found.items():
         if key[0] == "entry" or key[0] == "archive":

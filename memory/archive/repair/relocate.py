@@ -1,7 +1,7 @@
-"""Packs that stand under another's name, and pages that stand in a pack which the index does not know: found again.
+"""Finds packs under a wrong file name, and pages that are in a pack without a row.
 
-A pack is known by the SHA-256 of its file, a page by its id and the SHA-256 of its text. So two files that changed
-places, or an index that is older than the last repack, lose nothing.
+A pack is identified by the SHA-256 of its file, a page by its id and the SHA-256 of its text. So two swapped files, or
+an index that is older than the last repack, lose nothing.
 """
 
 import hashlib
@@ -28,20 +28,21 @@ from memory.pages.types import PageRow
 
 
 class PackLocator:
-    """One repair's."""
+    """Relocates packs and pages in one repair."""
 
     def __init__(self, cold: ColdStore, storage: Storage, damages: Quarantine, told: RepairLog) -> None:
         self._cold, self._storage, self._damages, self._told = cold, storage, damages, told
 
     def settle(self) -> None:
-        """Files get their names back; then rows point to where their pages stand. Nothing is done where all is well."""
+        """Restores the names of files, then updates the rows to the pages' positions. Does nothing where all is
+        well."""
         if lacking := list(self._unsound()):
             self._rename(lacking)
         if lacking := list(self._unsound()):
             self._point(lacking)
 
     def _unsound(self) -> Iterator[PackRow]:
-        """Packs whose file is not there, or not the one that was written."""
+        """Packs whose file is missing, or does not match its hash."""
         for row in self._cold.read(page_rows.pack_rows):
             try:
                 if pack_is_sound(self._storage, row):
@@ -51,7 +52,7 @@ class PackLocator:
             yield row
 
     def _others(self, lacking: list[PackRow]) -> list[str]:
-        """Files of packs that nothing sound stands in by the index: strangers, and those that are not what they say."""
+        """Files without a sound page by the index: unknown packs, and files that do not match their row."""
         unsound = {row.name for row in lacking}
         known = {row.name for row in self._cold.read(page_rows.pack_rows)} | set(self._cold.read(pack_gc.leaving))
         return [
@@ -63,9 +64,9 @@ class PackLocator:
         ]
 
     def _rename(self, lacking: list[PackRow]) -> None:
-        """Each pack that stands under another name stands under its own again.
+        """Renames packs to their own name.
 
-        What is to be written is first written under a fresh name: killed anywhere, the next repair finds it.
+        A file is first written under a fresh name: after a crash at any point the next repair finds it.
         """
         wanted = {row.sha256: row.name for row in lacking}
         found: dict[str, str] = {}  # target: where it stands
@@ -90,7 +91,7 @@ class PackLocator:
             self._storage.delete(name)
 
     def _point(self, lacking: list[PackRow]) -> None:
-        """Pages that stand, to the letter, in a pack that the index does not know are looked for there from now on."""
+        """Finds missing pages in packs without a row, and updates their rows."""
         wanted: dict[str, PageRow] = {}
         for row in lacking:
             pages = self._cold.read(lambda db, row=row: page_rows.pages_of_pack(db, row.name))
@@ -106,7 +107,7 @@ class PackLocator:
                     del wanted[page]
 
     def _places(self, name: str, wanted: dict[str, PageRow]) -> dict[str, int]:
-        """Where in the pack those of the pages stand that read to the letter."""
+        """Positions in the pack of those wanted pages that read exactly."""
         try:
             leaves = Pack(self._storage, name).pages
         except MemoryFailure:
@@ -118,8 +119,8 @@ class PackLocator:
         }
 
     def _alone(self, name: str, places: dict[str, int], wanted: dict[str, PageRow]) -> tuple[str, dict[str, int]]:
-        """The pack itself; or a new one of these pages, where it holds others and no manifest tells of them: it is
-        looked at as a strange one then."""
+        """The pack itself; or a new one of these pages, where it has others too and no manifest: it is adopted as an
+        unknown pack then."""
         pack = Pack(self._storage, name)
         if len(places) == len(pack.pages) or self._is_told(name):
             return name, places
@@ -138,7 +139,7 @@ class PackLocator:
             return False
 
     def _is_at_home(self, name: str, sha256: bytes) -> bool:
-        """Whether the manifest under this name tells of this very file: then it is the row whose name is wrong."""
+        """Whether the manifest under this name is of this very file: then the row's name is wrong."""
         try:
             return any(part.sha256 == sha256.hex() for part in read_parts(self._storage, name, self._storage.names()))
         except MemoryFailure:

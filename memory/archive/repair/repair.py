@@ -1,8 +1,8 @@
-"""`check --repair`: what is damaged is mended from what is sound, a copy of it kept first.
+"""`check --repair`: repairs damaged parts from sound ones, after a copy to quarantine.
 
-Order: rows by their seals, rows from manifests, packs from parity or from their sound pages, packs that the index does
-not know, manifests from rows, terms from texts. Every step stands by itself and ends with a transaction: killed
-anywhere, nothing is lost, and the next repair goes on. What cannot be mended is named, and stays as it is.
+Order: rows by their seals, rows from manifests, packs from parity or their sound pages, unknown packs, manifests from
+rows, terms from texts. Each step is independent and ends with a transaction: after a crash at any point nothing is
+lost, and the next repair continues. Irreparable damage is reported, and left unchanged.
 """
 
 import time
@@ -57,7 +57,7 @@ _STALE = 3600  # seconds: a temporary file that old belongs to nobody
 
 
 class RepairResult(Struct, frozen=True, kw_only=True):
-    """What was mended, what is lost (sentences), what `check` finds now, and where the originals are kept."""
+    """Repairs, losses (sentences), remaining problems of `check`, and the folder of the originals."""
 
     mended: tuple[str, ...]
     lost: tuple[str, ...]
@@ -80,9 +80,9 @@ def repair(
     elsewhere: FindText = _nowhere,
     release: Callable[[], None] | None = None,
 ) -> RepairResult:
-    """Mends the archive and its index. `damages` takes the originals, `parity` is the percent to keep.
+    """Repairs the archive and its index. `damages` is the quarantine, `parity` the percent of parity to write.
 
-    `elsewhere` is asked for the text of an entry whose page is lost, `release` lets go of pages of what was deleted.
+    `elsewhere` gives the text of an entry whose page is lost, `release` deletes pages of deleted conversations.
     """
     told = RepairLog([], [])
     rows = mend_rows(cold, elsewhere, lambda: damages.keep_database(cold))
@@ -118,7 +118,7 @@ class _RepairRun:
         self._told = told
 
     def rows_from_manifests(self) -> None:
-        """The index says again what the manifests of its packs tell; a row that is gone comes back."""
+        """Updates the index to the manifests of its packs, and restores lost rows."""
         known = self._cold.read(indexed)
         sealed = read_sealed(self._storage, [*self._cold.read(_packs), ""], known, dead(self._cold, self._storage))
         put = self._cold.read(lambda db: to_put(db, sealed.facts, known))
@@ -145,7 +145,7 @@ class _RepairRun:
         self._told.mended.append(f"The index: {count:,} facts set right by what stands beside the packs.")
 
     def strangers(self, now: datetime, kept_texts: Path | None) -> None:
-        """Packs that the index does not know."""
+        """Adopts packs without a row."""
         known = {*self._cold.read(_packs), *self._cold.read(_leaving)}
         names = unknown_pack_names(self._storage.names(), known)
         if names:
@@ -157,7 +157,7 @@ class _RepairRun:
             adopter.adopt(names, sealed)
 
     def let_go_of_deleted(self, release: Callable[[], None]) -> None:
-        """Pages whose conversation was deleted, and that an older program or a kill left behind."""
+        """Deletes pages of deleted conversations, left by an older program or a crash."""
         archives, pages = self._cold.read(archive_rows.orphans)
         if not archives and not pages:
             return
@@ -166,7 +166,7 @@ class _RepairRun:
             self._told.mended.append(f"A deletion is finished: {len(pages):,} pages of what was deleted were let go.")
 
     def manifests_from_rows(self) -> None:
-        """Each pack's manifest tells what its rows say; one of a pack that is nowhere is put aside."""
+        """Rewrites each pack's manifest from its rows; quarantines manifests without a pack."""
         packs = self._cold.read(_packs)
         names = self._storage.names()
         for pack in [*packs, ""]:
@@ -180,7 +180,7 @@ class _RepairRun:
         self._orphans()
 
     def terms_from_texts(self) -> None:
-        """An entry that search cannot find, for want of terms, gets them from its text."""
+        """Restores missing search terms of entries from their texts."""
         sql = """SELECT e.seq, e.body, e.packed, e.chars, e.speaker, e.meta FROM entries e
                  WHERE e.seq NOT IN (SELECT entry FROM terms) AND e.seq NOT IN (SELECT entry FROM answers)"""
         bare = self._cold.read(lambda db: fetch(db, sql))
@@ -207,7 +207,7 @@ class _RepairRun:
         self._told.mended.append(f"Search: {len(found):,} entries can be found again.")
 
     def parity_of_packs(self, percent: int) -> None:
-        """Parity that is damaged, or another pack's, is made again; where it is to be kept, missing parity is made."""
+        """Rewrites damaged or foreign parity; where parity is configured, writes missing parity."""
         names = self._storage.names()
         for row in self._cold.read(page_rows.pack_rows):
             name = parity_name(row.name)
@@ -222,7 +222,7 @@ class _RepairRun:
             self._told.mended.append(f"Parity {name}: made again.")
 
     def _orphans(self) -> None:
-        """Manifests and parity of packs that are not here and that the index does not know."""
+        """Manifests and parity files without a pack, of which the index has no row either."""
         stems = {name.partition(".")[0] for name in [*self._cold.read(_packs), manifest_name("")]}
         names = self._storage.names()
         stems |= {name.partition(".")[0] for name in names if name.endswith(PACK)}
@@ -234,12 +234,12 @@ class _RepairRun:
 
 
 def _packs(db: apsw.Connection) -> list[str]:
-    """Packs that the index knows, if only by their pages."""
+    """Packs in the index, those named only by their pages included."""
     return [row[0] for row in fetch(db, "SELECT name FROM packs UNION SELECT pack FROM pages")]
 
 
 def _breaks_a_rule(db: apsw.Connection) -> bool:
-    """Whether a row is not as rows are; what a deletion left behind is no such thing."""
+    """Whether a row breaks a rule; leftovers of a deletion do not count."""
     return any(one.what != "deletion" for one in row_problems(db))
 
 
@@ -248,7 +248,7 @@ def _leaving(db: apsw.Connection) -> list[str]:
 
 
 def _tells(storage: Storage, pack: str, names: Sequence[str], known: PackManifest | None) -> bool:
-    """Whether the manifest, or there being none, is what the rows say."""
+    """Whether the manifest, or its absence, agrees with the rows."""
     try:
         parts = read_parts(storage, pack, names)
     except MemoryFailure:
@@ -266,7 +266,7 @@ def _is_whole(storage: Storage, row: PackRow) -> bool:
 
 
 def _clear_temporary(storage: Storage, told: RepairLog) -> None:
-    """Temporary files that a killed writer left in the folder of packs."""
+    """Deletes temporary files that a killed writer left in the folder of packs."""
     if not isinstance(storage, LocalStorage):
         return
     for path, found in scan(storage.folder, ".*.tmp"):

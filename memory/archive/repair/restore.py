@@ -1,7 +1,6 @@
-"""Facts back into rows: what manifests (or pixels) tell, put where the index lacks it or says something else.
+"""Writes facts of manifests (or pixels) back into rows, where the index lacks or contradicts them.
 
-Rows keep the numbers that the facts give them. Where a number is taken by another row, they get a new one, and all that
-refers to them follows.
+Rows keep the numbers of the facts. Where another row has the number, they get a new one, and all references follow.
 """
 
 import hashlib
@@ -23,9 +22,9 @@ Facts = Mapping[Key, Fields]
 
 
 def put_facts(db: apsw.Connection, facts: Facts, terms: Mapping[int, AnalysedTerms]) -> None:
-    """Puts all of them, within the caller's transaction. `terms` are of the entries that need theirs, by their number.
+    """Writes the facts, within the caller's transaction. `terms` are of the entries that lack theirs, by their number.
 
-    Rows that the facts do not name stay as they are.
+    Other rows stay unchanged.
     """
     run(db, "PRAGMA defer_foreign_keys = ON")
     numbers = _Numbers(db)
@@ -54,7 +53,7 @@ def _of(facts: Facts, kind: str) -> Iterable[tuple[Key, Fields]]:
 
 
 class _Numbers:
-    """Which number a row has, or gets, that a fact knows by a number of its own."""
+    """Maps numbers of facts to numbers of rows, existing or new."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
@@ -239,7 +238,7 @@ def _passage(db: apsw.Connection, _: Key, fields: Fields, __: _Numbers) -> None:
 
 
 def _entry(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> None:
-    """The entry with its spans. What was sent with it stays where it is still what was sent."""
+    """Writes the entry with its spans. The recorded context stays where it matches the fact's hash."""
     seq = numbers.entry(fields)
     meta = fields["meta"].encode("ascii") or None
     run(
@@ -273,7 +272,7 @@ def _entry(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> No
 
 
 def _parent(db: apsw.Connection, fields: Fields, seq: int, numbers: _Numbers) -> None:
-    """The parent by its id; where it is not there any more, the entry before in the conversation."""
+    """The parent by its id; where it is missing, the entry before in the conversation."""
     conversation, parent = numbers.conversation(fields["conversation"]), None
     if fields["parent"]:
         by_id = "SELECT seq FROM entries WHERE conversation = ? AND id = ?"
@@ -284,7 +283,7 @@ def _parent(db: apsw.Connection, fields: Fields, seq: int, numbers: _Numbers) ->
 
 
 def _leaves(db: apsw.Connection, conversations: Iterable[int]) -> None:
-    """A conversation that ends nowhere ends with its newest entry."""
+    """Sets the leaf of a conversation without one to its newest entry."""
     for seq in conversations:
         run(
             db,

@@ -1,6 +1,6 @@
-"""Pages out of a pack's bytes, however damaged the pack: every zstd frame that opens, as far as it opens.
+"""Salvages pages from the bytes of a damaged pack: every zstd frame that opens, as far as it opens.
 
-Needs neither the pack's list nor an index. What comes out is vouched for by the pages' own hashes alone.
+It needs neither the pack's list nor an index. The pages are verified by their own hashes alone.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class SalvagedPage(Struct, frozen=True):
 
 
 def saved_pages(body: bytes) -> Iterator[SalvagedPage]:
-    """Every sound page in the bytes of a pack, in the order in which they stand there."""
+    """Every sound page in the bytes of a pack, in their order there."""
     for png in pictures(body):
         try:
             page = read_picture(png, engine="cells")
@@ -55,7 +55,7 @@ def pictures(body: bytes) -> Iterator[bytes]:
 
 
 class _Frame:
-    """A frame that begins at `at`; `end` is where it ends, once its pictures were taken out."""
+    """A frame that begins at `at`; `end` is its end, known once its pictures were read."""
 
     def __init__(self, body: bytes, at: int) -> None:
         self._body, self._at = body, at

@@ -1,1 +1,1 @@
-"""What the store knows of archives and pages: rows, facts, checks."""
+"""Rows of archives and pages in the store: queries, facts, checks."""

@@ -1,4 +1,4 @@
-"""Archives: what was put away in one go, its label, tags and pin. Within a transaction that the caller holds."""
+"""Archives: queries of their rows, labels, tags and pins. Within a transaction that the caller holds."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ def insert_archive(
     bare: bool = False,
     conversation: int | None = None,
 ) -> int:
-    """The new archive's seq. `origin` is file, conversation or knowledge; `bare` where no entry is to stand for it."""
+    """Adds an archive; gives its seq. `origin` is file, conversation or knowledge; `bare` where it has no entries."""
     run(
         db,
         "INSERT INTO archives (label, created_ms, origin, bare, conversation) VALUES (?, ?, ?, ?, ?)",
@@ -37,7 +37,7 @@ def insert_archive(
 
 
 def hold_pages(db: apsw.Connection, archive: int, pages: Sequence[str]) -> None:
-    """The archive's pages, in their order, numbered from 1."""
+    """Assigns the archive's pages, in their order, numbered from 1."""
     run_many(
         db,
         "INSERT INTO archive_pages (archive, number, page) VALUES (?, ?, ?)",
@@ -76,13 +76,13 @@ def label_doubts(db: apsw.Connection, archive: int) -> tuple[str, ...]:
 
 
 def page_label_doubts(db: apsw.Connection, page: str) -> tuple[str, ...]:
-    """The same of the archive that the page was drawn for."""
+    """The same for the archive that the page was drawn for."""
     row = first(db, "SELECT archive FROM pages WHERE id = ?", (page,))
     return label_doubts(db, row[0]) if row else ()
 
 
 def packs_of_archive(db: apsw.Connection, archive: int) -> set[str]:
-    """The packs that its pages stand in; "" where it has none, for then it is told of in the manifest of no pack."""
+    """Packs of its pages, and "": an archive without pages is in the manifest of no pack."""
     sql = "SELECT DISTINCT p.pack FROM archive_pages h JOIN pages p ON p.id = h.page WHERE h.archive = ?"
     drawn = "SELECT DISTINCT pack FROM pages WHERE archive = ?"
     return {row[0] for row in [*fetch(db, sql, (archive,)), *fetch(db, drawn, (archive,))]} | {""}
@@ -93,7 +93,7 @@ def tag(db: apsw.Connection, archive: int, name: Cleared) -> None:
 
 
 def untag(db: apsw.Connection, archive: int, name: str) -> bool:
-    """Whether it had that tag."""
+    """Removes a tag; whether the archive had it."""
     run(db, "DELETE FROM archive_tags WHERE archive = ? AND tag = ?", (archive, plain(name)))
     return db.changes() > 0
 
@@ -107,7 +107,7 @@ def relabel(db: apsw.Connection, archive: int, label: Cleared) -> None:
 
 
 def orphans(db: apsw.Connection) -> tuple[list[int], list[str]]:
-    """Archives whose conversation is gone, and the pages that were drawn for them or are held by them."""
+    """Archives whose conversation is deleted, and the pages that were drawn for them or that they hold."""
     gone = "SELECT seq FROM archives WHERE conversation IS NULL AND NOT bare"
     sql = (
         f"SELECT id FROM pages WHERE archive IN ({gone}) UNION SELECT page FROM archive_pages WHERE archive IN ({gone})"
@@ -116,7 +116,7 @@ def orphans(db: apsw.Connection) -> tuple[list[int], list[str]]:
 
 
 def rehome(db: apsw.Connection, pages: Sequence[str]) -> None:
-    """Of these pages, those whose archive is gone and that a living one holds too are its own from now on."""
+    """Moves pages whose archive is deleted to another archive that holds them too."""
     run_many(
         db,
         """UPDATE pages SET archive = living.seq FROM (
@@ -128,7 +128,7 @@ def rehome(db: apsw.Connection, pages: Sequence[str]) -> None:
 
 
 def shared_with(db: apsw.Connection, pages: Sequence[str]) -> list[int]:
-    """Entries that stand on these pages while their archive is gone: they must have their text elsewhere."""
+    """Entries on these pages of deleted archives: their text must be restored elsewhere."""
     found: set[int] = set()
     for some in batches(pages):
         sql = f"""SELECT DISTINCT s.entry FROM spans s JOIN pages p ON p.id = s.page
@@ -139,7 +139,7 @@ def shared_with(db: apsw.Connection, pages: Sequence[str]) -> list[int]:
 
 
 def unneeded(db: apsw.Connection, pages: Sequence[str]) -> list[str]:
-    """Those of the pages that no entry stands on, and whose archive is gone."""
+    """Those of the pages without entries whose archive is deleted."""
     found: list[str] = []
     for some in batches(pages):
         sql = f"""SELECT p.id FROM pages p JOIN archives a ON a.seq = p.archive WHERE p.id IN ({marks(some)})
@@ -150,7 +150,7 @@ def unneeded(db: apsw.Connection, pages: Sequence[str]) -> list[str]:
 
 
 def drop_empty(db: apsw.Connection) -> None:
-    """Archives whose conversation is gone, and their last page with it."""
+    """Deletes archives without a conversation and without pages."""
     run(
         db,
         """DELETE FROM archives WHERE conversation IS NULL AND NOT bare

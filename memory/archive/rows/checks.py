@@ -1,4 +1,4 @@
-"""What the index's rows of the archive say of each other, whatever the packs and manifests say."""
+"""Consistency rules between the index's rows of the archive, without reading packs or manifests."""
 
 from collections.abc import Iterator
 

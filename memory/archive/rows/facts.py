@@ -1,8 +1,8 @@
-"""What the index knows of a pack, as its manifest tells it: the rows, read within the caller's transaction.
+"""Facts of a pack for its manifest: read from the rows, within the caller's transaction.
 
-An entry's fact stands in the manifest of every pack that one of its spans lies on.
+An entry's fact is in the manifest of every pack that has one of its spans.
 
-Packs of a version that wrote no manifests: each gets its own, from its rows, when its store is first opened.
+Packs of a version without manifests get theirs from their rows when the store is first opened.
 """
 
 import hashlib
@@ -49,10 +49,10 @@ _SPANS = """SELECT entry, start, length, page, page_start FROM spans
 
 
 def seal(db: apsw.Connection, storage: Storage, packs: Iterable[str]) -> None:
-    """Makes the manifests of these packs tell what the rows say; those of packs without a row go.
+    """Rewrites the manifests of these packs from their rows; deletes those of packs without a row.
 
     To be called as the last step of each transaction that adds, changes or deletes rows of packs, archives, pages or
-    spans: what is committed then has its manifest on disk already. "" stands for the archives without a page of theirs.
+    spans: a commit then has its manifest on disk already. "" is for archives without pages of their own.
     """
     for pack in dict.fromkeys(packs):
         manifest = facts_of(db, pack)
@@ -64,7 +64,7 @@ def seal(db: apsw.Connection, storage: Storage, packs: Iterable[str]) -> None:
 
 
 def _let_return(db: apsw.Connection, storage: Storage, manifest: PackManifest) -> None:
-    """A conversation that was deleted, and was brought in anew, is one that stands."""
+    """Withdraws the deletion of a conversation that was imported again."""
     if first(db, "SELECT 1 FROM deletions LIMIT 1") is None:
         return
     known = {one.token: one.conversation for one in deletions.deletions(db)}
@@ -77,7 +77,7 @@ def _let_return(db: apsw.Connection, storage: Storage, manifest: PackManifest) -
 
 
 def facts_of(db: apsw.Connection, pack: str) -> PackManifest | None:
-    """All that the index knows of the pack; None where it knows no such pack."""
+    """All facts of the pack in the index; None where it has no row."""
     if not pack:
         return _packless(db)
     row = first(db, "SELECT bytes, sha256, kind, created_ms FROM packs WHERE name = ?", (pack,))
@@ -197,9 +197,9 @@ def _words(factsheet: str) -> tuple[str, ...]:
 
 
 def seal_older(cold: ColdStore, storage: Storage) -> None:
-    """Writes the manifests that were never written. Quick, and loads nothing, where there are none to write.
+    """Writes manifests that were never written. Quick, and loads nothing, where there are none to write.
 
-    A manifest that is there stays as it is. Where the rows or the folder refuse, `check` tells of it.
+    An existing manifest stays as it is. Where the rows or the folder refuse, `check` reports it.
     """
     if cold.read_only or not (packs := cold.read(unsealed)):
         return
@@ -214,5 +214,5 @@ def seal_older(cold: ColdStore, storage: Storage) -> None:
 
 
 def unsealed(db: apsw.Connection) -> list[str]:
-    """The packs whose manifest is still to be written."""
+    """Packs whose manifest is still to be written."""
     return [pack for (pack,) in fetch(db, "SELECT pack FROM unsealed")]

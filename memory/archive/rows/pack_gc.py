@@ -1,7 +1,7 @@
-"""Pack files that are to be deleted: those nothing refers to any more, and those of an archiving that was cut short.
+"""Garbage collection of pack files: unreferenced, or left by an interrupted archiving.
 
-A pack's name is noted here before its file is written, and struck out by the transaction that takes the pack in. So
-whatever is deleted later is a file that we know we wrote and that no row names; a stranger is never touched.
+A pack's name is recorded here before its file is written, and removed by the transaction that adds its row. So a file
+that is deleted later is one that this program wrote and no row names; a foreign file is never touched.
 """
 
 from collections.abc import Iterable
@@ -18,24 +18,25 @@ from memory.names import vetted
 
 
 def announce(cold: ColdStore, name: str) -> str:
-    """The name, noted as a file that this process is about to write: should it end before, the file may go."""
+    """Records the name as a file that this process is about to write: if the process ends before, the file is
+    garbage."""
     owner = cold.hold()
     cold.write(lambda db: run_many(db, "INSERT INTO leaving (name, owner) VALUES (?, ?)", [(name, owner)]))
     return name
 
 
 def take_in(db: apsw.Connection, names: Iterable[str]) -> None:
-    """These packs have rows from this transaction on."""
+    """Removes the names from the garbage list: the packs have rows from this transaction on."""
     run_many(db, "DELETE FROM leaving WHERE name = ?", [(name,) for name in names])
 
 
 def let_leave(db: apsw.Connection, names: Iterable[str]) -> None:
-    """Nothing refers to these packs from this transaction on."""
+    """Marks packs as garbage: nothing refers to them from this transaction on."""
     run_many(db, "INSERT OR REPLACE INTO leaving (name, owner) VALUES (?, '')", [(name,) for name in names])
 
 
 def leaving(db: apsw.Connection) -> dict[str, str]:
-    """Owner by name: "" where the file may go at once, else the process that is writing it. Raises ForgedName."""
+    """Owner by name: "" for garbage, else the process that is writing the file. Raises ForgedName."""
     rows = fetch(db, "SELECT name, owner FROM leaving")
     return {
         vetted(PACK, name, "table leaving"): owner and vetted(OWNER, owner, "table leaving") for name, owner in rows
@@ -43,9 +44,9 @@ def leaving(db: apsw.Connection) -> dict[str, str]:
 
 
 def sweep(cold: ColdStore, storage: Storage, mine: Iterable[str] = ()) -> list[str]:
-    """Deletes the files that may go; `mine` are names this process announced and gave up. Gives those that went.
+    """Deletes garbage files; `mine` are names that this process announced and gave up. Gives the deleted names.
 
-    A file that another program holds open (Windows), or a place that cannot be reached, is tried again another time.
+    A file that another program holds open (Windows), or that is unreachable, is tried again another time.
     """
     from memory.archive.packs.manifest import delete_manifest  # loads zstandard
 

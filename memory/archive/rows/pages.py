@@ -19,7 +19,7 @@ _HELD = f"SELECT p.id, h.archive, h.number, {_COLUMNS} FROM archive_pages h JOIN
 
 
 class PackRow(Struct, frozen=True):
-    """A pack's file name, length in bytes, SHA-256, moment (ms since 1970), and whether it is warm or cold."""
+    """A pack's file name, size in bytes, SHA-256, time (ms since 1970), and kind, warm or cold."""
 
     name: str
     size: int
@@ -29,7 +29,7 @@ class PackRow(Struct, frozen=True):
 
 
 class EntrySpan(Struct, frozen=True):
-    """Which characters of an entry stand where in a page's text."""
+    """Characters of an entry, and their location in a page's text."""
 
     start: int
     length: int
@@ -89,14 +89,14 @@ def page_row(connection: apsw.Connection, page_id: str) -> PageRow:
 
 
 def page_rows(connection: apsw.Connection, archive: int | None = None) -> list[PageRow]:
-    """All pages, or those that one archive holds, in its order, wherever they were drawn."""
+    """All pages, or those that one archive holds, in its order, whichever archive they were drawn for."""
     if archive is None:
         return [_page(row) for row in each(connection, f"{_PAGES} ORDER BY p.archive, p.number")]
     return [_page(row) for row in each(connection, f"{_HELD} WHERE h.archive = ? ORDER BY h.number", (archive,))]
 
 
 def pages_by_id(connection: apsw.Connection, ids: Iterable[str], *, not_of: str = "") -> dict[str, PageRow]:
-    """Those that are there, and were not drawn for an archive of origin `not_of`."""
+    """Those that exist, and were not drawn for an archive of origin `not_of`."""
     found: dict[str, PageRow] = {}
     for some in batches(sorted(set(ids))):
         sql = f"{_PAGES} JOIN archives a ON a.seq = p.archive WHERE p.id IN ({marks(some)}) AND a.origin <> ?"
@@ -106,7 +106,7 @@ def pages_by_id(connection: apsw.Connection, ids: Iterable[str], *, not_of: str 
 
 
 def pages_of_pack(connection: apsw.Connection, pack: str) -> list[PageRow]:
-    """In their order within the pack."""
+    """Pages of the pack, in their order within it."""
     return [_page(row) for row in each(connection, f"{_PAGES} WHERE pack = ? ORDER BY position", (pack,))]
 
 
@@ -121,7 +121,7 @@ def pack_row(connection: apsw.Connection, name: str) -> PackRow | None:
 
 
 def packs_of(connection: apsw.Connection, pages: Iterable[str]) -> set[str]:
-    """The packs that these pages stand in."""
+    """The packs of these pages."""
     found: set[str] = set()
     for some in batches(sorted(set(pages))):
         rows = each(connection, f"SELECT pack FROM pages WHERE id IN ({marks(some)})", some)
@@ -130,7 +130,7 @@ def packs_of(connection: apsw.Connection, pages: Iterable[str]) -> set[str]:
 
 
 def empty_packs(connection: apsw.Connection, names: Iterable[str]) -> list[str]:
-    """Those of the packs that no page stands in."""
+    """Those of the packs without a page."""
     sql = "SELECT 1 FROM pages WHERE pack = ? LIMIT 1"
     return [name for name in names if not fetch(connection, sql, (name,))]
 
@@ -140,20 +140,20 @@ def delete_packs(connection: apsw.Connection, names: Iterable[str]) -> None:
 
 
 def sha256_of_page(connection: apsw.Connection, page_id: str) -> bytes | None:
-    """Of the page's text; None where there is no such page."""
+    """Hash of the page's text; None where there is no such page."""
     rows = fetch(connection, "SELECT sha256 FROM pages WHERE id = ?", (page_id,))
     return rows[0][0] if rows else None
 
 
 def start_of(connection: apsw.Connection, page: PageRow) -> int:
-    """How many characters stand before the page in the archive it was drawn for."""
+    """Offset of the page in the text of the archive it was drawn for, in characters."""
     sql = """SELECT coalesce(sum(p.chars), 0) FROM archive_pages h JOIN pages p ON p.id = h.page WHERE h.archive = ?
              AND h.number < (SELECT min(number) FROM archive_pages WHERE archive = h.archive AND page = ?)"""
     return int(fetch(connection, sql, (page.archive, page.id))[0][0])
 
 
 def warm_pages(connection: apsw.Connection, before_ms: int) -> int:
-    """How many pages stand in warm packs from before then."""
+    """Number of pages in warm packs from before that moment."""
     sql = "SELECT count(*) FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <= ? AND k.kind = 'warm'"
     return int(fetch(connection, sql, (before_ms,))[0][0])
 
@@ -163,13 +163,13 @@ def knows_packs(connection: apsw.Connection) -> bool:
 
 
 def spans_of(connection: apsw.Connection, entry: int) -> list[EntrySpan]:
-    """Where the entry's text stands, in its own order."""
+    """Spans of the entry's text on pages, in its own order."""
     sql = "SELECT start, length, page, page_start FROM spans WHERE entry = ? ORDER BY start"
     return [EntrySpan(*row) for row in fetch(connection, sql, (entry,))]
 
 
 def delete_pages(connection: apsw.Connection, pages: Iterable[str]) -> None:
-    """With all that hangs on them; raises apsw.ConstraintError where an entry stands on one."""
+    """Deletes pages and their dependent rows; raises apsw.ConstraintError where an entry has a span on one."""
     run_many(connection, "DELETE FROM pages WHERE id = ?", [(page,) for page in pages])
 
 
@@ -178,7 +178,7 @@ def delete_spans(connection: apsw.Connection, entry: int) -> None:
 
 
 def sha256_of(connection: apsw.Connection, entry: int) -> bytes:
-    """Of the entry's text, as it was stored. Raises NotFound."""
+    """Hash of the entry's text, as it was stored. Raises NotFound."""
     rows = fetch(connection, "SELECT sha256 FROM entries WHERE seq = ?", (entry,))
     if not rows:
         raise NotFound("No such entry", f"There is no entry {entry} here.", "It may have been deleted.")
@@ -186,14 +186,14 @@ def sha256_of(connection: apsw.Connection, entry: int) -> bytes:
 
 
 def is_stored(connection: apsw.Connection, entry: int, sha256: bytes) -> bool:
-    """Whether the entry has its text in the store, it is that text, and nobody is writing it still."""
+    """Whether the entry has exactly that text in the store, and is not being written."""
     sql = """SELECT 1 FROM entries WHERE seq = ? AND body IS NOT NULL AND sha256 = ?
              AND NOT EXISTS (SELECT 1 FROM answers WHERE answers.entry = entries.seq)"""
     return bool(fetch(connection, sql, (entry, sha256)))
 
 
 def move_page(connection: apsw.Connection, page: str, old: str, new: str, position: int) -> bool:
-    """The page stands in another pack from now on; False where it does not stand in `old` any more."""
+    """Moves the page's row to another pack; False where it is no longer in `old`."""
     run(connection, "UPDATE pages SET pack = ?, position = ? WHERE id = ? AND pack = ?", (new, position, page, old))
     return connection.changes() == 1
 
@@ -203,7 +203,7 @@ def _ascii(facts: Sequence[str]) -> str:
 
 
 def factsheet_of(column: str) -> tuple[str, ...]:
-    """The exact tokens in a column; none where a flipped bit left no JSON, which `check` names."""
+    """The exact tokens in a column; none where a damaged bit left no JSON, which `check` reports."""
     try:
         return msgspec.json.decode(column, type=tuple[str, ...])
     except (msgspec.DecodeError, msgspec.ValidationError):

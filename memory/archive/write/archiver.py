@@ -1,8 +1,8 @@
-"""How text becomes pages: what stands there already is found, the rest drawn and proven, one transaction takes it in.
+"""Archiving: finds text that is on pages already, draws and verifies the rest, and adds the rows in one transaction.
 
-Killed anywhere, a text is in the store or on pages, never in neither, and never twice.
+After a crash at any point a text is in the store or on pages, never in neither, and never twice.
 
-The entries of an archived file: each page's text is one, found by its terms and read back from its pixels.
+Of an archived file each page's text is an entry, found by its terms and read back from its pixels.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,9 +43,9 @@ from models.messages import Role
 
 
 class PageEntry:
-    """A page that an entry is to stand for; `seq` is the entry's, once it is inserted. `number` counts from 1.
+    """A page that gets an entry; `seq` is the entry's, once it is inserted. `number` counts from 1.
 
-    `start` is where its characters begin in the file's text.
+    `start` is its offset in the file's text.
     """
 
     def __init__(self, row: PageRow, number: int, start: int, terms: AnalysedTerms) -> None:
@@ -59,9 +59,9 @@ class PageEntry:
 def insert_page_entries(  # noqa: PLR0917 — the conversation, and what its entries are made of
     db: apsw.Connection, clock: Clock, title: Cleared, kind: str, text: Cleared, pages: Sequence[PageEntry]
 ) -> int:
-    """A conversation of that kind with an entry for each page, none of whose text goes to the store; its seq.
+    """Adds a conversation of that kind with an entry per page, without text in the store; gives its seq.
 
-    `text` is the file's. No page's own is held longer than its row is written.
+    `text` is the file's. A page's own text is held only while its row is written.
     """
     conversation = insert_conversation(db, clock, title, kind=kind)
     parent: int | None = None
@@ -111,7 +111,7 @@ class Archiver:
         also: AfterArchive | None,
         on_page: OnPage | None,
     ) -> ArchiveResult:
-        """A file, to the byte: pages that can be read alone, each an entry of its own where `how` says so."""
+        """Archives a file, to the byte: as self-contained pages, each with an entry of its own where `how` says so."""
         cut = chunks.passages(text)
         pieces = self._covered(text, cut, mode)
         fresh = [piece for piece in pieces if isinstance(piece, UnsharedSpan)]
@@ -161,7 +161,7 @@ class Archiver:
         also: Callable[[apsw.Connection], None] | None,
         on_page: OnPage | None,
     ) -> ArchiveResult:
-        """Entries of one conversation; from the commit on, pages are their home."""
+        """Archives entries of one conversation; from the commit on their text is on the pages alone."""
         entries = [entry for entry in entries if entry.text is not None]
         sharing = Deduplicator(self._cold, self._read)
         drawn = sharing.composed(entries)
@@ -201,7 +201,7 @@ class Archiver:
             return self._cold.write(transaction)
 
     def expected(self, entries: Sequence[Entry], mode: Mode) -> ArchiveEstimate:
-        """What `entries` would give: laid out and counted in the same way, and not drawn."""
+        """Exact estimate of `entries`: laid out and counted in the same way, but not drawn."""
         entries = [entry for entry in entries if entry.text is not None]
         sharing = Deduplicator(self._cold, self._read)
         drawn = sharing.composed(entries)
@@ -235,9 +235,9 @@ class Archiver:
         *,
         texts: bool = True,
     ) -> tuple[list[PackedPage], list[PageRow]]:
-        """The pages and their rows: each is counted when it is proven, so that `on_page` tells of all the work.
+        """Pages and their rows: each is counted when it is verified, so that `on_page` reports all the work.
 
-        Without `texts` no page keeps its own: together they would be the file once more.
+        Without `texts` no page keeps its own text: together they would be the file once more.
         """
         bound, rows = list[PackedPage](), list[PageRow]()
         for page in bind(self._storage, runs, mode, self._now(), new_name=packs.new_name, on_page=on_page):
@@ -248,7 +248,7 @@ class Archiver:
         return bound, rows
 
     def _page_entries(self, pages: Sequence[PageRow], text: str, known: Mapping[str, AnalysedTerms]) -> list[PageEntry]:
-        """The terms come ready: finding them takes longer than all else, and the store is locked in a transaction.
+        """Prepares the terms: analysing them takes longest, and the store is locked in a transaction.
 
         `known` are those of the pages that were just drawn.
         """
@@ -295,7 +295,7 @@ class Archiver:
 
 
 class _Packs:
-    """The names of the packs that one archiving writes; where it fails, their files go again."""
+    """Names of the packs that one archiving writes; where it fails, their files are deleted."""
 
     def __init__(self, cold: ColdStore, storage: Storage) -> None:
         self.names: list[str] = []
@@ -318,7 +318,7 @@ class _Packs:
 def _in_order(
     pieces: Sequence[FilePiece], fresh: Sequence[UnsharedSpan], bound: Sequence[PackedPage], rows: Sequence[PageRow]
 ) -> list[PageRow]:
-    """All of the file's pages, those taken over among those just drawn."""
+    """All pages of the file, shared and new ones, in the order of its text."""
     drawn: dict[int, list[PageRow]] = {}
     for page, row in zip(bound, rows, strict=True):
         drawn.setdefault(page.run, []).append(row)
@@ -331,7 +331,7 @@ def _in_order(
 def _homes_in_file(
     cut: Sequence[chunks.PassageSpan], fresh: Sequence[UnsharedSpan], places: PassageIndex
 ) -> dict[bytes, list[PagePart]]:
-    """Where the passages came to stand that were drawn whole."""
+    """Locations of the passages that were drawn whole."""
     homes: dict[bytes, list[PagePart]] = {}
     at = 0
     for one in cut:
@@ -355,7 +355,7 @@ def _out_of_date(entry: Entry) -> OutOfDate:
 
 
 def stretches(entries: Iterable[Entry]) -> list[LayoutText]:
-    """The entries' texts, each under its head. Entries without text are not for this."""
+    """Entries' texts for the layout, each under its head. Requires entries with text."""
     return [
         LayoutText(entry.text or "", EntryHead(entry.id, entry.speaker, entry.role.value, entry.time), entry.seq)
         for entry in entries

@@ -1,9 +1,9 @@
-"""Passages: a text cut where its own lines say, so that the same lines are the same passages in any text.
+"""Content-defined passages: a text is cut by its own lines, so that the same lines are the same passages in any text.
 
-A line whose checksum has three zero bits ends a passage. After an edit the cuts fall as before from the next such line
-on, so a text that was changed in one place shares all its other passages with what it was.
+A line whose checksum has three zero bits ends a passage. After an edit the cuts are as before from the next such line
+on, so a text with one change shares all its other passages with its earlier version.
 
-Where the characters of stretches came to stand, once their pages are drawn.
+`PassageIndex` locates the characters of texts on their pages once these are drawn.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ WORTH_INDEXING = 128  # the last of a text may be shorter than LEAST
 
 
 class PassageSpan(Struct, frozen=True):
-    """Where a passage stands in its text, in characters, and the hash of it."""
+    """Span of a passage in its text, in characters, and its hash."""
 
     start: int
     length: int
@@ -43,7 +43,7 @@ class PagePart(Struct, frozen=True):
 
 
 def passages(text: str) -> list[PassageSpan]:
-    """The whole text, cut."""
+    """Cuts the whole text into passages."""
     cuts, begin = [0], 0
     for piece, end in _pieces(text):
         length = end - begin
@@ -56,7 +56,7 @@ def passages(text: str) -> list[PassageSpan]:
 
 
 def known(db: apsw.Connection, hashes: Iterable[bytes]) -> dict[bytes, tuple[PagePart, ...]]:
-    """Where those of the passages stand that stand anywhere."""
+    """Locations of those passages that are on pages."""
     found: dict[bytes, list[PagePart]] = {}
     for some in batches(sorted(set(hashes))):
         sql = f"""SELECT hash, page, page_start, length FROM passages WHERE hash IN ({marks(some)})
@@ -67,7 +67,7 @@ def known(db: apsw.Connection, hashes: Iterable[bytes]) -> dict[bytes, tuple[Pag
 
 
 def known_as(db: apsw.Connection, hashes: Iterable[bytes], way: str) -> dict[bytes, list[tuple[PagePart, ...]]]:
-    """All places of those passages that a file drawn in this way may share: `way` names the cell and the mode."""
+    """All locations of those passages that a file drawn in this way may share: `way` names the cell and the mode."""
     keys = {key: one for one in hashes for key in (one, _drawn_as(one, way))}
     places: dict[bytes, list[tuple[PagePart, ...]]] = {}
     for key, parts in known(db, keys).items():
@@ -76,9 +76,9 @@ def known_as(db: apsw.Connection, hashes: Iterable[bytes], way: str) -> dict[byt
 
 
 def index(db: apsw.Connection, places: Mapping[bytes, Sequence[PagePart]], way: str = "") -> None:
-    """Notes where these passages stand; one that stands somewhere already keeps its place.
+    """Records the locations of these passages; one that has a location already keeps it.
 
-    Pages of a file are shared only where they are drawn in the same `way`, so each way may have a place of its own.
+    Pages of a file are shared only where they are drawn in the same `way`, so each way may have a location of its own.
     """
     for key, parts in places.items():
         if not _is_noted(db, key):
@@ -104,7 +104,7 @@ def _drawn_as(key: bytes, way: str) -> bytes:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int]]:
-    """Lines, a very long one in pieces, each with where it ends."""
+    """Lines, a very long one in pieces, each with its end offset."""
     at = 0
     while at < len(text):
         newline = text.find("\n", at, at + MOST)
@@ -122,7 +122,7 @@ def _bytes(text: str) -> bytes:
 
 
 class PassageIndex:
-    """The places of one archiving. A stretch is told by the run it belongs to, and its key."""
+    """Locations of the texts of one archiving. A text is identified by its run and its key."""
 
     def __init__(self, bound: "Iterable[PackedPage]") -> None:
         self._laid: dict[tuple[int, int], list[tuple[int, int, str, int]]] = {}
@@ -136,7 +136,7 @@ class PassageIndex:
                 found[:] = [place for place in found if place[1]]
 
     def of(self, run: int, key: int, start: int, length: int) -> list[PagePart]:
-        """The stretch's `length` characters from `start`. No character is one empty part."""
+        """Parts of pages with the text's `length` characters from `start`. No characters are one empty part."""
         found = self._laid.get((run, key), [])
         if not length:
             return [PagePart(page, at, 0) for _, _, page, at in found[:1]]

@@ -22,7 +22,7 @@ NOTHING_COMPOSED: Mapping[int, ComposedEntry] = {}
 
 
 class PageCosts:
-    """Counts by one tokenizer and one render profile. Raises Misuse for a profile that there is not."""
+    """Counts by one tokenizer and one render profile. Raises Misuse for an unknown profile."""
 
     def __init__(self, settings: ArchiveSettings, count: CountTokens | None, tokenizer: str) -> None:
         self.profile = settings.profile
@@ -31,23 +31,23 @@ class PageCosts:
 
     @cached_property
     def count(self) -> CountTokens:
-        """How many tokens a text takes."""
+        """Number of tokens of a text."""
         if self._count is not None:
             return self._count
         return estimate
 
     def picture(self, mode: str) -> int:
-        """What a page of that mode costs the profile's reader."""
+        """Vision tokens of a page of that mode, by the profile."""
         return profile_named(self.profile).tokens(mode)
 
     def words(
         self, text: str, laid: Iterable[LayoutSpan], composed: Mapping[int, ComposedEntry] = NOTHING_COMPOSED
     ) -> int:
-        """Tokens of the words on a page of this text: head lines, and lines for words elsewhere, are none of them."""
+        """Tokens of the page's own text: without head lines, and without lines that refer to text elsewhere."""
         return sum(self.count(words) for words in _own_words(text, laid, composed))
 
     def row(self, page: "PackedPage", composed: Mapping[int, ComposedEntry] = NOTHING_COMPOSED) -> PageRow:
-        """The page's row, its archive yet to be known. `composed` tells by key what was drawn of an entry."""
+        """The page's row, without its archive. `composed` has the drawn form of each entry, by key."""
         return PageRow(
             id=page.id,
             archive=0,
@@ -78,9 +78,9 @@ def _own_words(text: str, laid: Iterable[LayoutSpan], composed: Mapping[int, Com
 
 
 class FileArchiveOptions(Struct, frozen=True, kw_only=True):
-    """`kind` is of the conversation that stands for the file, `origin` of the archive.
+    """`kind` is of the conversation that represents the file, `origin` of the archive.
 
-    Without `keep_entry` no entry stands for its pages, and search does not find them.
+    Without `keep_entry` its pages have no entries, and search does not find them.
     """
 
     keep_entry: bool = True

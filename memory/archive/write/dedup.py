@@ -1,9 +1,8 @@
-"""What the entries of one archiving share with older pages and with each other, from search to spans.
+"""Deduplication of entries within one archiving: against older pages and against each other.
 
-What stands on a page already is not drawn again: a line says where it stands, and the entry's spans point there.
-
-Only a stretch of some length is worth such a line. What it stands for may be on an older page, or in an entry that is
-being archived with this one; never in the same entry, which is to be read in one go.
+Text that is on a page already is not drawn again: a line refers to it, and the entry's spans point there. Only a run of
+some length is worth such a line. It may refer to an older page, or to another entry of the same archiving; never to the
+same entry, which must be readable in one go.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +23,7 @@ WORTH_A_LINE = 400  # characters; the line itself takes up to a hundred
 
 
 class DuplicateSpan(Struct, frozen=True):
-    """The same words in an entry that is archived at the same time: its key, its id and where they begin in it."""
+    """The same text in an entry of the same archiving: its key, its id and the offset there."""
 
     key: int
     entry: str
@@ -35,7 +34,7 @@ PassageSource = tuple[PagePart, ...] | DuplicateSpan
 
 
 class QuotedSpan(Struct, frozen=True):
-    """Characters of an entry that are not drawn with it, and where each of their passages stands."""
+    """Characters of an entry that are not drawn with it, and the locations of their passages."""
 
     start: int
     length: int
@@ -43,7 +42,7 @@ class QuotedSpan(Struct, frozen=True):
 
 
 class OwnSpan(Struct, frozen=True):
-    """Characters of an entry that are drawn with it: `start` in the entry, `at` in what is drawn."""
+    """Characters of an entry that are drawn with it: `start` in the entry, `at` in the drawn text."""
 
     start: int
     length: int
@@ -51,7 +50,7 @@ class OwnSpan(Struct, frozen=True):
 
 
 class ComposedEntry(Struct, frozen=True):
-    """An entry as it is drawn: its own words, and lines that stand for the others."""
+    """An entry as it is drawn: its own text, and lines that refer to the rest."""
 
     text: str
     own: tuple[OwnSpan, ...]
@@ -61,7 +60,7 @@ class ComposedEntry(Struct, frozen=True):
 def compose(
     text: str, cut: Sequence[PassageSpan], homes: Mapping[bytes, PassageSource], texts: Mapping[str, str]
 ) -> ComposedEntry:
-    """`text`, cut into passages, of which `homes` tells where some stand; `texts` of those pages and entries, by id."""
+    """Composes an entry: `homes` has locations of some of its passages; `texts` of those pages and entries, by id."""
     runs = [run for run in _runs(cut, homes) if sum(one.length for one, _ in run) >= WORTH_A_LINE]
     parts, own, quoted, at, done = list[str](), list[OwnSpan](), list[QuotedSpan](), 0, 0
 
@@ -87,12 +86,12 @@ def compose(
 
 
 def twins(key: int, entry: str, cut: Sequence[PassageSpan], composed: ComposedEntry) -> dict[bytes, DuplicateSpan]:
-    """What a later entry may point to in this one: the passages that are drawn with it."""
+    """Passages that are drawn with this entry, to which a later entry may refer."""
     return {one.hash: DuplicateSpan(key, entry, one.start) for one in drawn_passages(cut, composed)}
 
 
 def drawn_passages(cut: Sequence[PassageSpan], composed: ComposedEntry) -> list[PassageSpan]:
-    """The passages that stand whole within the entry's own words, and are long enough to be pointed to."""
+    """Passages that are whole within the entry's own text, and long enough to be referred to."""
     return [
         one
         for one in cut
@@ -104,7 +103,7 @@ def drawn_passages(cut: Sequence[PassageSpan], composed: ComposedEntry) -> list[
 def _runs(
     cut: Sequence[PassageSpan], homes: Mapping[bytes, PassageSource]
 ) -> list[list[tuple[PassageSpan, PassageSource]]]:
-    """Passages with a home that follow each other."""
+    """Runs of consecutive passages with a location."""
     runs: list[list[tuple[PassageSpan, PassageSource]]] = []
     follows = False
     for one in cut:
@@ -143,11 +142,11 @@ class Deduplicator:
 
     @property
     def chars(self) -> int:
-        """How many characters were not drawn again."""
+        """Number of characters that were not drawn again."""
         return sum(quoted.length for drawn in self._drawn.values() for quoted in drawn.quoted)
 
     def composed(self, entries: Sequence[Entry]) -> dict[int, ComposedEntry]:
-        """What is to be drawn of each entry, by its seq."""
+        """The drawn form of each entry, by its seq."""
         self._entries = {entry.seq: entry for entry in entries}
         self._cut = {entry.seq: chunks.passages(entry.text or "") for entry in entries}
         homes: dict[bytes, PassageSource] = dict(self._proven())
@@ -162,7 +161,7 @@ class Deduplicator:
         return self._drawn
 
     def spans(self, places: PassageIndex, drawn: Mapping[str, str]) -> dict[int, list[EntrySpan]]:
-        """Where each entry's text stands, by its seq, proven against the pages' texts; `drawn` are the new ones'."""
+        """Spans of each entry's text, by its seq, verified against the pages' texts; `drawn` are the new ones'."""
         texts = {**self._pages, **drawn}
         found: dict[int, list[EntrySpan]] = {}
         for seq, entry in self._entries.items():
@@ -175,12 +174,12 @@ class Deduplicator:
         return found
 
     def still_there(self, db: apsw.Connection) -> None:
-        """Raises OutOfDate where a page that is pointed to was deleted meanwhile."""
+        """Raises OutOfDate where a page that is referred to was deleted meanwhile."""
         if len(pages.pages_by_id(db, self._pages)) < len(self._pages):
             raise OutOfDate("The archive changed", "A page was deleted while it was to be pointed to.", "Try again.")
 
     def _proven(self) -> dict[bytes, tuple[PagePart, ...]]:
-        """The passages that stand on older pages to the letter: each page is read, and its words compared."""
+        """Passages that are exactly on older pages: each page is read, and its text compared."""
         text_of = {one.hash: (seq, one) for seq, cut in self._cut.items() for one in cut}
         homes = self._cold.read(lambda db: chunks.known(db, text_of))
         rows = self._cold.read(lambda db: pages.pages_by_id(db, {p.page for parts in homes.values() for p in parts}))
@@ -199,7 +198,7 @@ class Deduplicator:
         return proven
 
     def _parts(self, seq: int, places: PassageIndex) -> list[tuple[int, PagePart]]:
-        """(start in the entry, where those characters stand), in order."""
+        """(start in the entry, location of those characters), in order."""
         drawn = self._drawn[seq]
         starts: list[tuple[int, PagePart]] = []
         for own in drawn.own:
@@ -211,7 +210,7 @@ class Deduplicator:
         return sorted(starts, key=lambda placed: placed[0])
 
     def _own(self, seq: int, places: PassageIndex, start: int, length: int) -> list[PagePart]:
-        """Where characters stand that were drawn with their entry."""
+        """Locations of characters that were drawn with their entry."""
         own = next(o for o in self._drawn[seq].own if o.start <= start and start + length <= o.start + o.length)
         return places.of(0, seq, own.at + start - own.start, length)
 
@@ -225,7 +224,7 @@ def _numbered(start: int, parts: Sequence[PagePart]) -> list[tuple[int, PagePart
 
 
 def _joined(parts: Sequence[tuple[int, PagePart]]) -> list[EntrySpan]:
-    """As few spans as say the same."""
+    """The fewest equivalent spans."""
     spans: list[EntrySpan] = []
     for start, part in parts:
         last = spans[-1] if spans else None

@@ -1,6 +1,6 @@
-"""From text to verified pages on disk: drawn, packed, synced, then read back from the file and compared.
+"""Writes text as verified pages: drawn, packed, synced, then read back from the file and compared.
 
-Nothing in the store refers to them yet. If what follows fails, a pack is left that nobody needs, and no word is lost.
+No row refers to them yet. If a later step fails, an unreferenced pack is left, and no text is lost.
 """
 
 from collections import deque
@@ -26,7 +26,7 @@ PAGES_A_PACK = 256  # about 8 MB of packs, and 34 MB of PNGs in memory while one
 
 
 class PackedPage(Struct, frozen=True):
-    """A page that stands in a pack and was read back from it; nothing refers to it yet. `sha256` is of its text."""
+    """A page that was packed and read back; no row refers to it yet. `sha256` is of its text."""
 
     id: str
     number: int
@@ -39,7 +39,7 @@ class PackedPage(Struct, frozen=True):
     position: int
 
     def without_text(self) -> "PackedPage":
-        """The same, small enough to be kept for each page of a large file."""
+        """The same without its text, small enough to be held for each page of a large file."""
         return structs.replace(self, text="")
 
 
@@ -52,9 +52,9 @@ def bind(
     new_name: Callable[[], str],
     on_page: OnPage | None = None,
 ) -> Iterator[PackedPage]:
-    """The runs' pages, in order, each proven; a run begins a page. Packs take their names from `new_name`.
+    """Pages of the runs, in order, each verified; a run begins a new page. `new_name` names the packs.
 
-    Raises Damaged where the disk gives back anything else.
+    Raises Damaged where the disk returns anything else.
     """
     told = on_page or _nobody
     drawn = _told_half(_drawn(runs, mode), told)
@@ -71,12 +71,12 @@ def bind(
 
 
 def picture_of(page: RenderedPage) -> PageImage:
-    """The page as a pack holds it."""
+    """The page as an image for a pack."""
     return PageImage(page.id, page.number, page.mode.name, len(page.text), page.sha256.hex(), page.png)
 
 
 def _told_half(drawn: Iterable[tuple[int, RenderedPage]], on_page: OnPage) -> Iterator[tuple[int, RenderedPage]]:
-    """Those of one pack are proven once all of them are drawn: those of the packs before are."""
+    """Reports drawn pages as half done: the pages of a pack are verified once all of them are drawn."""
     for run, page in drawn:
         proven = (page.number - 1) // PAGES_A_PACK * PAGES_A_PACK
         on_page((proven + page.number) // 2)
@@ -96,7 +96,7 @@ def _drawn(runs: Iterable[Sequence[LayoutText]], mode: Mode) -> Iterator[tuple[i
 
 
 def prove(pack: Pack, position: int, page: RenderedPage) -> None:
-    """Raises Damaged unless the pack gives the page back to the letter."""
+    """Raises Damaged unless the pack returns the page exactly."""
     back = read_picture(pack.png(position), sha256=page.sha256.hex(), page_id=page.id, engine="cells")
     if back.trust is not Trust.EXACT or back.text != page.text or back.number != page.number:
         raise Damaged(

@@ -1,6 +1,6 @@
-"""A file that was archived before, in whole or in part: the pages that hold its words already are its pages too.
+"""Sharing of pages between files: pages that already hold a part of the text become pages of the new archive too.
 
-A page of a file can be read alone, so it is shared whole or not at all: the pages' texts joined are the file.
+A page of a file is self-contained, so it is shared whole or not at all: the pages' texts joined are the file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ class SharedPage(Struct, frozen=True):
 
 
 class UnsharedSpan(Struct, frozen=True):
-    """Characters of the text that no page holds."""
+    """Characters of the text that are on no page."""
 
     start: int
     text: str
@@ -32,14 +32,14 @@ FilePiece = SharedPage | UnsharedSpan
 
 
 def way_of(mode: Mode) -> str:
-    """How a file is drawn in this mode, as a word: pages of another way are not shared."""
+    """The cell and mode of a file's pages, as a key: pages of another key are not shared."""
     return f"{mode.cell.name} {mode.name}"
 
 
 def candidates(
     cut: Sequence[PassageSpan], homes: Mapping[bytes, Sequence[tuple[PagePart, ...]]]
 ) -> list[tuple[int, str]]:
-    """Where in the text a page may begin, and which, in order."""
+    """Offsets in the text at which a shared page may begin, with its id, in order."""
     found: set[tuple[int, str]] = set()
     for one in cut:
         for parts in homes.get(one.hash, ()):
@@ -57,7 +57,7 @@ def cover(
     rows: Mapping[str, PageRow],
     reads: Callable[[PageRow], str | None],
 ) -> list[FilePiece]:
-    """The text as pages that are there and as words that are not. `reads` gives a page's text, exact, or None."""
+    """Splits the text into shared pages and the rest. `reads` gives a page's exact text, or None."""
     pieces, done = list[FilePiece](), 0
     for start, page in places:
         row = rows.get(page)
@@ -75,6 +75,6 @@ def cover(
 
 
 def _fits(row: PageRow, mode: Mode, start: int, chars: int) -> bool:
-    """Whether the page is drawn as it would be now: the last of a text may be smaller than the mode says."""
+    """Whether the page looks as it would if drawn now: the last page of a text may be smaller than the mode says."""
     last = start + row.chars == chars
     return row.cell == mode.cell.name and (row.mode == mode.name or (last and row.width < mode.side))

@@ -1,8 +1,7 @@
-"""The text that stands beside an explicit archive: `memory/archive/<label>.md`, for a person to read and to search.
+"""Sidecar texts of explicit archives: `memory/archive/<label>.md`, for a person to read and to search.
 
-A page's text from the Markdown that was kept beside an explicit archive, where its pixels are lost.
-
-The file is a person's, who may have edited, moved or renamed it: only what matches the page's hash is its text.
+They are also the source of a page's text where its pixels are lost. The user may have edited, moved or renamed the
+file: only text that matches the page's hash is used.
 """
 
 import re
@@ -19,7 +18,7 @@ _LONGEST = 60  # characters, at most four bytes each: under the 255 bytes of eve
 
 
 def keep_text(folder: Path, label: str, text: Cleared) -> Path:
-    """Writes the text as `<label>.md` in `folder`, and gives its address; never over another text of that name."""
+    """Writes the text as `<label>.md` in `folder`, and gives its path; never over another text of that name."""
     make_folder(folder)
     stem = file_stem(label)
     for number in count(1):
@@ -33,13 +32,13 @@ def keep_text(folder: Path, label: str, text: Cleared) -> Path:
 
 
 def file_stem(label: str) -> str:
-    """The label as a file name that every system takes, nothing private in it."""
+    """The label as a portable file name, redacted."""
     stem = _NOT_IN_NAMES.sub("-", clear(label))[:_LONGEST].strip(" .-") or "archive"
     return f"{stem}-" if _RESERVED.match(stem) else stem
 
 
 def kept_page(folder: Path, label: str, start: int, chars: int, sha256: str) -> str | None:
-    """The `chars` characters from `start` of a kept text whose hash is `sha256` (hex); None where none has them."""
+    """The `chars` characters from `start` of a sidecar text whose hash is `sha256` (hex); None where none has them."""
     stem = file_stem(label)
     for path in sorted(list_files(folder, "*.md"), key=lambda path: not path.stem.startswith(stem)):
         try:
