@@ -1,4 +1,4 @@
-"""Deletions, from the moment they are wanted: what was begun is finished, and what is gone stays gone."""
+"""Journal of deletions: an interrupted deletion is resumed, and a deleted conversation stays deleted."""
 
 import hashlib
 from collections.abc import Iterable

@@ -1,7 +1,4 @@
-"""Text to the bytes of a column, and back: UTF-8 with lone surrogates kept, long text as a zstd frame.
-
-JSON columns. Escaped to ASCII, so that lone surrogates pass.
-"""
+"""Encoding of text columns: UTF-8 with lone surrogates kept, long text as a zstd frame; JSON columns as ASCII."""
 
 import hashlib
 import json
@@ -30,7 +27,7 @@ def to_text(body: bytes) -> str:
 
 
 def plain(text: str) -> str:
-    """A name as a TEXT column takes it: a lone surrogate becomes U+FFFD."""
+    """A name for a TEXT column: a lone surrogate becomes U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -39,7 +36,8 @@ def digest(raw: bytes) -> bytes:
 
 
 def pack(raw: bytes) -> tuple[bytes, int]:
-    """The bytes to store, and 1 where they are a zstd frame: only where that is smaller. Frames carry a checksum."""
+    """The bytes to store, and 1 where they are a zstd frame, which is used only where it is smaller. Frames have a
+    checksum."""
     if not PACK_FROM <= len(raw) <= LONGEST:
         return raw, 0
     from zstandard import ZstdCompressor
@@ -49,12 +47,12 @@ def pack(raw: bytes) -> tuple[bytes, int]:
 
 
 def unpack(body: bytes, packed: int, chars: int) -> str:
-    """The text of a body, not compared with anything. `chars` bounds what a frame may unfold to. Raises Damaged."""
+    """The text of a body, without comparing a hash. `chars` limits what a frame may unpack to. Raises Damaged."""
     return _decoded(_unpacked(body, packed, chars))
 
 
 def unpack_compared(body: bytes, packed: int, chars: int, sha256: bytes) -> tuple[str, bool]:
-    """The text of a body, and whether it has this SHA-256. Raises Damaged."""
+    """The text of a body, and whether it matches this SHA-256. Raises Damaged."""
     raw = _unpacked(body, packed, chars) if packed else body
     return _decoded(raw), hashlib.sha256(raw).digest() == sha256
 
@@ -90,7 +88,7 @@ def from_meta(meta: ClearedFields) -> bytes | None:
 
 
 def to_meta(column: bytes | None) -> dict[str, Any]:
-    """Raises ValueError or TypeError for what is no JSON object."""
+    """Encodes a JSON object. Raises ValueError or TypeError for anything else."""
     if not column:
         return {}
     found: object = json.loads(column)
@@ -100,7 +98,7 @@ def to_meta(column: bytes | None) -> dict[str, Any]:
 
 
 def readable_meta(column: bytes | str | None) -> dict[str, Any]:
-    """The same of a column that may be damaged: {} where it is no JSON object."""
+    """Decodes a column that may be damaged: {} where it is no JSON object."""
     try:
         found: object = json.loads(column) if column else {}
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""A store that is read and not written: on a read-only file system, another person's, or not trusted."""
+"""Read-only stores: on a read-only file system, of another person, or untrusted."""
 
 import errno
 from collections.abc import Callable
@@ -26,10 +26,10 @@ _WAL_HEADER = 32  # bytes; a journal of no more holds no page
 
 
 def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
-    """A connection that changes nothing in the store. Raises apsw.Error, CannotOpen.
+    """Opens a connection that changes nothing in the store. Raises apsw.Error, CannotOpen.
 
-    SQLite reads a store in WAL mode only with the index of its journal beside it. Where that cannot be made, the
-    store is read as a file that does not change, which is right only where the journal holds nothing.
+    SQLite reads a store in WAL mode only with the index of its journal beside it. Where that cannot be created, the
+    store is read as an immutable file, which is correct only while the journal is empty.
     """
     try:
         return _opened(path, "mode=ro", vfs)
@@ -45,15 +45,15 @@ def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
 
 
 def connect_immutable(path: Path, vfs: str | None = None) -> apsw.Connection:
-    """A connection for which SQLite makes no file at all; what stands in the journal is not seen. Raises apsw.Error.
+    """Opens a connection for which SQLite creates no file; it ignores the journal. Raises apsw.Error.
 
-    Only a regular file is opened, and through no link; raises UnsafePath for another.
+    Opens only a regular file, and follows no link; raises UnsafePath for anything else.
     """
     return _opened(path, "immutable=1", vfs)
 
 
 def has_journal(path: Path) -> bool:
-    """Whether pages of the store stand in its journal alone."""
+    """Whether the journal has pages that are not in the store's file."""
     found = status(path.with_name(path.name + "-wal"))
     return found is not None and found.st_size > _WAL_HEADER
 
@@ -74,7 +74,7 @@ def _opened(path: Path, how: str, vfs: str | None) -> apsw.Connection:
 
 
 class ReadOnlyWriter(Writer):
-    """In a writer's place where nothing can be written: each attempt is refused in a sentence."""
+    """The writer of a store that cannot be written: refuses each attempt with a readable error."""
 
     def __init__(self, refusal: Callable[[], MemoryFailure]) -> None:  # no thread, no connection
         self.refusal = refusal
@@ -89,14 +89,14 @@ class ReadOnlyWriter(Writer):
         self._refuse()
 
     def close(self) -> None:
-        """Nothing is due."""
+        """Does nothing: no write is pending."""
 
     def _refuse(self) -> NoReturn:
         raise self.refusal()
 
 
 def read_only(path: Path) -> ReadOnly:
-    """The sentence for whoever wants to write."""
+    """The error for an attempt to write."""
     return ReadOnly(
         "The workspace is read-only",
         f"{path.parent} cannot be written to: what it holds can be read and searched, and nothing can be added.",

@@ -1,4 +1,4 @@
-"""The numbered SQL files of migrations/, applied forward only, all that are due in one transaction."""
+"""Schema migrations: the numbered SQL files of migrations/, forward only, all due ones in one transaction."""
 
 from collections.abc import Sequence
 from importlib.resources import files
@@ -32,9 +32,9 @@ def released() -> tuple[Migration, ...]:
 
 
 def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None = None) -> int:
-    """Brings the store to the newest schema and gives its number.
+    """Migrates the store to the newest schema; gives its number.
 
-    Raises CannotOpen where the store is newer than the program, or another program's.
+    Raises CannotOpen where the store is of a newer program, or of another one.
     """
     ours = migrations is None
     migrations = released() if migrations is None else migrations
@@ -63,14 +63,14 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
 
 
 def is_older(connection: apsw.Connection) -> bool:
-    """Whether a migration is due. Raises CannotOpen where the store is newer than the program, or another program's."""
+    """Whether a migration is due. Raises CannotOpen where the store is of a newer program, or of another one."""
     newest, found = released()[-1].number, _version(connection)
     _refuse_foreign(connection, found, newest)
     return found < newest
 
 
 def require_newest(connection: apsw.Connection) -> None:
-    """Raises CannotOpen where the store, which cannot be written to, is not of this program's schema."""
+    """Raises CannotOpen unless a read-only store has this program's schema."""
     if is_older(connection):
         newest, found = released()[-1].number, _version(connection)
         raise CannotOpen(

@@ -1,6 +1,6 @@
-"""The workspace's secret: random bytes beside the store, with which every hash of what may be private is keyed.
+"""The workspace's secret: random bytes beside the store, the key of every hash of possibly private text.
 
-Without it, who holds an export or a copy of the store could try words until a hash fits. It is never exported.
+Without it, anyone with an export or a copy of the store could guess texts by their hashes. It is never exported.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ _PATIENCE = 10  # seconds that one process waits for another to write it
 
 
 def secret_at(path: Path, *, make: bool) -> bytes:
-    """The secret in that file, which is made where `make`; b"" where there is none."""
+    """The secret in that file, created where `make`; b"" where there is none."""
     if (found := _read(path)) or not make:
         return found
     make_private_folder(path.parent)
@@ -27,7 +27,7 @@ def secret_at(path: Path, *, make: bool) -> bytes:
 
 
 def keyed(secret: bytes, text: str) -> str:
-    """A hash of the text that only who holds the secret can try words on: 64 hexadecimal digits (HMAC-SHA256)."""
+    """A hash of the text that cannot be guessed without the secret: 64 hexadecimal digits (HMAC-SHA256)."""
     return hmac.new(secret, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
 

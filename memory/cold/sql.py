@@ -1,4 +1,4 @@
-"""SQL with typed results: the one place where apsw's own types, which pyright cannot follow, are cast."""
+"""SQL with typed results: the one module that casts apsw's own types, which pyright cannot follow."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar, cast
@@ -17,38 +17,38 @@ def fetch(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> list[
 
 
 def each(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> Iterator[SqlRow]:
-    """The rows one by one, for results that may be large."""
+    """Yields the rows one by one, for large results."""
     return cast("Iterator[SqlRow]", cast(Any, db).execute(sql, values))
 
 
 def first(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> SqlRow | None:
-    """The first row, None where there is none."""
+    """The first row; None where there is none."""
     found = fetch(db, sql, values)
     return found[0] if found else None
 
 
 def run(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> int:
-    """Runs the statement; gives how many rows it changed, where it changes rows."""
+    """Runs the statement; gives the number of changed rows."""
     cast(Any, db).execute(sql, values).fetchall()
     return db.changes()
 
 
 def run_many(db: apsw.Connection, sql: str, many: Iterable[Sequence[object]]) -> None:
-    """Runs the statement once for each."""
+    """Runs the statement once for each parameter set."""
     cast(Any, db).executemany(sql, many)
 
 
 def pragma(db: apsw.Connection, name: str) -> int:
-    """The value of a pragma that is a number."""
+    """The value of a numeric pragma."""
     return int(cast(Any, db).pragma(name))
 
 
 def batches(values: Sequence[T]) -> Iterable[Sequence[T]]:
-    """The values, as many at once as one statement takes."""
+    """Splits the values into batches of at most one statement's parameters."""
     for start in range(0, len(values), BATCH):
         yield values[start : start + BATCH]
 
 
 def marks(values: Sequence[object]) -> str:
-    """As many parameter marks as there are values."""
+    """One parameter mark per value."""
     return ",".join("?" * len(values))

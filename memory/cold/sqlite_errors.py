@@ -1,4 +1,4 @@
-"""What SQLite says, as sentences."""
+"""SQLite's errors as readable errors."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from memory.errors import AlreadyExists, CannotOpen, Damaged, MemoryFailure, Sto
 
 @contextmanager
 def sentences(path: Path) -> Generator[None]:
-    """Turns what SQLite raises about the store at `path` into this room's errors."""
+    """Converts SQLite's errors about the store at `path` into errors of this package."""
     try:
         yield
     except apsw.Error as error:
@@ -22,7 +22,7 @@ def sentences(path: Path) -> Generator[None]:
 
 
 def explained(error: apsw.Error, path: Path) -> MemoryFailure:
-    """This room's error for SQLite's."""
+    """The readable error for one of SQLite's."""
     if isinstance(error, apsw.IOError) and _no_space(error):
         return _full(error, path)
     for kinds, sentence in _SENTENCES:
@@ -83,5 +83,5 @@ _SENTENCES: tuple[tuple[tuple[type[apsw.Error], ...], Callable[[apsw.Error, Path
 
 
 def _no_space(error: apsw.Error) -> bool:
-    """Whether an I/O error is about space: the file that processes share is the first to need some when one opens."""
+    """Whether an I/O error is due to a full disk: on opening, the shared memory file needs space first."""
     return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE

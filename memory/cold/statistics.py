@@ -1,4 +1,4 @@
-"""Figures of the store."""
+"""Statistics of the store."""
 
 from pathlib import Path
 

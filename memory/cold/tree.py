@@ -1,4 +1,4 @@
-"""Walking the tree. Nothing is walked from the root: each walk reads pages of a bounded number of rows."""
+"""Walks of the entry tree. None starts at the root: each walk reads pages of a bounded number of rows."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""A store that is read and left as it is: where it stands, or from a copy where reading alone does not do."""
+"""Untrusted stores: read in place, or from a copy where reading would change files."""
 
 import os
 import shutil
@@ -16,10 +16,10 @@ from memory.errors import CannotOpen
 
 
 def untouched(path: Path, scratch: Path) -> Callable[[], apsw.Connection]:
-    """What opens the store at `path` to be read, of the newest schema. Nothing is written but below `scratch`.
+    """Opens the store at `path` for reading, with the newest schema. Writes only below `scratch`.
 
-    Where its journal holds pages or a migration is due, a copy is read; where there is no store, an empty one.
-    Raises apsw.Error, UnsafePath, CannotOpen, Damaged.
+    Where its journal has pages or a migration is due, it reads a copy; where there is no store, an empty one. Raises
+    apsw.Error, UnsafePath, CannotOpen, Damaged.
     """
     there = os.path.lexists(path)
     if there and not has_journal(path) and not _is_older(path):
@@ -41,7 +41,7 @@ def _is_older(path: Path) -> bool:
 
 
 def _copy(path: Path, copy: Path) -> None:
-    """The store with what its journal holds. Raises CannotOpen where there is no room for it."""
+    """Copies the store and its journal. Raises CannotOpen where there is no space for it."""
     names = [path.name, path.name + "-wal"] if has_journal(path) else [path.name]
     found = [status(path.with_name(name)) for name in names]
     needed = 2 * sum(each.st_size for each in found if each is not None)  # a migration may write each page anew

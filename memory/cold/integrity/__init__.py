@@ -1,1 +1,1 @@
-"""Whether what is stored is what was written: hashes and seals of rows, checks, repair, salvage."""
+"""Integrity of the store: hashes and seals of rows, checks, repair, salvage."""

@@ -1,6 +1,6 @@
-"""One flipped bit put back: of all that a row may have been, what has its hash is what it was.
+"""Repair of single bit flips: tries every flip of a damaged row, and accepts the one that matches the hash.
 
-A disk or a memory that fails mostly flips single bits. There are few enough ways to flip one that each can be tried.
+Failing disks and memory mostly flip single bits, which are few enough to try each.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +17,12 @@ Values = tuple[Any, ...]
 
 
 def row_before(values: Sequence[Any], seal: bytes) -> Values | None:
-    """The sealed columns as they were when they were sealed; None where more than a bit differs."""
+    """The sealed columns before the flip; None where more than one bit differs."""
     return values_before(values, seal, seal_of)
 
 
 def values_before(values: Sequence[Any], seal: bytes, seal_of: Callable[[Sequence[Any]], bytes]) -> Values | None:
-    """The same of any row, by what seals it."""
+    """The same for a row of any table, by its seal."""
     for at, value in enumerate(values):
         for one in _flipped(value):
             tried = (*values[:at], one, *values[at + 1 :])
@@ -32,7 +32,7 @@ def values_before(values: Sequence[Any], seal: bytes, seal_of: Callable[[Sequenc
 
 
 def text_before(body: bytes, packed: int, chars: int, sha256: bytes) -> str | None:
-    """The text of a body as it was stored, by its SHA-256; None where more than a bit differs."""
+    """The stored text of a body, by its SHA-256; None where more than one bit differs."""
     for one, how in chain([(body, 1 - packed)], ((one, packed) for one in _flipped(body))):
         try:
             text = unpack(one, how, chars)

@@ -1,4 +1,4 @@
-"""Looks the whole store over."""
+"""Check of the whole store."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -22,7 +22,7 @@ FILE = "cold.db"
 
 
 def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[IntegrityProblem]:
-    """All problems; `is_gone` tells of an owner of answers whether its process has ended."""
+    """All problems; `is_gone` tests whether the process of an answer's owner has ended."""
     try:
         problems = list(_file(connection))
         if not problems:  # rows of a damaged file say nothing
@@ -35,7 +35,7 @@ def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[I
 
 
 def _each_once(problems: Iterable[IntegrityProblem]) -> list[IntegrityProblem]:
-    """What is damaged in two ways at once is named once."""
+    """Reports an item once that is damaged in two ways."""
     named: dict[tuple[str, str], IntegrityProblem] = {}
     for one in problems:
         named.setdefault(("entry" if one.what == "text" else one.what, one.where), one)
@@ -45,7 +45,7 @@ def _each_once(problems: Iterable[IntegrityProblem]) -> list[IntegrityProblem]:
 def _looked(
     look: Callable[[apsw.Connection], Iterator[IntegrityProblem]], connection: apsw.Connection
 ) -> Iterator[IntegrityProblem]:
-    """What it finds; a name that is no UTF-8 ends it, and is named by `_rows`."""
+    """Problems of one check; a name that is not UTF-8 ends it, and is reported by `_rows`."""
     try:
         yield from look(connection)
     except UnicodeDecodeError as error:
@@ -53,7 +53,7 @@ def _looked(
 
 
 def _rows(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
-    """Entries whose row is not the one that was sealed, and those without a seal."""
+    """Entries whose row does not match its seal, or has none."""
     for _, values, seal in broken_seals(connection):
         yield IntegrityProblem("entry", _name(values[1]), _differing(values, row_before(values, seal)))
     sql = f"SELECT {LISTED} FROM entries e WHERE e.seq NOT IN (SELECT entry FROM seals)"
@@ -81,7 +81,7 @@ def _differing(now: SqlRow, before: SqlRow | None) -> str:
 
 
 def _sealed_rows(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
-    """Rows that are no entries and are not what was sealed."""
+    """Rows of other tables that do not match their seals."""
     for row in broken_rows(connection):
         what = _ROWS.get(row.table.name, row.table.name)
         key = " ".join(_name(one) if isinstance(one, bytes) else str(one) for one in row.values[: len(row.table.key)])

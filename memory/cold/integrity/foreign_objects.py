@@ -1,4 +1,4 @@
-"""Triggers, views and virtual tables in a store that no migration of ours made."""
+"""Triggers, views and virtual tables in a store that are not of our migrations."""
 
 import functools
 from pathlib import Path
@@ -9,7 +9,7 @@ from memory.cold.sql import fetch
 
 
 def foreign_parts(db: apsw.Connection) -> list[tuple[str, str]]:
-    """(kind, name) of each; a trigger is ours where a migration has it to the letter. Raises apsw.Error."""
+    """(kind, name) of each; a trigger is ours where a migration has it verbatim. Raises apsw.Error."""
     sql = "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') OR sql LIKE 'create virtual%'"
     return [(kind, name) for kind, name, text in fetch(db, sql) if kind != "trigger" or not _is_ours(text)]
 

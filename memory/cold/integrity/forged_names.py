@@ -1,4 +1,4 @@
-"""Rows whose names fit no grammar: listed for `check`, and taken out by `check --repair`. No file is touched here."""
+"""Rows whose names fit no grammar: listed for `check`, and removed by `check --repair`. No file is touched here."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from memory.names import shown
 
 
 class ForgedValue(Struct, frozen=True):
-    """One value of one column that no version of this program wrote."""
+    """A value of a column that no version of this program writes."""
 
     table: str
     column: str
@@ -52,7 +52,7 @@ _GONE = "w_0"  # a writer that never lived: its answers are recovered as they ca
 
 
 def forged(db: apsw.Connection) -> Iterator[ForgedValue]:
-    """Every value that does not fit its grammar, once a table and column."""
+    """Every value that does not fit its grammar, once per table and column."""
     for column in _COLUMNS:
         for (raw,) in each(db, f"SELECT DISTINCT CAST({column.name} AS BLOB) FROM {column.table}"):
             value = raw.decode("utf-8", "replace")
@@ -61,10 +61,10 @@ def forged(db: apsw.Connection) -> Iterator[ForgedValue]:
 
 
 def take_out(db: apsw.Connection) -> int:
-    """Removes those rows, or blanks the value where the row holds more than the name; gives how many values there were.
+    """Removes those rows, or blanks the value where the row holds more than the name; gives the number of values.
 
-    An answer in flight stays, as one whose writer is gone. Pages go with their places: their manifest brings back
-    what it has of them.
+    An unfinished answer stays, as one whose writer has ended. Pages are removed with their places: their manifest
+    restores its part of them.
     """
     run(db, "PRAGMA defer_foreign_keys = ON")
     count = 0

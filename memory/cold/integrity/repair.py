@@ -1,4 +1,4 @@
-"""Rows of the store that a flipped bit changed, put back: what has their hash is what they were."""
+"""Repair of rows with a flipped bit: restores the values that match the hash."""
 
 from collections.abc import Callable
 
@@ -19,14 +19,14 @@ FindText = Callable[[str, bytes], str | None]
 
 
 class RowRepairResult(Struct, frozen=True):
-    """Ids of entries that are what they were again, and of those that are not."""
+    """Ids of repaired entries, and of those that stay damaged."""
 
     mended: tuple[str, ...]
     lost: tuple[str, ...]
 
 
 def mend_rows(cold: ColdStore, elsewhere: FindText, keep: Callable[[], None]) -> RowRepairResult:
-    """Puts back what can be put back, and seals rows without a seal. `keep` is called before anything changes."""
+    """Repairs entries where possible, and seals rows without a seal. `keep` is called before the first change."""
     rows = cold.read(lambda db: [(seq, values, row_before(values, seal)) for seq, values, seal in broken_seals(db)])
     texts = cold.read(_broken_texts)
     put = {seq: text for seq, row in texts if (text := _text(row, elsewhere)) is not None}
@@ -53,7 +53,7 @@ def mend_rows(cold: ColdStore, elsewhere: FindText, keep: Callable[[], None]) ->
 
 
 def mend_sealed_rows(cold: ColdStore, keep: Callable[[], None]) -> int:
-    """Puts back rows other than entries in which one bit flipped; gives how many. A row without a seal gets one."""
+    """Repairs rows of other tables with one flipped bit; gives their number. Seals rows without a seal."""
     broken = cold.read(lambda db: list(broken_rows(db)))
     mended = [(row, before) for row in broken if (before := _before(row)) is not None]
     if not broken:

@@ -1,7 +1,6 @@
-"""A hash of each entry's row: its body has one of its own, and who spoke, when and in reply to what has this one.
+"""Seals of entries: a hash of each row's speaker, time, parent and other columns; the body has a hash of its own.
 
-It is written in the transaction that writes the row, and stands in a table of its own, so that it costs no row a
-second writing.
+A seal is written in the transaction that writes the row, into a table of its own, so that no row is written twice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +43,7 @@ def seal_of(values: Sequence[Any]) -> bytes:
 
 
 def seal_rows(connection: apsw.Connection, seqs: Iterable[int]) -> None:
-    """Seals these entries as they stand, within the transaction that changed them."""
+    """Seals these entries with their current values, within the transaction that changed them."""
     wanted = sorted(set(seqs))
     for start in range(0, len(wanted), _AT_ONCE):
         some = wanted[start : start + _AT_ONCE]
@@ -53,7 +52,7 @@ def seal_rows(connection: apsw.Connection, seqs: Iterable[int]) -> None:
 
 
 def seal_unsealed(connection: apsw.Connection) -> int:
-    """Seals the rows of before there were seals, as they stand; gives how many."""
+    """Seals rows of versions without seals with their current values; gives their number."""
     sql = f"""SELECT e.seq, {LISTED} FROM entries e
               WHERE e.seq NOT IN (SELECT entry FROM seals) ORDER BY e.seq LIMIT {_AT_ONCE}"""
     count = 0
@@ -64,7 +63,7 @@ def seal_unsealed(connection: apsw.Connection) -> int:
 
 
 def broken_seals(connection: apsw.Connection) -> Iterator[tuple[int, SqlRow, bytes]]:
-    """Number, sealed columns and seal of each entry whose row is not the one that was sealed."""
+    """Seq, sealed columns and seal of each entry whose row does not match its seal."""
     sql = f"SELECT e.seq, s.seal, {LISTED} FROM entries e JOIN seals s ON s.entry = e.seq ORDER BY e.seq"
     for seq, seal, *values in each(connection, sql):
         if seal_of(values) != seal:

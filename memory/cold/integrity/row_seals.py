@@ -1,7 +1,7 @@
-"""Hashes of the rows that are given out and are no entries: titles, labels, places in files, epochs' heads.
+"""Seals of rows other than entries that are shown or cited: titles, labels, places in files, epochs' heads.
 
-Each stands in its row. A change of the row empties it (a trigger), and the writer fills what is empty before each
-commit, so that no writer can forget it. Entries have seals of their own: `memory.cold.integrity.row_hashes`.
+A seal is a column of its row. A trigger empties it on a change of the row, and the writer fills empty seals before each
+commit, so that no writing code can forget it. Entries have seals of their own: `memory.cold.integrity.row_hashes`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from memory.cold.sql import SqlRow, each, fetch, run, run_many
 
 
 class SealedTable(Struct, frozen=True, dict=True):
-    """A table's key, what else of a row is sealed, and which of these are TEXT: read as bytes, whatever they hold."""
+    """A table's key, its sealed columns, and those of them that are TEXT: read as bytes, whatever they hold."""
 
     name: str
     key: tuple[str, ...]
@@ -73,7 +73,7 @@ TABLES = (
 
 
 def fill_seals(db: apsw.Connection) -> None:
-    """Seals the rows that were added or changed, within their transaction."""
+    """Seals added and changed rows, within their transaction."""
     for table in TABLES:
         if rows := fetch(db, f"SELECT {table.listed} FROM {table.name} WHERE seal IS NULL"):
             width = len(table.key)
@@ -82,7 +82,7 @@ def fill_seals(db: apsw.Connection) -> None:
 
 
 class BrokenRow(Struct, frozen=True):
-    """A row that is not the one that was sealed; `seal` None where it has none."""
+    """A row that does not match its seal; `seal` None where it has none."""
 
     table: SealedTable
     values: SqlRow
@@ -90,7 +90,7 @@ class BrokenRow(Struct, frozen=True):
 
 
 def broken_rows(db: apsw.Connection) -> Iterator[BrokenRow]:
-    """Every one of them, in all tables."""
+    """Broken rows of all tables."""
     for table in TABLES:
         for *values, seal in each(db, f"SELECT {table.listed}, seal FROM {table.name}"):
             if table.seal(values) != seal:
@@ -98,7 +98,7 @@ def broken_rows(db: apsw.Connection) -> Iterator[BrokenRow]:
 
 
 def restore_row(db: apsw.Connection, row: BrokenRow, before: SqlRow) -> None:
-    """The row's values as they were when it was sealed."""
+    """The row's values at the time of its seal."""
     told = ", ".join(
         f"{name} = CAST(? AS TEXT)" if name in row.table.text else f"{name} = ?" for name in row.table.columns
     )

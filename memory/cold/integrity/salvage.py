@@ -1,6 +1,7 @@
-"""A damaged store's rows into a new one: every row that SQLite can still read, from both ends of each table.
+"""Salvages a damaged store: copies every row that SQLite can still read, from both ends of each table, into a new
+store.
 
-The new store takes the old one's place only when it stands whole on the disk; the old files are copied first.
+The new store replaces the old one only when it is complete on disk; the old files are copied first.
 """
 
 from collections.abc import Iterator
@@ -32,14 +33,14 @@ _BESIDE = ("", "-wal", "-shm")
 
 
 class SalvageResult(Struct, frozen=True):
-    """How many rows came over, and the tables in which some could not be read."""
+    """Number of copied rows, and the tables in which some could not be read."""
 
     rows: int
     broken: tuple[str, ...]
 
 
 def salvage_store(database: Path, kept: Path) -> SalvageResult:
-    """Puts a store of what can be read in the place of `database`; its files are copied to the folder `kept` first.
+    """Replaces `database` by a store of its readable rows; copies its files to the folder `kept` first.
 
     No other program may have it open.
     """
@@ -63,7 +64,7 @@ def salvage_store(database: Path, kept: Path) -> SalvageResult:
 
 
 def _fold_in(database: Path) -> None:
-    """The old store's journal into the old store, where SQLite can: then no moment is without its newest rows."""
+    """Checkpoints the old store's journal into it, where SQLite can, so that the newest rows are never missing."""
     with suppress(apsw.Error):
         old = open_store(database)
         try:
@@ -131,7 +132,7 @@ def _table(source: apsw.Connection, target: apsw.Connection, table: str) -> tupl
 
 
 def _readable(source: apsw.Connection, sql: str) -> Iterator[SqlRow | None]:
-    """The rows, and None where no more can be read."""
+    """The rows, then None where no more can be read."""
     try:
         yield from cast("Iterator[SqlRow]", cast(Any, source).execute(sql))
     except (apsw.Error, UnicodeDecodeError):
@@ -139,7 +140,7 @@ def _readable(source: apsw.Connection, sql: str) -> Iterator[SqlRow | None]:
 
 
 def _drop_orphans(db: apsw.Connection) -> None:
-    """Rows that refer to rows that are gone: an entry loses its parent, a conversation its leaf, others go."""
+    """Fixes rows that refer to lost rows: an entry loses its parent, a conversation its leaf, others are deleted."""
     run(db, "UPDATE conversations SET leaf = NULL WHERE leaf NOT IN (SELECT seq FROM entries)")
     bereft = fetch(db, "SELECT seq FROM entries WHERE parent NOT IN (SELECT seq FROM entries)")
     run(db, "UPDATE entries SET parent = NULL WHERE parent NOT IN (SELECT seq FROM entries)")
@@ -164,7 +165,7 @@ def _drop_orphans(db: apsw.Connection) -> None:
 
 
 def _drop_keyed(db: apsw.Connection, table: str) -> None:
-    """Orphans of a table without row numbers."""
+    """Deletes orphans of a table without row numbers."""
     for row in fetch(db, f"PRAGMA foreign_key_list({table})"):
         parent, column, other = row[2], row[3], row[4]
         run(db, f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {other} FROM {parent})")

@@ -1,1 +1,1 @@
-"""Conversations as readable Markdown beside the store, and the way back from there."""
+"""Mirrors: conversations as readable Markdown beside the store, and their recovery from it."""

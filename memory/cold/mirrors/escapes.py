@@ -18,10 +18,10 @@ _ESCAPED = re.compile(r"^\\(?=\\*(?:## \d{4}-\d\d-\d\d \d\d:\d\d · |\*\(cut off
 
 
 def escaped(text: str) -> str:
-    """The text with no line that a mirror would take for a turn's heading or its end."""
+    """The text with a backslash before each line that looks like a turn's heading or end."""
     return _LOOKALIKE.sub(r"\\", text)
 
 
 def unescaped(text: str) -> str:
-    """The text that `escaped` made this of."""
+    """The original of an `escaped` text."""
     return _ESCAPED.sub("", text)

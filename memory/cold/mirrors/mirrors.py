@@ -1,7 +1,7 @@
-"""conversations/<id>.md: each conversation as a file that a person reads, kept up after each turn.
+"""Writes conversations/<id>.md: each conversation as a readable file, updated after each turn.
 
-The store is the truth; a mirror is made from it. A turn is appended, so that a long conversation costs no more than its
-new turns. What a person wrote into a mirror is kept in the versions folder before the mirror is made anew.
+The store is the source of truth; a mirror is derived from it. Turns are appended, so that a long conversation costs no
+more than its new turns. A person's edit of a mirror is saved in the versions folder before the mirror is rewritten.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ LOCK_SECONDS = 30
 
 
 class _MirrorRow(Struct, frozen=True):
-    """What the mirror held when it was last written."""
+    """The mirror's content at the last write."""
 
     leaf: int
     head: bytes
@@ -49,7 +49,7 @@ class _MirrorRow(Struct, frozen=True):
 
 
 class _WrittenFile(Struct, frozen=True):
-    """The file as this process wrote it: how the system saw it then, and its hash so far."""
+    """The file as this process wrote it: its file status then, and its hash so far."""
 
     stamp: tuple[int, int, int]
     hash: "_Hash"
@@ -75,7 +75,8 @@ class Mirrors:
     def update(self, conversation_seq: int) -> Path | None:
         """Brings the mirror up to the conversation's leaf; gives its path.
 
-        None for a conversation that has no turn yet, or is none but an archive. An answer in flight is left for later.
+        None for a conversation without turns, or one that only represents an archive. An unfinished answer is left for
+        later.
         """
         conversation = self._cold.conversation_at(conversation_seq)
         if conversation.kind != "chat" or conversation.leaf is None or self._cold.read_only:
@@ -87,13 +88,13 @@ class Mirrors:
         return path
 
     def renew(self) -> None:
-        """Writes those anew of which the store says that words in them are gone."""
+        """Rewrites mirrors with text that the store has deleted."""
         sql = "SELECT conversation FROM mirrors WHERE head = x''"
         for (conversation,) in self._cold.read(lambda db: fetch(db, sql)):
             self.update(conversation)
 
     def remove(self, conversation_seq: int) -> None:
-        """Removes the mirror, before its conversation is deleted; a person's hand edit is kept as a version.
+        """Deletes the mirror, before its conversation is deleted; a person's edit is saved as a version.
 
         Raises ReadOnly.
         """
@@ -123,7 +124,7 @@ class Mirrors:
     # ── what stands there ──
 
     def _is_ours(self, seq: int, path: Path, row: _MirrorRow) -> bool:
-        """Whether the file is what was written last, byte for byte."""
+        """Whether the file is as last written, byte for byte."""
         try:
             stamp = _stamp(path)
         except FileNotFoundError:
@@ -138,7 +139,7 @@ class Mirrors:
         return True
 
     def _since(self, leaf: int, last: int) -> list[Entry] | None:
-        """Settled entries after `last` (0: from the root) down to `leaf`; None where `last` is not on that way."""
+        """Settled entries after `last` (0: from the root) down to `leaf`; None where `last` is not on that path."""
         in_flight = self._cold.read(_in_flight)
         new: list[Entry] = []
         for entry in self._cold.path(leaf):
@@ -156,7 +157,7 @@ class Mirrors:
     # ── writing ──
 
     def _append(self, conversation: Conversation, path: Path, row: _MirrorRow, new: list[Entry]) -> None:
-        """Adds to the file as it stands: nothing that a person wrote at this moment can be lost by it."""
+        """Appends to the file in place: an edit at this very moment is not lost."""
         added = self._turns(new)
         append(path, added)
         hashed = self._known[conversation.seq].hash.copy()
@@ -167,7 +168,7 @@ class Mirrors:
         self._note(conversation, _MirrorRow(new[-1].seq, row.head, row.size + len(added), hashed.digest()))
 
     def _rewrite(self, conversation: Conversation, path: Path, row: _MirrorRow | None, turns: bytes, leaf: int) -> None:
-        """Exchanges the file for a new one, and looks at what came out: an edit of this very moment is seen there."""
+        """Replaces the file, and checks the replaced one: an edit at this very moment is seen there."""
         above = head(conversation)
         whole = above + turns
         append(path, b"")  # exchanging takes two files
@@ -180,7 +181,7 @@ class Mirrors:
         self._note(conversation, _MirrorRow(leaf, above, len(whole), hashed.digest()))
 
     def _keep_edit(self, path: Path, found: bytes, row: _MirrorRow | None) -> None:
-        """Keeps what stood there as a version, unless it is what we wrote."""
+        """Saves the replaced file as a version, unless this program wrote it."""
         digest = hashlib.sha256(found)
         if not found or (row is not None and digest.digest() == row.sha256):
             return
@@ -203,7 +204,7 @@ def _row(db: apsw.Connection, conversation: int) -> _MirrorRow | None:
 
 
 def _is_escaped(head: bytes) -> bool:
-    """Whether texts below that head are escaped; older mirrors are written anew."""
+    """Whether texts below that head are escaped; older mirrors are rewritten."""
     return f"\n{FORMAT}\n".encode() in head
 
 

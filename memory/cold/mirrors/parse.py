@@ -1,8 +1,8 @@
-"""What a mirror tells: conversations/<id>.md read back into the conversation and the turns that it shows.
+"""Parses conversations/<id>.md back into a conversation and its turns.
 
-A mirror is no store: it has minutes, not moments, a tool's output only in part, and no branch but one. Anybody may edit
-it, and in one of before 0.3.1 a text may look like a turn; so it is believed only where the store has nothing, and what
-comes back from it is never exact.
+A mirror is no store: its times are minutes, it has a tool's output only in part, and one branch. Anyone may edit it,
+and before 0.3.1 a text could look like a turn; so it is used only where the store has nothing, and text from it is
+never exact.
 """
 
 import json
@@ -33,7 +33,7 @@ LARGEST = 2**28  # bytes
 
 
 class MirrorTurn(Struct, frozen=True, kw_only=True):
-    """One turn; `time` is right to the minute. `whole` False: the mirror has only a part of its text."""
+    """One turn; `time` is exact to the minute. `whole` False: the mirror has only a part of its text."""
 
     id: str
     kind: EntryKind
@@ -46,9 +46,9 @@ class MirrorTurn(Struct, frozen=True, kw_only=True):
 
 
 class Mirror(Struct, frozen=True, kw_only=True):
-    """A mirror's conversation; `turns` are of one branch, oldest first, summaries left out.
+    """A mirror's conversation; `turns` are of one branch, oldest first, without summaries.
 
-    `escaped`: no heading in it can be words of a text. Before 0.3.1 any could.
+    `escaped`: no text in it can look like a heading. Before 0.3.1 any could.
     """
 
     name: str
@@ -61,12 +61,12 @@ class Mirror(Struct, frozen=True, kw_only=True):
 
 
 def read_mirrors(folder: Path) -> Iterator[Mirror]:
-    """Every mirror in the folder that can be read and has the name of its conversation."""
+    """Every readable mirror in the folder whose file has the name of its conversation."""
     return (mirror for mirror in _readable(folder) if _has_own_name(mirror))
 
 
 def misnamed_mirrors(folder: Path) -> list[str]:
-    """Names of files that say they mirror a conversation whose mirror has another name. They are not believed."""
+    """Names of files that claim to mirror a conversation whose mirror has another name. They are ignored."""
     return [mirror.name for mirror in _readable(folder) if not _has_own_name(mirror)]
 
 
@@ -84,12 +84,12 @@ def _has_own_name(mirror: Mirror) -> bool:
 
 
 def read_mirror(path: Path) -> Mirror | None:
-    """None for a file that is no mirror of ours."""
+    """The mirror; None for a file that is not a mirror of this program."""
     return parse_mirror(path.name, read_bytes(path))
 
 
 def parse_mirror(name: str, raw: bytes) -> Mirror | None:
-    """What a mirror of that file name holds; None where it is none."""
+    """The content of a mirror of that file name; None where it is none."""
     text = raw.decode("utf-8", "replace")
     if not text.startswith("---\n") or (end := text.find("\n---\n", 3)) < 0:
         return None
@@ -136,7 +136,7 @@ def _turns(text: str, plain: Callable[[str], str]) -> Iterator[MirrorTurn]:
 
 
 def _who(who: str, named: set[str]) -> tuple[EntryKind, Role, str]:
-    """A name alone does not say whose part it took: beside turns of a plain user it is the one that answered."""
+    """The role of a speaker. A name alone is ambiguous: beside turns of a plain user it is the answering one."""
     if who == Role.TOOL or who.startswith("tool "):
         return EntryKind.TOOL_RESULT, Role.TOOL, who.removeprefix("tool").strip()
     if who in {role.value for role in Role}:
@@ -145,7 +145,7 @@ def _who(who: str, named: set[str]) -> tuple[EntryKind, Role, str]:
 
 
 def _unfenced(words: str) -> tuple[str, str]:
-    """What stands in the fence, and what follows it."""
+    """The content of the fence, and the text after it."""
     fence = re.match(r"(`{3,})\n", words)
     if fence is None or (end := words.rfind(f"\n{fence[1]}")) < fence.end():
         return words, words[-200:]

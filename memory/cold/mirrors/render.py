@@ -1,4 +1,4 @@
-"""A conversation as Markdown that a person reads."""
+"""Renders a conversation as Markdown."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ def mirror_name(conversation: Conversation) -> str:
 
 
 def name_of(source: str, id_: str) -> str:
-    """A mirror's file name: `<id>.md`; an imported id that no file can be called by becomes a slug and a hash."""
+    """A mirror's file name: `<id>.md`; an imported id that is no valid file name becomes a slug and a hash."""
     whole = f"{source}-{id_}" if source else id_
     if _SAFE.fullmatch(whole) and not _RESERVED.fullmatch(whole):
         return f"{whole}.md"
@@ -33,7 +33,7 @@ def name_of(source: str, id_: str) -> str:
 
 
 def head(conversation: Conversation) -> bytes:
-    """The lines above the first turn."""
+    """The lines before the first turn."""
     title = conversation.title or conversation.id
     lines = ["---", FORMAT, f"id: {json.dumps(conversation.id)}"]
     if conversation.source:
@@ -44,7 +44,7 @@ def head(conversation: Conversation) -> bytes:
 
 
 def turn(entry: Entry, text: str) -> bytes:
-    """One entry: its time and speaker as a heading, its id in a comment, its words."""
+    """One entry: time and speaker as a heading, its id in a comment, its text."""
     lines = ["", f"## {iso(entry.time)[:16].replace('T', ' ')} · {_speaker(entry)} <!-- {comment_of(entry.id)} -->", ""]
     lines.append(_words(entry, text))
     if not entry.complete:
@@ -79,6 +79,6 @@ def _speaker(entry: Entry) -> str:
 
 
 def comment_of(id_: str) -> str:
-    """An id as a mirror tells it: on one line, with nothing in it that could end the comment or begin another."""
+    """An id for a comment: on one line, without anything that could end the comment or begin another."""
     id_ = " ".join(id_.split())
     return id_.replace("--", "- -").replace(">", "")
