@@ -2,10 +2,8 @@
 
     magic │ frame │ frame │ … │ list of pages (a frame of JSON) │ where it begins, its length, its SHA-256, end mark
 
-A warm pack has a frame a page, made in milliseconds. A cold one has a frame for each 64 pages, packed tighter.
-The name is random and never reused. A pack can be read with nothing but itself.
-
-When a page is at rest, and how many of them are packed together.
+A warm pack has a frame per page, made in milliseconds. A cold one has a frame per 64 pages, compressed further.
+The name is random and never reused. A pack is self-contained.
 """
 
 import hashlib

@@ -129,24 +129,24 @@ def rehome(db: apsw.Connection, pages: Sequence[str]) -> None:
 
 def shared_with(db: apsw.Connection, pages: Sequence[str]) -> list[int]:
     """Entries on these pages of deleted archives: their text must be restored elsewhere."""
-    found: set[int] = set()
-    for some in batches(pages):
+    entries: set[int] = set()
+    for batch in batches(pages):
         sql = f"""SELECT DISTINCT s.entry FROM spans s JOIN pages p ON p.id = s.page
                   JOIN archives a ON a.seq = p.archive
-                  WHERE p.id IN ({marks(some)}) AND a.conversation IS NULL AND NOT a.bare"""
-        found.update(row[0] for row in each(db, sql, some))
-    return sorted(found)
+                  WHERE p.id IN ({marks(batch)}) AND a.conversation IS NULL AND NOT a.bare"""
+        entries.update(row[0] for row in each(db, sql, batch))
+    return sorted(entries)
 
 
 def unneeded(db: apsw.Connection, pages: Sequence[str]) -> list[str]:
     """Those of the pages without entries whose archive is deleted."""
-    found: list[str] = []
-    for some in batches(pages):
-        sql = f"""SELECT p.id FROM pages p JOIN archives a ON a.seq = p.archive WHERE p.id IN ({marks(some)})
+    page_ids: list[str] = []
+    for batch in batches(pages):
+        sql = f"""SELECT p.id FROM pages p JOIN archives a ON a.seq = p.archive WHERE p.id IN ({marks(batch)})
                   AND a.conversation IS NULL AND NOT a.bare
                   AND NOT EXISTS (SELECT 1 FROM spans WHERE spans.page = p.id)"""
-        found += [row[0] for row in each(db, sql, some)]
-    return found
+        page_ids += [row[0] for row in each(db, sql, batch)]
+    return page_ids
 
 
 def drop_empty(db: apsw.Connection) -> None:
@@ -166,9 +166,9 @@ def is_pinned(db: apsw.Connection, conversation: int) -> bool:
 
 def _with_tags(db: apsw.Connection, rows: list[SqlRow]) -> list[ArchiveRow]:
     tags: dict[int, list[str]] = {}
-    for some in batches([row[0] for row in rows]):
-        sql = f"SELECT archive, tag FROM archive_tags WHERE archive IN ({marks(some)}) ORDER BY tag"
-        for archive, name in each(db, sql, some):
+    for batch in batches([row[0] for row in rows]):
+        sql = f"SELECT archive, tag FROM archive_tags WHERE archive IN ({marks(batch)}) ORDER BY tag"
+        for archive, name in each(db, sql, batch):
             tags.setdefault(archive, []).append(name)
     return [
         ArchiveRow(

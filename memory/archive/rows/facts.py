@@ -67,13 +67,13 @@ def _let_return(db: apsw.Connection, storage: Storage, manifest: PackManifest) -
     """Withdraws the deletion of a conversation that was imported again."""
     if first(db, "SELECT 1 FROM deletions LIMIT 1") is None:
         return
-    known = {one.token: one.conversation for one in deletions.deletions(db)}
-    here = {deletions.token_of(one.source, one.id): one.seq for one in manifest.conversations}
-    again = frozenset(token for token, seq in here.items() if token in known and known[token] != seq)
-    for token in again:
+    deleted = {deletion.token: deletion.conversation for deletion in deletions.deletions(db)}
+    by_token = {deletions.token_of(deletion.source, deletion.id): deletion.seq for deletion in manifest.conversations}
+    imported_again = frozenset(token for token, seq in by_token.items() if token in deleted and deleted[token] != seq)
+    for token in imported_again:
         deletions.withdraw(db, token)
-    if again:
-        write_tombstones(storage, (), without=again)
+    if imported_again:
+        write_tombstones(storage, (), without=imported_again)
 
 
 def facts_of(db: apsw.Connection, pack: str) -> PackManifest | None:
@@ -84,8 +84,8 @@ def facts_of(db: apsw.Connection, pack: str) -> PackManifest | None:
     if row is None:
         return None
     pages, held = fetch(db, _PAGES, (pack,)), fetch(db, _HELD, (pack,))
-    archives = sorted({page[1] for page in pages} | {one[0] for one in held})
-    place = {seq: at for at, seq in enumerate(archives)}
+    archives = sorted({page[1] for page in pages} | {holding[0] for holding in held})
+    index_of = {seq: index for index, seq in enumerate(archives)}
     entries = fetch(db, _ENTRIES, (pack,))
     conversations = sorted({entry[1] for entry in entries})
     size, sha256, kind, created_ms = row
@@ -96,8 +96,8 @@ def facts_of(db: apsw.Connection, pack: str) -> PackManifest | None:
         kind=kind,
         created_ms=created_ms,
         archives=tuple(_archive(db, seq) for seq in archives),
-        pages=tuple(_page(page, place) for page in pages),
-        held=tuple(HeldFact(place[archive], number, page) for archive, number, page in held),
+        pages=tuple(_page(page, index_of) for page in pages),
+        held=tuple(HeldFact(index_of[archive], number, page) for archive, number, page in held),
         passages=tuple(PassageFact(*row) for row in fetch(db, _PASSAGES, (pack,))),
         conversations=tuple(_conversation(db, seq) for seq in conversations),
         entries=_entries(db, pack, entries, conversations),

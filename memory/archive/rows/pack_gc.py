@@ -43,17 +43,17 @@ def leaving(db: apsw.Connection) -> dict[str, str]:
     }
 
 
-def sweep(cold: ColdStore, storage: Storage, mine: Iterable[str] = ()) -> list[str]:
+def sweep(cold: ColdStore, storage: Storage, given_up: Iterable[str] = ()) -> list[str]:
     """Deletes garbage files; `mine` are names that this process announced and gave up. Gives the deleted names.
 
     A file that another program holds open (Windows), or that is unreachable, is tried again another time.
     """
     from memory.archive.packs.manifest import delete_manifest  # loads zstandard
 
-    mine = set(mine)
-    found = cold.read(leaving)
-    due = [name for name, owner in found.items() if not owner or name in mine or cold.is_gone(owner)]
-    gone: list[str] = []
+    given_up = set(given_up)
+    owners = cold.read(leaving)
+    due = [name for name, owner in owners.items() if not owner or name in given_up or cold.is_gone(owner)]
+    deleted: list[str] = []
     for name in due:
         try:
             delete_manifest(storage, name)
@@ -61,10 +61,10 @@ def sweep(cold: ColdStore, storage: Storage, mine: Iterable[str] = ()) -> list[s
             storage.delete(name)
         except (OSError, Damaged):
             continue
-        gone.append(name)
-    if gone:
-        cold.write(lambda db: _strike_out(db, gone))
-    return gone
+        deleted.append(name)
+    if deleted:
+        cold.write(lambda db: _strike_out(db, deleted))
+    return deleted
 
 
 def _strike_out(db: apsw.Connection, names: Iterable[str]) -> None:

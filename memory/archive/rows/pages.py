@@ -97,12 +97,12 @@ def page_rows(connection: apsw.Connection, archive: int | None = None) -> list[P
 
 def pages_by_id(connection: apsw.Connection, ids: Iterable[str], *, not_of: str = "") -> dict[str, PageRow]:
     """Those that exist, and were not drawn for an archive of origin `not_of`."""
-    found: dict[str, PageRow] = {}
-    for some in batches(sorted(set(ids))):
-        sql = f"{_PAGES} JOIN archives a ON a.seq = p.archive WHERE p.id IN ({marks(some)}) AND a.origin <> ?"
-        rows = each(connection, sql, (*some, not_of))
-        found.update((row[0], _page(row)) for row in rows)
-    return found
+    pages: dict[str, PageRow] = {}
+    for batch in batches(sorted(set(ids))):
+        sql = f"{_PAGES} JOIN archives a ON a.seq = p.archive WHERE p.id IN ({marks(batch)}) AND a.origin <> ?"
+        rows = each(connection, sql, (*batch, not_of))
+        pages.update((row[0], _page(row)) for row in rows)
+    return pages
 
 
 def pages_of_pack(connection: apsw.Connection, pack: str) -> list[PageRow]:
@@ -122,11 +122,11 @@ def pack_row(connection: apsw.Connection, name: str) -> PackRow | None:
 
 def packs_of(connection: apsw.Connection, pages: Iterable[str]) -> set[str]:
     """The packs of these pages."""
-    found: set[str] = set()
-    for some in batches(sorted(set(pages))):
-        rows = each(connection, f"SELECT pack FROM pages WHERE id IN ({marks(some)})", some)
-        found.update(vetted(PACK, pack, "table pages") for (pack,) in rows)
-    return found
+    packs: set[str] = set()
+    for batch in batches(sorted(set(pages))):
+        rows = each(connection, f"SELECT pack FROM pages WHERE id IN ({marks(batch)})", batch)
+        packs.update(vetted(PACK, pack, "table pages") for (pack,) in rows)
+    return packs
 
 
 def empty_packs(connection: apsw.Connection, names: Iterable[str]) -> list[str]:

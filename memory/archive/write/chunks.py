@@ -57,18 +57,18 @@ def passages(text: str) -> list[PassageSpan]:
 
 def known(db: apsw.Connection, hashes: Iterable[bytes]) -> dict[bytes, tuple[PagePart, ...]]:
     """Locations of those passages that are on pages."""
-    found: dict[bytes, list[PagePart]] = {}
-    for some in batches(sorted(set(hashes))):
-        sql = f"""SELECT hash, page, page_start, length FROM passages WHERE hash IN ({marks(some)})
+    parts_by_hash: dict[bytes, list[PagePart]] = {}
+    for batch in batches(sorted(set(hashes))):
+        sql = f"""SELECT hash, page, page_start, length FROM passages WHERE hash IN ({marks(batch)})
                   ORDER BY hash, part"""
-        for key, *part in each(db, sql, some):
-            found.setdefault(key, []).append(PagePart(*part))
-    return {key: tuple(parts) for key, parts in found.items()}
+        for key, *part in each(db, sql, batch):
+            parts_by_hash.setdefault(key, []).append(PagePart(*part))
+    return {key: tuple(parts) for key, parts in parts_by_hash.items()}
 
 
 def known_as(db: apsw.Connection, hashes: Iterable[bytes], way: str) -> dict[bytes, list[tuple[PagePart, ...]]]:
     """All locations of those passages that a file drawn in this way may share: `way` names the cell and the mode."""
-    keys = {key: one for one in hashes for key in (one, _drawn_as(one, way))}
+    keys = {key: passage_hash for passage_hash in hashes for key in (passage_hash, _drawn_as(passage_hash, way))}
     places: dict[bytes, list[tuple[PagePart, ...]]] = {}
     for key, parts in known(db, keys).items():
         places.setdefault(keys[key], []).append(parts)
@@ -105,12 +105,12 @@ def _drawn_as(key: bytes, way: str) -> bytes:
 
 def _pieces(text: str) -> Iterator[tuple[str, int]]:
     """Lines, a very long one in pieces, each with its end offset."""
-    at = 0
-    while at < len(text):
-        newline = text.find("\n", at, at + MOST)
-        end = newline + 1 if newline >= 0 else min(at + MOST, len(text))
-        yield text[at:end], end
-        at = end
+    offset = 0
+    while offset < len(text):
+        newline = text.find("\n", offset, offset + MOST)
+        end = newline + 1 if newline >= 0 else min(offset + MOST, len(text))
+        yield text[offset:end], end
+        offset = end
 
 
 def _hash(text: str) -> bytes:
@@ -128,27 +128,27 @@ class PassageIndex:
         self._laid: dict[tuple[int, int], list[tuple[int, int, str, int]]] = {}
         for page in bound:
             for laid in page.laid:
-                found = self._laid.setdefault((page.run, laid.key), [])
-                if laid.length or not found:  # an empty stretch has one place too
-                    found.append((laid.start, laid.length, page.id, laid.page_start))
-        for found in self._laid.values():
-            if len(found) > 1:
-                found[:] = [place for place in found if place[1]]
+                places = self._laid.setdefault((page.run, laid.key), [])
+                if laid.length or not places:  # an empty stretch has one place too
+                    places.append((laid.start, laid.length, page.id, laid.page_start))
+        for places in self._laid.values():
+            if len(places) > 1:
+                places[:] = [place for place in places if place[1]]
 
     def of(self, run: int, key: int, start: int, length: int) -> list[PagePart]:
         """Parts of pages with the text's `length` characters from `start`. No characters are one empty part."""
-        found = self._laid.get((run, key), [])
+        places = self._laid.get((run, key), [])
         if not length:
-            return [PagePart(page, at, 0) for _, _, page, at in found[:1]]
+            return [PagePart(page, offset, 0) for _, _, page, offset in places[:1]]
         parts: list[PagePart] = []
-        at, end = start, start + length
-        for begin, size, page, page_start in found[max(0, bisect_right(found, (start, 1 << 62)) - 1) :]:
+        offset, end = start, start + length
+        for begin, size, page, page_start in places[max(0, bisect_right(places, (start, 1 << 62)) - 1) :]:
             if begin >= end:
                 break
             upto = min(end, begin + size)
-            if begin <= at < upto:
-                parts.append(PagePart(page, page_start + at - begin, upto - at))
-                at = upto
-        if at != end:
-            raise Damaged("A text has no place", f"{end - at} characters of a text came to stand on no page.")
+            if begin <= offset < upto:
+                parts.append(PagePart(page, page_start + offset - begin, upto - offset))
+                offset = upto
+        if offset != end:
+            raise Damaged("A text has no place", f"{end - offset} characters of a text came to stand on no page.")
         return parts

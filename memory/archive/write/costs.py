@@ -67,14 +67,14 @@ class PageCosts:
 
 
 def _own_words(text: str, laid: Iterable[LayoutSpan], composed: Mapping[int, ComposedEntry]) -> Iterator[str]:
-    for one in laid:
-        if one.key not in composed:
-            yield text[one.page_start : one.page_start + one.length]
+    for span in laid:
+        if span.key not in composed:
+            yield text[span.page_start : span.page_start + span.length]
             continue
-        for own in composed[one.key].own:
-            begin, end = max(own.at, one.start), min(own.at + own.length, one.start + one.length)
+        for own in composed[span.key].own:
+            begin, end = max(own.at, span.start), min(own.at + own.length, span.start + span.length)
             if begin < end:
-                yield text[one.page_start + begin - one.start : one.page_start + end - one.start]
+                yield text[span.page_start + begin - span.start : span.page_start + end - span.start]
 
 
 class FileArchiveOptions(Struct, frozen=True, kw_only=True):

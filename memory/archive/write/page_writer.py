@@ -56,8 +56,8 @@ def bind(
 
     Raises Damaged where the disk returns anything else.
     """
-    told = on_page or _nobody
-    drawn = _told_half(_drawn(runs, mode), told)
+    report = on_page or _no_progress
+    drawn = _report_half(_drawn(runs, mode), report)
     while pages := deque(islice(drawn, PAGES_A_PACK)):
         last = pages[-1][1].number
         written = write_pack(storage, new_name(), [picture_of(page) for _, page in pages])
@@ -66,7 +66,7 @@ def bind(
         for position in range(len(pages)):
             run, page = pages.popleft()  # its PNG goes: the next pack is drawn when this one's are gone
             prove(pack, position, page)
-            told((page.number + last) // 2)
+            report((page.number + last) // 2)
             yield PackedPage(page.id, page.number, page.mode, page.text, page.sha256, page.laid, run, row, position)
 
 
@@ -75,7 +75,7 @@ def picture_of(page: RenderedPage) -> PageImage:
     return PageImage(page.id, page.number, page.mode.name, len(page.text), page.sha256.hex(), page.png)
 
 
-def _told_half(drawn: Iterable[tuple[int, RenderedPage]], on_page: OnPage) -> Iterator[tuple[int, RenderedPage]]:
+def _report_half(drawn: Iterable[tuple[int, RenderedPage]], on_page: OnPage) -> Iterator[tuple[int, RenderedPage]]:
     """Reports drawn pages as half done: the pages of a pack are verified once all of them are drawn."""
     for run, page in drawn:
         proven = (page.number - 1) // PAGES_A_PACK * PAGES_A_PACK
@@ -83,16 +83,16 @@ def _told_half(drawn: Iterable[tuple[int, RenderedPage]], on_page: OnPage) -> It
         yield run, page
 
 
-def _nobody(_done: int) -> None:
+def _no_progress(_done: int) -> None:
     pass
 
 
 def _drawn(runs: Iterable[Sequence[LayoutText]], mode: Mode) -> Iterator[tuple[int, RenderedPage]]:
     number = 0
-    for run, stretches in enumerate(runs):
+    for run_number, stretches in enumerate(runs):
         for sheet in page_sheets(stretches, mode):
             number += 1
-            yield run, render_page(sheet, new_id("pg"), number)
+            yield run_number, render_page(sheet, new_id("pg"), number)
 
 
 def prove(pack: Pack, position: int, page: RenderedPage) -> None:

@@ -40,14 +40,14 @@ def candidates(
     cut: Sequence[PassageSpan], homes: Mapping[bytes, Sequence[tuple[PagePart, ...]]]
 ) -> list[tuple[int, str]]:
     """Offsets in the text at which a shared page may begin, with its id, in order."""
-    found: set[tuple[int, str]] = set()
-    for one in cut:
-        for parts in homes.get(one.hash, ()):
-            at = one.start
+    places: set[tuple[int, str]] = set()
+    for passage in cut:
+        for parts in homes.get(passage.hash, ()):
+            offset = passage.start
             for part in parts:
-                found.add((at - part.page_start, part.page))
-                at += part.length
-    return sorted(place for place in found if place[0] >= 0)
+                places.add((offset - part.page_start, part.page))
+                offset += part.length
+    return sorted(place for place in places if place[0] >= 0)
 
 
 def cover(

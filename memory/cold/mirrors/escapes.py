@@ -1,9 +1,9 @@
-"""Lines of a text that a mirror would read as its own: a backslash goes before them, and is taken away again.
+"""Escaping of lines that a mirror would parse as its own: a backslash is added before them, and removed on reading.
 
     ## 2026-11-22 07:30 · user <!-- e_4vfb… -->     in an answer      \\## 2026-11-22 07:30 · user <!-- e_4vfb… -->
     *(cut off here)*                                 in an answer      \\*(cut off here)*
 
-A line that has backslashes there already gets one more, so that every text comes back to the letter.
+A line that begins with backslashes already gets one more, so that every text is restored exactly.
 """
 
 import re

@@ -71,7 +71,7 @@ FAULTS = {
     "the pages' rows fail": (page_rows, "insert_pages"),
     "the look at the entries fails": (page_rows, "is_stored"),
     "the spans' rows fail": (page_rows, "insert_spans"),
-    "letting go fails": (archiver, "let_go"),
+    "letting go fails": (archiver, "release_text"),
 }
 
 
