@@ -20,7 +20,7 @@ from tests.e2e.conversation import QUESTION, SMALL_TALK, talk_jsonl
 from tests.scripted_models import scripted_gguf
 from tests.servers import start_llama
 from tui.app import PalimpsestApp
-from tui.launch import app_of
+from tui.launch import create_app
 from tui.widgets.prompt.input import Prompt
 
 REPLY = (
@@ -40,7 +40,7 @@ class Recording:
 
     def __init__(self, workspace: Workspace, folder: Path, size: tuple[int, int] = (100, 30)) -> None:
         config = load_config(workspace, dict(os.environ), {}).config
-        self.app: PalimpsestApp = app_of(LaunchOptions(workspace=workspace, config=config, new_workspace=True))
+        self.app: PalimpsestApp = create_app(LaunchOptions(workspace=workspace, config=config, new_workspace=True))
         self.folder = folder
         self.size = size
 

@@ -30,7 +30,7 @@ from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tui.app import PalimpsestApp
 from tui.dialogs.trust import ChangesScreen, LinkScreen, QuestionDialog, TrustScreen
-from tui.launch import app_of
+from tui.launch import create_app
 from tui.themes import LIGHT
 
 Act = Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]
@@ -195,7 +195,7 @@ async def shoot(folder: Path, name: str, size: tuple[int, int], with_demo: bool,
         if with_demo:
             demo(workspace)
         environment = {**os.environ, "PALIMPSEST_DETECT": "off"}
-        app = app_of(
+        app = create_app(
             LaunchOptions(workspace=workspace, config=Config(environment=environment), new_workspace=not with_demo)
         )
         app.theme = theme or app.theme

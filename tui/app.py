@@ -59,11 +59,11 @@ class PalimpsestApp(App[None]):
 
     def on_mount(self) -> None:
         self.push_screen(self.chat)
-        self._watch.begin()
-        self.set_interval(self._watch.PERIOD, self._watch.look)
+        self._watch.start()
+        self.set_interval(self._watch.PERIOD, self._watch.check)
 
     async def on_unmount(self) -> None:
-        self._watch.end()
+        self._watch.stop()
         await self.chat.close_session()
 
     def _fatal_error(self) -> None:

@@ -11,20 +11,20 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class Defect(PalimpsestError):
+class InternalError(PalimpsestError):
     """Something that should not have happened."""
 
     code = "internal"
 
 
-def defect(error: BaseException) -> Defect:
+def internal_error(error: BaseException) -> InternalError:
     """The sentence for `error`; its trace stays with it as the cause."""
     location = ""
     trace = error.__traceback__
     while trace is not None:
         location = f" ({Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno})"
         trace = trace.tb_next
-    report = Defect(
+    report = InternalError(
         "A defect in Palimpsest",
         f"{type(error).__name__}: {error}{location}",
         "What was stored is safe. Please report it; PALIMPSEST_DEBUG=1 shows the whole trace at the end.",
@@ -40,4 +40,4 @@ async def in_thread(work: Callable[Arguments, Result], *args: Arguments.args, **
     except PalimpsestError:
         raise
     except Exception as error:
-        raise defect(error) from error
+        raise internal_error(error) from error

@@ -15,25 +15,25 @@ if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
 
 
-def run_chat(opening: LaunchOptions) -> int:
+def run_chat(options: LaunchOptions) -> int:
     """Opens the chat and gives the exit status. Afterwards stderr says how to take the conversation up again."""
-    app = app_of(opening)
+    app = create_app(options)
     app.run()
     if app.chat.resumable:
-        workspace = ("--workspace", opening.workspace_flag) if opening.workspace_flag else ()
+        workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()
         output.narrate(f"Take it up again: {own_command(*workspace, '-r', app.chat.resumable)}")
     if app.error is not None:
         raise app.error
     return app.return_code or 0
 
 
-def app_of(opening: LaunchOptions) -> PalimpsestApp:
+def create_app(options: LaunchOptions) -> PalimpsestApp:
     """The application for this opening, not yet running."""
-    current = [opening]  # another one once the person trusts the workspace
+    current = [options]  # another one once the person trusts the workspace
 
     def trust() -> Workspace:
-        if opening.trust is not None:
-            current[0] = opening.trust()
+        if options.trust is not None:
+            current[0] = options.trust()
         return current[0].workspace
 
     def follow(link: str, allow: bool) -> None:
@@ -41,18 +41,18 @@ def app_of(opening: LaunchOptions) -> PalimpsestApp:
             current[0] = follow_link(link, allow)
 
     start = ChatStart(
-        workspace=opening.workspace,
-        model=opening.config.model,
+        workspace=options.workspace,
+        model=options.config.model,
         here=Path.cwd(),
-        message=opening.message,
-        resume=opening.resume,
-        latest=opening.latest,
-        new_workspace=opening.new_workspace,
-        notices=opening.notices,
-        brings=opening.brings,
-        changes=opening.changes,
-        trust=trust if opening.trust is not None else None,
-        untrusted_notice=opening.untrusted_notice,
+        message=options.message,
+        resume=options.resume,
+        latest=options.latest,
+        new_workspace=options.new_workspace,
+        notices=options.notices,
+        contents=options.brings,
+        changes=options.changes,
+        trust=trust if options.trust is not None else None,
+        untrusted_notice=options.untrusted_notice,
         links=lambda: current[0].links,
         follow=follow,
     )

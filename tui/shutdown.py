@@ -23,7 +23,7 @@ class TerminalWatch:
     def __init__(self, leave: Callable[[], None]) -> None:
         self._leave = leave
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Takes the signals. On Windows the loop cannot; there SIGTERM is taken the plain way."""
         loop = asyncio.get_running_loop()
         for number in _signals():
@@ -36,14 +36,14 @@ class TerminalWatch:
     def _leave_soon(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.call_soon_threadsafe(self._leave)
 
-    def end(self) -> None:
+    def stop(self) -> None:
         """Gives the signals back."""
         loop = asyncio.get_running_loop()
         for number in _signals():
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.remove_signal_handler(number)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Leaves where the terminal was closed without a signal."""
         if not _terminal_is_open():
             self._leave()

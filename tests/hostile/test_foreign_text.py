@@ -25,8 +25,8 @@ from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.paths import ROOT
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
-from tui.widgets.prompt.files import offers
-from tui.widgets.prompt.files import quoted as mention
+from tui.widgets.prompt.files import quote_mention as mention
+from tui.widgets.prompt.files import suggest_paths
 from tui.widgets.prompt.suggestions import Suggestions
 
 FEW = 24
@@ -79,7 +79,7 @@ async def completed(open_chat: Open, folder: Path, payloads: Sequence[str]) -> i
         prompt, offered = chat.screen.prompt, chat.screen.query_one(Suggestions)
         for name in names:
             shown = escape_name(name)
-            prompt.put("")
+            prompt.set_text("")
             prompt.insert(f'@"{shown}')
             await chat.until(partial(_offers, offered, shown))
             while offered.items[offered.chosen].label != shown:
@@ -114,7 +114,10 @@ def test_what_a_completion_puts_names_that_very_file(tmp_path: Path, payloads: S
         tmp_path, [*payloads, "⟨U+001B⟩", "a\x1b", "a⟨U+001B⟩", 'quo"te', "two words", "no\u00a0break"]
     )
     found = [
-        offer for name in names for offer in offers(escape_name(name), tmp_path) if offer.text == escape_name(name)
+        offer
+        for name in names
+        for offer in suggest_paths(escape_name(name), tmp_path)
+        if offer.text == escape_name(name)
     ]
     assert len(found) == len(names)
     for name, offer in zip(names, found, strict=True):
@@ -314,7 +317,7 @@ def test_the_hint_to_take_a_conversation_up_again_is_quoted(monkeypatch: pytest.
         def run(self) -> None:
             """Nothing."""
 
-    monkeypatch.setattr(launch, "app_of", lambda _: Ended())
+    monkeypatch.setattr(launch, "create_app", lambda _: Ended())
     launch.run_chat(SimpleNamespace(workspace_flag="a; touch y"))
     hint = "Take it up again: palimpsest --workspace 'a; touch y' -r 'c1; touch x #'"
     assert capsys.readouterr().err.strip() == hint

@@ -263,9 +263,9 @@ async def test_no_toast_shows_what_a_terminal_obeys(open_chat: Open) -> None:  #
 async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp_path: Path) -> None:  # noqa: F811
     async with open_chat(size=(100, 30), session=FakeSession(lambda text: answer(f"I say {text} &#x202E; x"))) as chat:
         for text in sample(FEW, seed=5):
-            chat.screen.status.tell(model=text, doing=text, working=text, hint="")
-            chat.screen.prompt.put(text)
-            chat.screen.prompt.put_in(text)
+            chat.screen.status.update_info(model=text, doing=text, working=text, hint="")
+            chat.screen.prompt.set_text(text)
+            chat.screen.prompt.insert_text(text)
             chat.screen.query_one(Suggestions).offer([Suggestion(text, text, text, text)])
             chat.screen.transcript.add(*answered(text), MutedLine(text), UserItem(text, note=text))
             await chat.pilot.pause(0.02)

@@ -33,13 +33,13 @@ import asyncio, json, sys
 from pathlib import Path
 from agent.cli.invocation import Invocation
 import tui.main
-from tui.launch import app_of
+from tui.launch import create_app
 from agent.cli.launch import LaunchOptions
 from agent.config.config import Config
 from foundation.paths import Workspace
 
 root = Path(sys.argv[1]); root.mkdir()
-app = app_of(LaunchOptions(workspace=Workspace(root), config=Config(environment={}), new_workspace=True))
+app = create_app(LaunchOptions(workspace=Workspace(root), config=Config(environment={}), new_workspace=True))
 seen = []
 app.chat._begin = lambda: seen.append(sorted(name for name in sys.modules))  # runs after the first refresh
 

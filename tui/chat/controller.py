@@ -28,11 +28,11 @@ from context import Attachment
 from foundation.errors import PalimpsestError
 from memory.errors import ReadOnly
 from tui.chat.history import PAGE_SIZE, HistoryView
-from tui.chat.lookup import conversations_with, names_of
+from tui.chat.lookup import find_conversations, source_labels
 from tui.chat.progress import PageProgress
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.dialogs.choices import ExpandChoice
-from tui.internal_errors import defect
+from tui.internal_errors import internal_error
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.context_panel import ContextPanel
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, passages
@@ -58,7 +58,7 @@ class ChatPort(Protocol):
 
     async def pick(self, choices: Choices, deeper: ExpandChoice | None = None) -> str | None: ...
 
-    async def agree(self, proposal: Proposal) -> bool: ...
+    async def confirm(self, proposal: Proposal) -> bool: ...
 
     async def browse(self, memory: "Memory", query: str, pictures: str) -> None: ...
 
@@ -66,17 +66,17 @@ class ChatPort(Protocol):
         self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]
     ) -> "EntryTarget | None": ...
 
-    def leaves(self) -> None: ...
+    def save_draft(self) -> None: ...
 
-    def drawing(self, setting: str) -> "GraphicsProtocol": ...
+    def graphics_protocol(self, setting: str) -> "GraphicsProtocol": ...
 
-    def put_back(self, texts: list[str]) -> None: ...
+    def return_to_prompt(self, texts: list[str]) -> None: ...
 
-    def copied(self, text: str, description: str) -> None: ...
+    def copy_to_clipboard(self, text: str, description: str) -> None: ...
 
-    def opening(self, name: str) -> None: ...
+    def show_opening(self, name: str) -> None: ...
 
-    async def stands_elsewhere(self) -> None: ...
+    async def restore_draft(self) -> None: ...
 
     @property
     def leave(self) -> Callable[[], None]: ...
@@ -105,17 +105,17 @@ class ChatController:
         self._queue.return_unsent()
         return True
 
-    async def take_up(self, ref: str, *, latest: bool) -> None:
+    async def resume(self, ref: str, *, latest: bool) -> None:
         """Goes on with a conversation: this one, or the latest. Raises NotFound."""
         if ref:
             await self.session.resume(ref)
         elif latest:
             await self.session.resume_latest()
         if self.session.conversation:
-            await self.show_past()
+            await self.show_newest()
             if mismatch := await self.session.model_mismatch():
                 self._view.transcript.add(MutedLine(mismatch, gap=True))
-        self._view.opening("")
+        self._view.show_opening("")
 
     async def run(self) -> None:
         """Handles messages until it is cancelled."""
@@ -134,14 +134,14 @@ class ChatController:
         except PalimpsestError as error:
             self._show_error(error)
         except Exception as error:  # the edge of a turn: a defect ends it, not the chat
-            self._show_error(defect(error))
+            self._show_error(internal_error(error))
         finally:
-            self._view.status.tell(doing="")
+            self._view.status.update_info(doing="")
         return not self._turn_failed
 
     async def _send(self, text: str, skill: str) -> None:
         attachments, note, pictures = await asyncio.to_thread(self._attached, text)
-        if self._history.elsewhere:
+        if self._history.has_more_below:
             await self.newest()
         self._view.transcript.add(UserItem(text, note), *pictures)
         self._view.transcript.to_end()
@@ -157,11 +157,11 @@ class ChatController:
                         event.answer.set_result(await self._view.permit(event))
             self._turn_failed = turn_view.failed
         except ReadOnly:
-            self._view.put_back([text])  # nothing was stored: what was typed is not lost
+            self._view.return_to_prompt([text])  # nothing was stored: what was typed is not lost
             raise
         finally:
             self._view.transcript.end_stream()
-            self._view.status.tell(working=self.session.working)
+            self._view.status.update_info(working=self.session.working)
 
     def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
         attachments = attachments_of(text, self._here)
@@ -173,20 +173,20 @@ class ChatController:
         """The pictures among them, small, each with what it costs. Blocks."""
         if not any(part.media_type.startswith("image/") for part in parts):
             return []
-        from tui.images.attached import attached_pieces
+        from tui.images.attached import attachment_previews
 
-        drawing = self._view.drawing(self.session.config.screen.pictures)
-        return attached_pieces(parts, self.session.profile.images, drawing)
+        drawing = self._view.graphics_protocol(self.session.config.screen.pictures)
+        return attachment_previews(parts, self.session.profile.images, drawing)
 
     # Commands
 
     async def _command(self, line: str) -> None:
         name, _, arguments = line.removeprefix("/").partition(" ")
-        self._view.status.tell(doing=f"/{name}")
+        self._view.status.update_info(doing=f"/{name}")
         before = self.session.conversation.id if self.session.conversation else ""
         if registry.find(name) is registry.find("context"):
             report = await self.session.context_report(arguments.strip())
-            names = await asyncio.to_thread(names_of, report, self.session.memory)
+            names = await asyncio.to_thread(source_labels, report, self.session.memory)
             self._view.transcript.add(MutedLine(line, gap=True), ContextPanel(report, names))
             return
         await self._show(line, await registry.run(self.session, line), before)
@@ -202,13 +202,13 @@ class ChatController:
             case SendMessage(text=text, skill=skill):
                 await self._send(text, skill)
             case Copy(text=text, description=description):
-                self._view.copied(text, description)
+                self._view.copy_to_clipboard(text, description)
             case SessionSwitched(notice=notice, prompt=prompt):
-                await self.switched("" if prompt else before)
+                await self.show_conversation("" if prompt else before)
                 if notice:
                     transcript.add(MutedLine(notice, gap=True))
                 if prompt:
-                    self._view.put_back([prompt])
+                    self._view.return_to_prompt([prompt])
             case Proposal():
                 await self._propose(line, outcome, before)
             case OpenRecall() | OpenSearch():
@@ -231,11 +231,11 @@ class ChatController:
         self._view.transcript.add(MutedLine(line, gap=True), MutedLine(""), *passages(result.markdown, marked=False))
         if result.changes_context:
             report = await self.session.context_report()
-            self._view.status.tell(tokens=report.total_tokens, budget=report.budget)
+            self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
 
     async def _propose(self, line: str, proposal: Proposal, before: str) -> None:
         """Asks, where the person did not say that they are sure; then does it, counting pages."""
-        if not (proposal.confirmed or await self._view.agree(proposal)):
+        if not (proposal.confirmed or await self._view.confirm(proposal)):
             self._view.transcript.add(MutedLine(line, gap=True), MutedLine("left as it is"))
             return
         self._pages = PageProgress(self._view.status, proposal.activity, proposal.pages, proposal.unit)
@@ -245,27 +245,27 @@ class ChatController:
             self._pages = None
         await self._show(line, outcome, before)
 
-    async def switched(self, before: str = "") -> None:
+    async def show_conversation(self, before: str = "") -> None:
         """The session stands elsewhere: its conversation is drawn, where it is another one."""
-        if self.session.profile.spec != self._view.status.standing.model:
+        if self.session.profile.spec != self._view.status.info.model:
             self._known_changes |= {MODEL_CHANGED}
-        self._view.status.tell(model=self.session.profile.spec, speed=0.0)
+        self._view.status.update_info(model=self.session.profile.spec, speed=0.0)
         current = self.session.conversation.id if self.session.conversation else ""
         if current == before:
             return
-        self._view.status.tell(tokens=0, budget=0)
+        self._view.status.update_info(tokens=0, budget=0)
         self._view.transcript.clear()
-        await self.show_past()
-        await self._view.stands_elsewhere()
+        await self.show_newest()
+        await self._view.restore_draft()
 
-    async def show_past(self) -> None:
+    async def show_newest(self) -> None:
         """The newest entries of the conversation."""
         conversation = self.session.conversation
-        self._view.opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
+        self._view.show_opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
         try:
             await self._history.newest()
         finally:
-            self._view.opening("")
+            self._view.show_opening("")
         self._view.transcript.to_end()
 
     async def earlier(self) -> None:
@@ -277,14 +277,14 @@ class ChatController:
         await self._history.later()
 
     @property
-    def elsewhere(self) -> bool:
+    def has_more_below(self) -> bool:
         """Whether a place is looked at, and the transcript ends before the conversation does."""
-        return self._history.elsewhere
+        return self._history.has_more_below
 
     async def newest(self) -> None:
         """Back from a place to where the conversation goes on."""
         self._view.transcript.clear()
-        await self.show_past()
+        await self.show_newest()
 
     # Searching
 
@@ -297,7 +297,7 @@ class ChatController:
         pictures = self.session.config.screen.pictures
         target = await self._view.search(self.session.memory, text, pictures, at_rest)
         if target is not None:
-            self._queue.add(target.sought, entry=target.entry)
+            self._queue.add(target.query, entry=target.entry)
 
     async def _show_entry(self, seq: int, sought: str) -> None:
         from agent.services.locate import locate_entry
@@ -305,20 +305,20 @@ class ChatController:
         location = await asyncio.to_thread(locate_entry, self.session.memory, seq)
         conversation = self.session.conversation
         if conversation is None or conversation.seq != location.conversation.seq:
-            self._view.leaves()
+            self._view.save_draft()
             self.session.switch_to(location.conversation)
-            self._view.status.tell(tokens=0, budget=0)
+            self._view.status.update_info(tokens=0, budget=0)
         try:
-            await self._history.place(location, sought)
+            await self._history.show_around(location, sought)
         finally:
-            await self._view.stands_elsewhere()
+            await self._view.restore_draft()
 
     def _text_search(self, command: str) -> "ExpandChoice | None":
         """Where a list of conversations finds more than their titles say."""
         if command != "/resume":
             return None
         memory = self.session.memory
-        return lambda text: asyncio.to_thread(conversations_with, memory, text)
+        return lambda text: asyncio.to_thread(find_conversations, memory, text)
 
     # Small things
 

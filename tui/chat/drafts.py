@@ -68,14 +68,14 @@ class DraftKeeper:
     def save(self) -> None:
         """Saves now. Raises OSError."""
         self._stop_timer()
-        self._write(self._prompt.whole)
+        self._write(self._prompt.full_text)
 
     def put_away(self) -> None:
         """Saves, and empties the prompt; nothing is written until `restore` says where one writes. Raises OSError."""
         self.save()
         self._saved_as = ""
         self._is_switching = True
-        self._prompt.put("")
+        self._prompt.set_text("")
 
     def save_at_end(self) -> None:
         """Like `save`; where the conversation never came to be known, the text stands in the history."""
@@ -109,11 +109,11 @@ class DraftKeeper:
         if draft and self._prompt.text.strip():
             self._history.add(draft)
         elif draft:
-            self._prompt.put(draft)
+            self._prompt.set_text(draft)
         self._saved_as = key
 
     def _save_soon(self) -> None:
-        self._prompt.run_worker(self._save_quietly(self._prompt.whole), group="draft", exclusive=True)
+        self._prompt.run_worker(self._save_quietly(self._prompt.full_text), group="draft", exclusive=True)
 
     async def _save_quietly(self, text: str) -> None:
         try:

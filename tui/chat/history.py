@@ -23,7 +23,7 @@ Pictures = Callable[[Sequence[Image]], list[TranscriptItem]]
 """The pictures that went with a message, as pieces."""
 
 
-def pieces_of(
+def items_of(
     entries: Sequence[Entry], passage: Callable[[Entry], EntryText], pictures: Pictures
 ) -> list[TranscriptItem]:
     """The entries, oldest first. Archived words are read back from their pages; this may take a moment."""
@@ -77,7 +77,7 @@ class HistoryView:
         self._generation = 0  # counts what was shown from the beginning
 
     @property
-    def elsewhere(self) -> bool:
+    def has_more_below(self) -> bool:
         """Whether the transcript ends before the conversation does."""
         return self._is_off_branch or bool(self._below)
 
@@ -100,9 +100,9 @@ class HistoryView:
         pieces = await self._pieces_at([below.popleft() for _ in range(min(PAGE_SIZE, len(below)))])
         if generation == self._generation:
             self._below = below
-            self._transcript.put_after(pieces, more=self.elsewhere)
+            self._transcript.put_after(pieces, more=self.has_more_below)
 
-    async def place(self, location: "EntryLocation", sought: str) -> None:
+    async def show_around(self, location: "EntryLocation", sought: str) -> None:
         """These entries and no others: the one that was found, and what stands around it."""
         generation = self._begin()
         seqs_below = deque(location.below)
@@ -121,7 +121,7 @@ class HistoryView:
             [MutedLine(OFF_BRANCH_NOTICE, tone="warning", gap=True)] if location.off_branch else []
         )
         self._transcript.show([*before, *notice, marker, *shown, *after])
-        self._transcript.reach(marker, more=self.elsewhere)
+        self._transcript.reach(marker, more=self.has_more_below)
 
     def _begin(self) -> int:
         self._generation += 1
@@ -145,7 +145,7 @@ class HistoryView:
         return await self._pieces([entries[seq] for seq in seqs if seq in entries])
 
     async def _pieces(self, entries: "Sequence[Entry]") -> list[TranscriptItem]:
-        return await asyncio.to_thread(pieces_of, entries, self._session.memory.passage, self._pictures)
+        return await asyncio.to_thread(items_of, entries, self._session.memory.passage, self._pictures)
 
     def _text(self, entry: "Entry") -> str:
         return self._session.memory.passage(entry).text

@@ -7,7 +7,7 @@ from memory.errors import MemoryFailure, NotFound
 from memory.records import Conversation
 from memory.search import Query
 from tui.dialogs.choices import ChoiceItem
-from tui.widgets.status import clipped
+from tui.widgets.status import clip
 
 if TYPE_CHECKING:
     from memory.memory import Memory
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_HITS: Final = 40  # looked at; several may stand in one conversation
 
 
-def conversations_with(memory: "Memory", text: str) -> list[ChoiceItem]:
+def find_conversations(memory: "Memory", text: str) -> list[ChoiceItem]:
     """The conversations that hold it, best first, each with the passage. Blocks."""
     choices: dict[str, ChoiceItem] = {}
     for hit in memory.search.query(Query(text=text, limit=MAX_HITS)).hits:
@@ -45,7 +45,7 @@ RECALLED: Final = "recalled "
 TITLE_CELLS: Final = 30  # cells of a title
 
 
-def names_of(report: "ContextReport", memory: "Memory") -> dict[str, str]:
+def source_labels(report: "ContextReport", memory: "Memory") -> dict[str, str]:
     """`recalled e_4kx7…` as `recalled “House”, 2026-03-14`, for each source where the store knows it. Blocks."""
     sources = {source.name for layer in report.layers for source in (*layer.sources, *layer.dropped)}
     labels = {name: _entry_label(memory, name.removeprefix(RECALLED)) for name in sources if name.startswith(RECALLED)}
@@ -58,4 +58,4 @@ def _entry_label(memory: "Memory", ref: str) -> str:
         title = memory.conversations.at(entry.conversation_seq).title
     except MemoryFailure:  # a note, a page, a file: its own name says what it is
         return ""
-    return f"“{clipped(title or 'untitled', TITLE_CELLS)}”, {iso(entry.time)[:10]}"
+    return f"“{clip(title or 'untitled', TITLE_CELLS)}”, {iso(entry.time)[:10]}"

@@ -26,11 +26,11 @@ class PageProgress:
 
     def cancel(self) -> None:
         self._cancelled.set()
-        self._status.tell(doing=f"{self._activity} · stopping at the next {self._unit}")
+        self._status.update_info(doing=f"{self._activity} · stopping at the next {self._unit}")
 
     def _show(self, done: int) -> None:
         if not self._cancelled.is_set():
-            self._status.tell(doing=f"{self._activity} · {self._count(done)}Esc cancels")
+            self._status.update_info(doing=f"{self._activity} · {self._count(done)}Esc cancels")
 
     def _count(self, done: int) -> str:
         if not done:

@@ -17,9 +17,9 @@ from foundation.errors import PalimpsestError
 from tui.chat.drafts import NEW, DraftKeeper, Drafts
 from tui.chat.start import ChatStart, short_path
 from tui.chat.view import ChatView, ChatWidgets
-from tui.internal_errors import defect
+from tui.internal_errors import internal_error
 from tui.shutdown import EXIT_COMMANDS
-from tui.typed_app import host
+from tui.typed_app import app_of
 from tui.widgets.new_below import NewBelowHint
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
@@ -57,7 +57,7 @@ class ChatScreen(Screen[None]):
         self._history = PromptHistory(start.workspace.prompt_history)
         self.controller: ChatController | None = None
         self._open_error: PalimpsestError | None = None  # why there is no session and will be none
-        self.is_conversation_known = not start.goes_on  # whether it is known in which conversation the person writes
+        self.is_conversation_known = not start.resumes  # whether it is known in which conversation the person writes
         self._file_watch: Worker[None] | None = None  # the workspace's files
         self._offer = ""  # the spec of a model that was found
         self.is_leaving = False
@@ -81,7 +81,7 @@ class ChatScreen(Screen[None]):
             keeper=self.draft_keeper,
         )
         self._view = ChatView(parts, self.leave)
-        self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.put_back)
+        self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.return_to_prompt)
 
     def compose(self) -> ComposeResult:
         yield self.transcript
@@ -98,13 +98,13 @@ class ChatScreen(Screen[None]):
         self._queue_list.display = False
         start = self._start
         pieces: list[TranscriptItem] = []
-        if not start.goes_on:
+        if not start.resumes:
             pieces.append(Welcome(short_path(start.workspace.root), start.model, start.new_workspace))
         pieces += [MutedLine(notice, tone="warning", gap=True) for notice in start.notices]
         self.transcript.add(*pieces)
-        self.status.tell(model=start.model, working="opening the memory")
-        if start.goes_on:
-            self._view.opening("the conversation")
+        self.status.update_info(model=start.model, working="opening the memory")
+        if start.resumes:
+            self._view.show_opening("the conversation")
         if start.message:
             self.queue.add(start.message)
         self.prompt.focus()
@@ -137,13 +137,13 @@ class ChatScreen(Screen[None]):
             from tui.chat.controller import ChatController
 
             self.controller = controller = ChatController(session, self._view, self.queue, self._start.here)
-            session.on_working = lambda text: self.status.tell(working=text)
-            self.status.tell(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
+            session.on_working = lambda text: self.status.update_info(working=text)
+            self.status.update_info(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
         except (PalimpsestError, OSError) as error:
-            await self._fail_to_open(error if isinstance(error, PalimpsestError) else defect(error))
+            await self._fail_to_open(error if isinstance(error, PalimpsestError) else internal_error(error))
             return
         try:
-            await controller.take_up(self._start.resume, latest=self._start.latest)
+            await controller.resume(self._start.resume, latest=self._start.latest)
         except PalimpsestError as error:
             self._show_error(error)
         self.is_conversation_known = True
@@ -160,14 +160,14 @@ class ChatScreen(Screen[None]):
             return
         from tui.dialogs.trust import ChangesScreen, TrustScreen
 
-        question = ChangesScreen(start.changes) if start.changes else TrustScreen(start.brings)
+        question = ChangesScreen(start.changes) if start.changes else TrustScreen(start.contents)
         if not await self._ask(question):
             self.transcript.add(MutedLine(start.untrusted_notice, tone="warning", gap=True))
             return
         try:
             workspace = await asyncio.to_thread(start.trust)
         except (PalimpsestError, OSError) as error:
-            self._show_error(error if isinstance(error, PalimpsestError) else defect(error))
+            self._show_error(error if isinstance(error, PalimpsestError) else internal_error(error))
             return
         self._history.move(workspace.prompt_history)
         self.draft_keeper.move(workspace.drafts)
@@ -187,13 +187,13 @@ class ChatScreen(Screen[None]):
             try:
                 await asyncio.to_thread(follow, name, allowed)
             except (PalimpsestError, OSError) as error:
-                self._show_error(error if isinstance(error, PalimpsestError) else defect(error))
+                self._show_error(error if isinstance(error, PalimpsestError) else internal_error(error))
 
     async def _ask(self, question: "QuestionDialog") -> bool | None:
         """What the person answers; what was typed meanwhile stands in the prompt."""
-        answer = await host(self).push_screen_wait(question)
+        answer = await app_of(self).push_screen_wait(question)
         if question.typed:
-            self.prompt.put(self.prompt.text + question.typed)
+            self.prompt.set_text(self.prompt.text + question.typed)
         return answer
 
     async def _fail_to_open(self, error: PalimpsestError) -> None:
@@ -210,7 +210,7 @@ class ChatScreen(Screen[None]):
         self._view.show_waiting([message.text for message in messages])
 
     def _show_error(self, error: PalimpsestError) -> None:
-        self._view.opening("")
+        self._view.show_opening("")
         self.transcript.add(ErrorItem(error.title, error.message, error.hint))
 
     @work
@@ -242,7 +242,7 @@ class ChatScreen(Screen[None]):
         if message.text.strip() in EXIT_COMMANDS:
             self.leave()
         elif self._open_error is not None:  # nothing can be sent
-            self._view.put_back([message.text])
+            self._view.return_to_prompt([message.text])
             self._show_error(self._open_error)
         else:
             self.queue.add(message.text)
@@ -269,9 +269,9 @@ class ChatScreen(Screen[None]):
 
         entries = list(dict.fromkeys(reversed(self._history.entries)))
         picks = [ChoiceItem(str(number), entry) for number, entry in enumerate(entries)]
-        picked = await host(self).push_screen_wait(ChoicesScreen("What you typed before", picks))
+        picked = await app_of(self).push_screen_wait(ChoicesScreen("What you typed before", picks))
         if picked is not None:
-            self.prompt.give_way(entries[int(picked)])
+            self.prompt.replace_text(entries[int(picked)])
 
     # Moving
 
@@ -281,7 +281,7 @@ class ChatScreen(Screen[None]):
 
     @on(NewBelowHint.NewBelowClicked)
     def action_newest(self) -> None:
-        if self.controller and self.controller.elsewhere:
+        if self.controller and self.controller.has_more_below:
             self._back_to_newest(self.controller)
         else:
             self.transcript.to_end()
@@ -295,7 +295,7 @@ class ChatScreen(Screen[None]):
 
     @on(Transcript.NewBelowChanged)
     def _show_new_below(self, message: Transcript.NewBelowChanged) -> None:
-        self._new_below.tell(there=message.there)
+        self._new_below.show(there=message.there)
 
     @on(Transcript.TopReached)
     @work(exclusive=True, group="earlier")
@@ -327,14 +327,14 @@ class ChatScreen(Screen[None]):
             self.leave()
             return
         self._leave_requested = True
-        self.status.tell(
+        self.status.update_info(
             hint="Esc stops the answer · Ctrl+C again leaves" if self.queue.busy else "Ctrl+C again leaves"
         )
         self.set_timer(LEAVE_REQUEST_S, self._cancel_leave_request)
 
     def _cancel_leave_request(self) -> None:
         self._leave_requested = False
-        self.status.tell(hint="")
+        self.status.update_info(hint="")
 
     @on(Prompt.EndOfInput)
     def leave(self) -> None:
@@ -350,7 +350,7 @@ class ChatScreen(Screen[None]):
             self.draft_keeper.save_at_end()
         finally:
             await self.close_session()
-            host(self).exit()
+            app_of(self).exit()
 
     async def close_session(self) -> str:
         """Stops the answer, keeps what came, closes the memory; gives the conversation's id."""

@@ -19,7 +19,7 @@ class ChatStart(Struct, frozen=True, kw_only=True):
     latest: bool = False
     new_workspace: bool = False
     notices: tuple[str, ...] = ()
-    brings: tuple[str, ...] = ()  # what a workspace brings that is not trusted yet; () where it is
+    contents: tuple[str, ...] = ()  # what a workspace brings that is not trusted yet; () where it is
     changes: tuple[str, ...] = ()  # what changed under a trusted workspace, and is not in force; () where nothing did
     trust: Callable[[], Workspace] | None = None  # trusts it, and gives where files go then
     untrusted_notice: str = ""
@@ -27,7 +27,7 @@ class ChatStart(Struct, frozen=True, kw_only=True):
     follow: Callable[[str, bool], None] | None = None  # follows a link, or never
 
     @property
-    def goes_on(self) -> bool:
+    def resumes(self) -> bool:
         """Whether an earlier conversation is to be taken up."""
         return bool(self.resume or self.latest)
 

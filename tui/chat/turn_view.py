@@ -64,17 +64,19 @@ class TurnView:
                 self._text(text)
             case ReasoningDelta(text=text):
                 self._reasoning_chars += len(text)
-                self._status.tell(doing=f"thinking · {short_count(self._reasoning_chars)} characters · Esc stops")
+                self._status.update_info(
+                    doing=f"thinking · {short_count(self._reasoning_chars)} characters · Esc stops"
+                )
             case Prefill(done=done, total=total):
-                self._status.tell(doing=f"reading {short_count(done)}/{short_count(total)} tokens · Esc stops")
+                self._status.update_info(doing=f"reading {short_count(done)}/{short_count(total)} tokens · Esc stops")
             case ContextReady(report=report):
-                self._status.tell(tokens=report.total_tokens, budget=report.budget, doing="waiting · Esc stops")
+                self._status.update_info(tokens=report.total_tokens, budget=report.budget, doing="waiting · Esc stops")
             case Recall(recalled=recalled):
                 self._recalled = recalled
             case UsageKnown(tokens_per_second=speed):
-                self._status.tell(speed=0.0 if self._quotes else speed)
+                self._status.update_info(speed=0.0 if self._quotes else speed)
             case UserStored():
-                self._status.tell(doing="thinking back · Esc stops")
+                self._status.update_info(doing="thinking back · Esc stops")
             case Notice() | WordsHidden() | EpochChanged() | Compacted():
                 self._write_quietly(event)
             case ToolStarted() | ToolFinished() | PermissionRequested():
@@ -87,7 +89,7 @@ class TurnView:
             self._quiet_line(f"thought for {short_count(self._reasoning_chars)} characters", gap=True)
         self._transcript.feed(text, marked=not self._answering)
         self._answering = True
-        self._status.tell(doing="answering · Esc stops")
+        self._status.update_info(doing="answering · Esc stops")
 
     def _write_quietly(self, event: SessionEvent) -> None:
         match event:
@@ -103,7 +105,7 @@ class TurnView:
                 self._quiet_line(receipt.text, gap=True)
             case ToolStarted(summary=summary, call=call):
                 self._quiet_line(f"▸ {summary or call.name}", gap=True)
-                self._status.tell(doing=f"{call.name} · Esc stops")
+                self._status.update_info(doing=f"{call.name} · Esc stops")
             case ToolFinished(call=call, chars=chars, failed=failed):
                 outcome = "failed" if failed else f"{short_count(chars)} characters"
                 self._transcript.add(MutedLine(f"  {call.name}: {outcome}", tone="warning" if failed else "muted"))
@@ -127,7 +129,7 @@ class TurnView:
                 self._transcript.add(ErrorItem(title, message, hint))
                 if text:
                     self._quiet_line("what came before is kept")
-        self._status.tell(doing="")
+        self._status.update_info(doing="")
 
     def _list_recalled(self) -> None:
         """What was recalled, with its address and how far to trust it."""

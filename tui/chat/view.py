@@ -11,9 +11,9 @@ from textual.widgets import Static
 
 from foundation.terminal_text import visible_line
 from tui.chat.drafts import DraftKeeper
-from tui.typed_app import host
+from tui.typed_app import app_of
 from tui.widgets.prompt.input import Prompt
-from tui.widgets.status import StatusBar, clipped
+from tui.widgets.status import StatusBar, clip
 from tui.widgets.transcript.items import MutedLine
 from tui.widgets.transcript.view import Transcript
 
@@ -55,27 +55,27 @@ class ChatView:
     async def permit(self, request: "PermissionRequested") -> bool:
         from tui.dialogs.confirm import PermissionScreen
 
-        return await host(self._screen).push_screen_wait(PermissionScreen(request.call.name, request.summary))
+        return await app_of(self._screen).push_screen_wait(PermissionScreen(request.call.name, request.summary))
 
     async def pick(self, choices: "Choices", deeper: "ExpandChoice | None" = None) -> str | None:
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 
         picks = [ChoiceItem(item.id, item.label, item.detail) for item in choices.items]
-        return await host(self._screen).push_screen_wait(ChoicesScreen(choices.title, picks, deeper))
+        return await app_of(self._screen).push_screen_wait(ChoicesScreen(choices.title, picks, deeper))
 
-    async def agree(self, proposal: "Proposal") -> bool:
+    async def confirm(self, proposal: "Proposal") -> bool:
         """Shows what would be done, and asks."""
         from tui.dialogs.confirm import ProposalScreen
 
-        return await host(self._screen).push_screen_wait(ProposalScreen(proposal.title, proposal.rows))
+        return await app_of(self._screen).push_screen_wait(ProposalScreen(proposal.title, proposal.rows))
 
     async def browse(self, memory: "Memory", query: str, pictures: str) -> None:
         """Opens memory as a list; a citation that is chosen there goes into the prompt."""
         from tui.recall.screen import RecallScreen
 
-        citation = await host(self._screen).push_screen_wait(RecallScreen(memory, query, pictures))
+        citation = await app_of(self._screen).push_screen_wait(RecallScreen(memory, query, pictures))
         if citation:
-            self._prompt.put_in(citation)
+            self._prompt.insert_text(citation)
 
     async def search(
         self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]
@@ -83,40 +83,40 @@ class ChatView:
         """Opens the search. Gives the place to go to; a citation that is chosen goes into the prompt."""
         from tui.search.screen import SearchScreen
 
-        chosen = await host(self._screen).push_screen_wait(SearchScreen(memory, text, pictures, at_rest))
+        chosen = await app_of(self._screen).push_screen_wait(SearchScreen(memory, text, pictures, at_rest))
         if isinstance(chosen, str):
-            self._prompt.put_in(chosen)
+            self._prompt.insert_text(chosen)
             return None
         return chosen
 
-    def leaves(self) -> None:
+    def save_draft(self) -> None:
         """The session is about to go to another conversation: what stands in the prompt stays with the one it is of."""
         self._keeper.put_away()
 
-    def drawing(self, setting: str) -> "GraphicsProtocol":
+    def graphics_protocol(self, setting: str) -> "GraphicsProtocol":
         """How pictures are drawn on this terminal."""
-        from tui.images.protocol import drawing_for
+        from tui.images.protocol import choose_protocol
 
-        return drawing_for(os.environ, setting, colour=not host(self._screen).no_color)
+        return choose_protocol(os.environ, setting, colour=not app_of(self._screen).no_color)
 
-    def put_back(self, texts: list[str]) -> None:
+    def return_to_prompt(self, texts: list[str]) -> None:
         """Unsent texts return to the prompt, before what stands there."""
         present = [self._prompt.text] if self._prompt.text.strip() else []
-        self._prompt.put("\n\n".join([*texts, *present]))
+        self._prompt.set_text("\n\n".join([*texts, *present]))
 
     def show_waiting(self, texts: list[str]) -> None:
         width = max(self._screen.size.width - 8, 10)
-        lines = [clipped("waits: " + visible_line(text), width) for text in texts[:MAX_WAITING_SHOWN]]
+        lines = [clip("waits: " + visible_line(text), width) for text in texts[:MAX_WAITING_SHOWN]]
         more = [f"and {len(texts) - MAX_WAITING_SHOWN} more"] if len(texts) > MAX_WAITING_SHOWN else []
         self._waiting.display = bool(lines)
         self._waiting.update(Text("\n".join([*lines, *more])))
-        self.status.tell(waiting=len(texts))
+        self.status.update_info(waiting=len(texts))
 
-    def copied(self, text: str, description: str) -> None:
-        host(self._screen).copy_to_clipboard(text)
+    def copy_to_clipboard(self, text: str, description: str) -> None:
+        app_of(self._screen).copy_to_clipboard(text)
         self._screen.notify(f"Copied {description}.", timeout=3, markup=False)
 
-    def opening(self, name: str) -> None:
+    def show_opening(self, name: str) -> None:
         """Says that it is being opened, in the transcript and the status bar; "" when it stands."""
         if self._opening is not None:
             self.transcript.take_away(self._opening)
@@ -124,8 +124,8 @@ class ChatView:
         if name:
             self._opening = MutedLine(f"opening {name} …", gap=True)
             self.transcript.add(self._opening)
-        self.status.tell(working=f"opening {name} …" if name else "")
+        self.status.update_info(working=f"opening {name} …" if name else "")
 
-    async def stands_elsewhere(self) -> None:
+    async def restore_draft(self) -> None:
         """The session went to another conversation: its draft returns."""
         await self._keeper.restore()

@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from foundation.terminal_text import visible, visible_line
-from tui.typed_app import ink
+from tui.typed_app import theme_colour
 from tui.widgets.query_input import QueryInput
 
 
@@ -124,5 +124,5 @@ class ChoicesScreen(ModalScreen[str | None]):
         text = Text(label, no_wrap=True, overflow="ellipsis", end="")
         if item.detail:
             detail = visible_line(item.detail)
-            text.append(f"\n  {detail}", ink(self, "muted"))
+            text.append(f"\n  {detail}", theme_colour(self, "muted"))
         return text

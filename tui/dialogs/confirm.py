@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from foundation.terminal_text import visible, visible_line
-from tui.typed_app import ink
+from tui.typed_app import theme_colour
 
 
 class PermissionScreen(ModalScreen[bool]):
@@ -55,7 +55,7 @@ class ProposalScreen(ModalScreen[bool]):
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
             for name, sentence in self._rows:
                 with Horizontal(classes="proposal-row"):
-                    yield Static(Text(name, ink(self, "muted")), classes="proposal-name", markup=False)
+                    yield Static(Text(name, theme_colour(self, "muted")), classes="proposal-name", markup=False)
                     yield Static(Text(sentence), classes="proposal-words", markup=False)
             yield Static("Enter does it · Esc leaves all as it is", classes="sheet-note", markup=False)
 

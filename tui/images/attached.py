@@ -8,8 +8,8 @@ from rich.segment import Segment
 
 from foundation.terminal_text import visible
 from models.tokens import image_tokens
-from tui.images.half_blocks import fitted, lines_of
-from tui.images.load import UndrawableImage, load
+from tui.images.half_blocks import fit_cells, picture_lines
+from tui.images.load import UndrawableImage, load_picture
 from tui.images.protocol import GraphicsProtocol
 from tui.widgets.transcript.items import GUTTER, TranscriptItem
 from tui.widgets.transcript.segments import StyledLine, cut, indented
@@ -44,11 +44,11 @@ class AttachmentPreview(Struct, frozen=True, eq=False):
     def _drawn(self, room: int) -> list[StyledLine]:
         if self.small is None or self.drawing is GraphicsProtocol.OFF:
             return []
-        columns, rows = fitted(self.small.width, self.small.height, min(MAX_COLUMNS, max(room, 2)), MAX_ROWS)
-        return lines_of(self.small, columns, rows, self.drawing)
+        columns, rows = fit_cells(self.small.width, self.small.height, min(MAX_COLUMNS, max(room, 2)), MAX_ROWS)
+        return picture_lines(self.small, columns, rows, self.drawing)
 
 
-def attached_pieces(
+def attachment_previews(
     pictures: "Iterable[Attachment | Image]", rule: "ImageRule", drawing: GraphicsProtocol
 ) -> list[TranscriptItem]:
     """A piece for each that is a picture, whatever else is among them. Blocks."""
@@ -61,7 +61,7 @@ def attached_pieces(
 
 def _piece(data: bytes, name: str, rule: "ImageRule", drawing: GraphicsProtocol) -> AttachmentPreview:
     try:
-        picture = load(data)
+        picture = load_picture(data)
     except UndrawableImage as error:
         return AttachmentPreview(None, f"{name}: {error.message}", GraphicsProtocol.OFF)
     tokens = image_tokens(rule, picture.width, picture.height)

@@ -23,7 +23,7 @@ SHADES: Final = " ░▒▓█"
 Pixel = tuple[int, ...]
 
 
-def fitted(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
+def fit_cells(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
     """Columns and rows of a picture of these pixels within such a box: a cell is twice as high as wide."""
     fitted_rows = max(round(columns * height / width / 2), 1)
     if fitted_rows <= rows:
@@ -31,7 +31,7 @@ def fitted(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
     return max(min(round(rows * 2 * width / height), columns), 1), max(rows, 1)
 
 
-def lines_of(
+def picture_lines(
     picture: "Picture", columns: int, rows: int, drawing: GraphicsProtocol = GraphicsProtocol.BLOCKS
 ) -> list[StyledLine]:
     """The picture (of Pillow, in RGB) in exactly so many cells."""
@@ -75,13 +75,13 @@ class BlockPicture(Widget):
         self._rendered: tuple[Size, list[StyledLine]] | None = None
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
-        return fitted(*self.picture.size, container.width or viewport.width, container.height or viewport.height)[0]
+        return fit_cells(*self.picture.size, container.width or viewport.width, container.height or viewport.height)[0]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return fitted(*self.picture.size, container.width or viewport.width, container.height or viewport.height)[1]
+        return fit_cells(*self.picture.size, container.width or viewport.width, container.height or viewport.height)[1]
 
     def render_line(self, y: int) -> Strip:
         if self._rendered is None or self._rendered[0] != self.size:
-            self._rendered = self.size, lines_of(self.picture, self.size.width, self.size.height, self._drawing)
+            self._rendered = self.size, picture_lines(self.picture, self.size.width, self.size.height, self._drawing)
         line = self._rendered[1][y] if y < len(self._rendered[1]) else []
         return Strip(line, self.size.width)

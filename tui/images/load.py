@@ -24,7 +24,7 @@ def _open(source: Path | bytes) -> BinaryIO:
     return BytesIO(source) if isinstance(source, bytes) else open_for_reading(resolve_path(source))
 
 
-def load(source: Path | bytes, most: int = 0) -> "Picture":
+def load_picture(source: Path | bytes, max_side: int = 0) -> "Picture":
     """The picture in colour, its longer side at most `most` pixels where that is given. Raises Unshown."""
     from PIL import Image
 
@@ -35,13 +35,13 @@ def load(source: Path | bytes, most: int = 0) -> "Picture":
             opened = Image.open(file)
             if opened.width * opened.height > MAX_PIXELS:
                 raise UndrawableImage("Too large to show", f"{name} is {opened.width:,}×{opened.height:,} pixels.", "")
-            if most:
-                opened.draft("RGB", (most * 2, most * 2))  # a large JPEG is decoded at a fraction of its size
+            if max_side:
+                opened.draft("RGB", (max_side * 2, max_side * 2))  # a large JPEG is decoded at a fraction of its size
             picture = opened.convert("RGB")
     except Image.DecompressionBombError as error:
         raise UndrawableImage("Too large to show", f"{name} has far more than {MAX_PIXELS:,} pixels.", "") from error
     except (OSError, ValueError, SyntaxError) as error:
         raise UndrawableImage("Not shown", f"{name} cannot be read as a picture: {error}.", "") from error
-    if most and max(picture.size) > most:
-        picture.thumbnail((most, most))
+    if max_side and max(picture.size) > max_side:
+        picture.thumbnail((max_side, max_side))
     return picture

@@ -44,7 +44,7 @@ _MULTIPLEXERS: Final = ("TMUX", "STY", "ZELLIJ")  # a multiplexer stands between
 MIN_KONSOLE_VERSION: Final = 220400  # the first version of Konsole that draws Sixel
 
 
-def drawing_for(environment: Mapping[str, str], setting: str = "auto", *, colour: bool = True) -> GraphicsProtocol:
+def choose_protocol(environment: Mapping[str, str], setting: str = "auto", *, colour: bool = True) -> GraphicsProtocol:
     """The way to draw here. `setting` is `screen.pictures`; without `colour` half blocks would say nothing."""
     if setting == "off":
         return GraphicsProtocol.OFF
@@ -73,7 +73,7 @@ _load_lock = Lock()
 
 
 @cache
-def library() -> Any:
+def load_library() -> Any:
     """The package `textual_image`, loaded at the first picture."""
     with _load_lock:
         standard_input, sys.__stdin__ = sys.__stdin__, None  # type: ignore[misc]  # what it takes for "no terminal"
@@ -101,10 +101,10 @@ def _cell_size(terminal: Any) -> Any:
     return terminal.CellSize(max(width // columns, 1), max(height // rows, 1))
 
 
-def widget(drawing: GraphicsProtocol, picture: "Picture") -> Widget:
+def picture_widget(drawing: GraphicsProtocol, picture: "Picture") -> Widget:
     """A widget that shows the picture in pixels, as large as its box, its proportions kept. `drawing` is KITTY or
     SIXEL."""
-    kinds = library().widget
+    kinds = load_library().widget
     return (kinds.TGPImage if drawing is GraphicsProtocol.KITTY else kinds.SixelImage)(picture)
 
 

@@ -16,9 +16,9 @@ from textual.widgets import Static
 
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
-from tui.images.protocol import GraphicsProtocol, drawing_for
+from tui.images.protocol import GraphicsProtocol, choose_protocol
 from tui.internal_errors import in_thread
-from tui.typed_app import host
+from tui.typed_app import app_of
 
 if TYPE_CHECKING:  # loaded when a page is shown
     from PIL.Image import Image as Picture
@@ -51,16 +51,16 @@ class Zoom(Struct, frozen=True):
     y: float = 0.0
 
     @property
-    def part(self) -> float:
+    def share(self) -> float:
         """The share of each side that is in view."""
         return 0.5**self.level
 
-    def closer(self, by: int) -> Self:
+    def zoomed(self, by: int) -> Self:
         """One step in or out. Until it is moved it stays at the upper left, where a page begins."""
         return structs.replace(self, level=max(0, min(self.level + by, MAX_LEVEL)))
 
     @classmethod
-    def reading(cls, begin: tuple[int, int], side: tuple[int, int], most: int, ratio: float = 1.0) -> Self:
+    def at_passage(cls, begin: tuple[int, int], side: tuple[int, int], most: int, ratio: float = 1.0) -> Self:
         """Where words begin, as much of the picture as can be read: a view `most` pixels high at most, that has
         `begin` (left, top) in its upper left corner. `side` is the picture's width and height."""
         width, height = side
@@ -72,21 +72,21 @@ class Zoom(Struct, frozen=True):
         )
 
     def moved(self, right: int, down: int) -> Self:
-        step, zoom = self.part * PAN_STEP, self._within()
+        step, zoom = self.share * PAN_STEP, self._within()
         return structs.replace(zoom, x=zoom.x + right * step, y=zoom.y + down * step)._within()
 
     def box(self, width: int, height: int, ratio: float = 1.0) -> tuple[int, int, int, int]:
         """Left, top, right, bottom in pixels of a picture of this size, for a view `ratio` times as wide as high."""
         if not self.level:
             return 0, 0, width, height
-        view_height = max(round(self.part * height), 1)
+        view_height = max(round(self.share * height), 1)
         view_width = max(min(round(view_height * ratio), width), 1)
         left = _clamped(round(self.x * width - view_width / 2), width - view_width)
         top = _clamped(round(self.y * height - view_height / 2), height - view_height)
         return left, top, left + view_width, top + view_height
 
     def _within(self) -> Self:
-        half = self.part / 2
+        half = self.share / 2
         middle = [max(half, min(at, 1 - half)) for at in (self.x, self.y)]
         return structs.replace(self, x=middle[0], y=middle[1])
 
@@ -95,7 +95,7 @@ def _clamped(at: int, most: int) -> int:
     return max(0, min(at, most))
 
 
-WHOLE: Final = Zoom()
+WHOLE_PAGE: Final = Zoom()
 
 
 class PictureScreen(ModalScreen[None]):
@@ -125,7 +125,7 @@ class PictureScreen(ModalScreen[None]):
         self._location = location
         self._index = pages.index(location.page) if location and location.page in pages else 0
         self.picture: Picture | None = None
-        self.zoom: Zoom = WHOLE
+        self.zoom: Zoom = WHOLE_PAGE
         self._widget: Widget | None = None
 
     def compose(self) -> ComposeResult:
@@ -146,14 +146,14 @@ class PictureScreen(ModalScreen[None]):
     async def _show(self) -> None:
         """Reads the page and draws it; a damaged one is said to be that."""
         from agent.services.browse import page_picture
-        from tui.images.load import load
+        from tui.images.load import load_picture
 
         self._set_header("reading …")
         try:
             page = self._pages[self._index]
             start = self._location.start if self._location and self._location.page == page else None
             page_file = await in_thread(page_picture, self._memory, page, start)
-            picture = await in_thread(load, page_file.path)
+            picture = await in_thread(load_picture, page_file.path)
         except PalimpsestError as error:
             self._set_header("it cannot be shown")
             await self._show_text(f"{error.title}\n{error.message}\n{error.hint}")
@@ -164,13 +164,13 @@ class PictureScreen(ModalScreen[None]):
 
     def _zoom_to_passage(self, begin: tuple[int, int] | None, side: tuple[int, int]) -> Zoom:
         if begin is None:
-            return WHOLE
+            return WHOLE_PAGE
         rows = self.query_one("#picture").size.height
-        return Zoom.reading(begin, side, rows * READABLE.get(self._drawing, 1), self.box_ratio)
+        return Zoom.at_passage(begin, side, rows * READABLE.get(self._drawing, 1), self.box_ratio)
 
     @property
     def _drawing(self) -> GraphicsProtocol:
-        return drawing_for(os.environ, self._setting, colour=not host(self).no_color)
+        return choose_protocol(os.environ, self._setting, colour=not app_of(self).no_color)
 
     @property
     def box_ratio(self) -> float:
@@ -188,10 +188,10 @@ class PictureScreen(ModalScreen[None]):
         view = self.picture.crop(self.zoom.box(*self.picture.size, self.box_ratio))
         self._release_image()
         if drawing in {GraphicsProtocol.KITTY, GraphicsProtocol.SIXEL}:
-            from tui.images.protocol import library, widget
+            from tui.images.protocol import load_library, picture_widget
 
-            await asyncio.to_thread(library)
-            self._widget = widget(drawing, view)
+            await asyncio.to_thread(load_library)
+            self._widget = picture_widget(drawing, view)
             await self._mount(self._widget)
             return
         from tui.images.half_blocks import BlockPicture
@@ -233,7 +233,7 @@ class PictureScreen(ModalScreen[None]):
             self._show()
 
     def action_zoom(self, by: int) -> None:
-        self._set_zoom(self.zoom.closer(by))
+        self._set_zoom(self.zoom.zoomed(by))
 
     def action_pan(self, right: int, down: int) -> None:
         self._set_zoom(self.zoom.moved(right, down))

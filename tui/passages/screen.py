@@ -16,7 +16,7 @@ from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
 from foundation.trust import Trust
 from tui.internal_errors import in_thread
-from tui.typed_app import host, ink
+from tui.typed_app import app_of, theme_colour
 from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.line_numbers import NumberedLines, numbered
 from tui.widgets.transcript.view import Transcript
@@ -73,7 +73,7 @@ class PassageScreen(ModalScreen[str | None]):
         try:
             self._passage = passage = await in_thread(full_passage, self._memory, self._row)
         except PalimpsestError as error:
-            self._set_header(Text("it cannot be shown", ink(self, "error-ink")))
+            self._set_header(Text("it cannot be shown", theme_colour(self, "error-ink")))
             self._text.add(ErrorItem(error.title, error.message, error.hint))
             if self._row.snippet:
                 self._text.add(MutedLine("What search has of it:", gap=True), MutedLine(self._row.snippet, tone="text"))
@@ -90,7 +90,7 @@ class PassageScreen(ModalScreen[str | None]):
     def _description(self, passage: "RecalledPassage") -> Text:
         from agent.services.recall import describe, hidden_characters_notice
 
-        trust_colour = ink(self, "warning-ink" if passage.trust is Trust.APPROXIMATE else "good-ink")
+        trust_colour = theme_colour(self, "warning-ink" if passage.trust is Trust.APPROXIMATE else "good-ink")
         trust, _, reading = describe(passage).partition(",")
         lines = passage.text.count("\n") + 1
         size = f"{lines:,} line{'s' if lines != 1 else ''}, {len(passage.text):,} characters"
@@ -98,9 +98,9 @@ class PassageScreen(ModalScreen[str | None]):
         on_pages = f" · on {', '.join(other_pages[:2])}" if other_pages else ""
         more = f" and {len(other_pages) - 2} more" if len(other_pages) > 2 else ""
         text = Text(trust, trust_colour)
-        text.append(visible(f",{reading} · {size}{on_pages}{more}"), ink(self, "muted"))
+        text.append(visible(f",{reading} · {size}{on_pages}{more}"), theme_colour(self, "muted"))
         for sentence in (*passage.warnings, *filter(None, [hidden_characters_notice(passage)])):
-            text.append(f"\n{visible_line(sentence)}", ink(self, "warning-ink"))
+            text.append(f"\n{visible_line(sentence)}", theme_colour(self, "warning-ink"))
         return text
 
     # Keys
@@ -113,7 +113,7 @@ class PassageScreen(ModalScreen[str | None]):
 
     def action_copy(self) -> None:
         if self._passage is not None:
-            host(self).copy_to_clipboard(self._passage.text)
+            app_of(self).copy_to_clipboard(self._passage.text)
             self.notify(f"Copied {len(self._passage.text):,} characters.", timeout=3)
 
     def action_page(self) -> None:
@@ -129,7 +129,7 @@ class PassageScreen(ModalScreen[str | None]):
         if self._passage is not None:
             with suppress(PalimpsestError):  # deleted meanwhile: the page, where it is there, says so
                 location = await in_thread(page_location, self._memory, self._passage, self._row.snippet)
-        host(self).push_screen(PictureScreen(self._memory, pages, self._pictures, location))
+        app_of(self).push_screen(PictureScreen(self._memory, pages, self._pictures, location))
 
     def action_viewer(self) -> None:
         if pages := self._pages():
@@ -172,7 +172,7 @@ class NoteScreen(PassageScreen):
             self._passage = await in_thread(full_passage, self._memory, self._row)
             note_file = await in_thread(note_in_file, self._memory, self._row)
         except PalimpsestError as error:
-            self._set_header(Text("it cannot be shown", ink(self, "error-ink")))
+            self._set_header(Text("it cannot be shown", theme_colour(self, "error-ink")))
             self._text.add(ErrorItem(error.title, error.message, error.hint))
             return
         lines = (
@@ -180,7 +180,7 @@ class NoteScreen(PassageScreen):
             if note_file.first == note_file.last
             else f"lines {note_file.first}–{note_file.last}"
         )
-        self._set_header(Text(visible(f"{note_file.path} · {lines}"), ink(self, "muted")))
+        self._set_header(Text(visible(f"{note_file.path} · {lines}"), theme_colour(self, "muted")))
         before, first, after = await asyncio.to_thread(_split_at_note, note_file)
         self._text.show([*before, first, *after])
         self._text.reach(first, more=False)

@@ -18,7 +18,7 @@ from foundation.errors import PalimpsestError
 from foundation.program import PROGRAM
 from foundation.terminal_text import visible, visible_line
 from tui.internal_errors import in_thread
-from tui.typed_app import host, ink
+from tui.typed_app import app_of, theme_colour
 from tui.widgets.passage_labels import TRUST_COLOURS, minute
 from tui.widgets.query_input import QueryInput
 
@@ -180,7 +180,7 @@ class RecallScreen(ModalScreen[str | None]):
     def _open(self, row: "BrowseRow") -> None:
         from tui.passages.screen import PassageScreen
 
-        host(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
+        app_of(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
 
     def _cite(self, citation: str | None) -> None:
         if citation:
@@ -200,16 +200,16 @@ def _row_text(row: "BrowseRow", node: DOMNode, terms: Sequence[str] = ()) -> Tex
     text = Text(_from_match(visible_line(row.snippet), terms) or "(no words)", end="")
     details = " · ".join(part for part in (minute(row.time), visible_line(row.who), visible_line(row.title)) if part)
     text.append("\n  ")
-    text.append(row.trust.value, ink(node, TRUST_COLOURS[row.trust]))
-    return text.append(f" · {details}" if details else "", ink(node, "muted"))
+    text.append(row.trust.value, theme_colour(node, TRUST_COLOURS[row.trust]))
+    return text.append(f" · {details}" if details else "", theme_colour(node, "muted"))
 
 
 def _preview_text(row: "BrowseRow", node: DOMNode) -> Text:
     """The citation and what was found of the passage."""
-    text = Text().append(visible_line(row.citation), ink(node, "accent-ink"))
-    text.append("\n").append(f"{row.trust.value}", ink(node, TRUST_COLOURS[row.trust]))
+    text = Text().append(visible_line(row.citation), theme_colour(node, "accent-ink"))
+    text.append("\n").append(f"{row.trust.value}", theme_colour(node, TRUST_COLOURS[row.trust]))
     if row.time is not None:
-        text.append(f" · {minute(row.time)}", ink(node, "muted"))
+        text.append(f" · {minute(row.time)}", theme_colour(node, "muted"))
     return text.append("\n\n").append(visible(row.snippet).expandtabs(4))
 
 

@@ -24,7 +24,7 @@ class EntryTarget(Struct, frozen=True):
     """An entry (its seq) to go to in its conversation, and the query that matched it."""
 
     entry: int
-    sought: str = ""
+    query: str = ""
 
 
 SearchChoice = EntryTarget | str
@@ -56,7 +56,7 @@ class SearchController:
         return await in_thread(live_search.entry_of, self._memory, row)
 
 
-def figures(page: BrowsePage) -> str:
+def summary(page: BrowsePage) -> str:
     """The number of results and the time they took; during indexing, how much of memory is indexed."""
     if page.indexed is not None:
         return f"{page.total:,} found so far · {100 * page.indexed:.0f} % of memory is read"

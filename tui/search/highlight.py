@@ -16,7 +16,7 @@ TAB: Final = "    "
 _BLANKS = re.compile(r"\s+")
 
 
-def spans_of(text: str, query: str) -> list[tuple[int, int]]:
+def match_spans(text: str, query: str) -> list[tuple[int, int]]:
     """Where words of `asked` stand in the text, by their stems; joined where they touch."""
     from foundation.text.analysis import iter_terms, token_spans
     from foundation.text.stopwords import is_weak
@@ -34,19 +34,19 @@ def spans_of(text: str, query: str) -> list[tuple[int, int]]:
     return matches
 
 
-def marked(text: str, spans: Spans, style: str) -> Text:
+def highlight(text: str, spans: Spans, style: str) -> Text:
     """The text, line for line, with the spans in this style."""
     result = Text()
-    for part, is_marked in marked_parts(text, spans):
+    for part, is_marked in split_at_spans(text, spans):
         result.append(visible(part).replace("\t", TAB), style if is_marked else None)
     return result
 
 
-def marked_line(text: str, spans: Spans, style: str) -> Text:
+def highlight_line(text: str, spans: Spans, style: str) -> Text:
     """The same on one line, from a little before the first span."""
     begin = _line_start(text, spans)
     result = Text("… " if begin else "", end="")
-    for part, is_marked in marked_parts(text[begin:], [(start - begin, end - begin) for start, end in spans]):
+    for part, is_marked in split_at_spans(text[begin:], [(start - begin, end - begin) for start, end in spans]):
         flat = _BLANKS.sub(" ", visible(part))
         if result.plain.endswith(" ") or not result.plain:
             flat = flat.removeprefix(" ")
@@ -54,7 +54,7 @@ def marked_line(text: str, spans: Spans, style: str) -> Text:
     return result
 
 
-def marked_parts(text: str, spans: Spans) -> list[tuple[str, bool]]:
+def split_at_spans(text: str, spans: Spans) -> list[tuple[str, bool]]:
     """The text cut at the spans' edges, and which parts they are. Spans outside of the text are left out."""
     parts: list[tuple[str, bool]] = []
     last = 0

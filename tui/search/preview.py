@@ -9,11 +9,11 @@ from rich.text import Text
 from textual.dom import DOMNode
 
 from foundation.terminal_text import visible, visible_line
-from tui.search.highlight import TAB, Spans, marked
-from tui.search.rows import likelihood
-from tui.typed_app import ink
+from tui.search.highlight import TAB, Spans, highlight
+from tui.search.rows import percent
+from tui.typed_app import theme_colour
 from tui.widgets.passage_labels import TRUST_COLOURS, day, minute
-from tui.widgets.status import clipped
+from tui.widgets.status import clip
 
 if TYPE_CHECKING:  # loaded when memory is searched
     from agent.services.browse import BrowseRow
@@ -40,7 +40,7 @@ def preview(
     row: "BrowseRow", node: DOMNode, spans: Spans, context: "PassageContext | None", *, explain: bool = False
 ) -> Preview:
     """`near` is None while what stands around the passage is being read. `explain`: the parts of the score first."""
-    muted = ink(node, "muted")
+    muted = theme_colour(node, "muted")
     before = _score_parts(row, muted) if explain else Text()
     after = Text()
     if context:
@@ -49,28 +49,28 @@ def preview(
     return Preview(_about(row, context, node), before, _passage(row, node, spans, context), after)
 
 
-def lines_to_mark(passage: Text, width: int) -> int:
+def lines_above_match(passage: Text, width: int) -> int:
     """Lines of this width before the one with the first marked word."""
     first = min((span.start for span in passage.spans if MARK_STYLE in str(span.style)), default=0)
     return len(passage[:first].wrap(Console(), max(width, 1))) - 1 if first else 0
 
 
 def _about(row: "BrowseRow", context: "PassageContext | None", node: DOMNode) -> Text:
-    text = Text().append(visible_line(row.citation), ink(node, "accent-ink")).append("\n")
-    text.append(row.trust.value, ink(node, TRUST_COLOURS[row.trust]))
-    details = [f"{likelihood(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), minute(row.time)]
-    text.append("".join(f" · {part}" for part in details if part), ink(node, "muted"))
+    text = Text().append(visible_line(row.citation), theme_colour(node, "accent-ink")).append("\n")
+    text.append(row.trust.value, theme_colour(node, TRUST_COLOURS[row.trust]))
+    details = [f"{percent(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), minute(row.time)]
+    text.append("".join(f" · {part}" for part in details if part), theme_colour(node, "muted"))
     if row.superseded_by:
-        text.append(f"\n{_superseded_line(row, context.newer if context else None)}", ink(node, "warning-ink"))
+        text.append(f"\n{_superseded_line(row, context.newer if context else None)}", theme_colour(node, "warning-ink"))
     if row.duplicates:
         count = len(row.duplicates)
-        text.append(f"\n{count} more sa{'ys' if count == 1 else 'y'} the same", ink(node, "muted"))
+        text.append(f"\n{count} more sa{'ys' if count == 1 else 'y'} the same", theme_colour(node, "muted"))
     return text
 
 
 def _passage(row: "BrowseRow", node: DOMNode, spans: Spans, context: "PassageContext | None") -> Text:
     """What was found with its words marked, and some of the same passage beside it."""
-    accent, muted = ink(node, "accent-ink"), ink(node, "muted")
+    accent, muted = theme_colour(node, "accent-ink"), theme_colour(node, "muted")
     text = Text(f"{visible_line(row.who)}:\n" if row.who else "", f"bold {accent}".strip())
     body = Text()
     if context and context.lead:
@@ -78,7 +78,7 @@ def _passage(row: "BrowseRow", node: DOMNode, spans: Spans, context: "PassageCon
             f"… {_visible_text(context.lead)}" if row.span[0] > len(context.lead) else _visible_text(context.lead),
             muted,
         )
-    body.append_text(marked(row.snippet, spans, f"bold {MARK_STYLE} {accent}".strip()))
+    body.append_text(highlight(row.snippet, spans, f"bold {MARK_STYLE} {accent}".strip()))
     if context and context.rest:
         body.append(f"{_visible_text(context.rest)} …", muted)
     return Text().append_text(text).append_text(body)
@@ -87,7 +87,7 @@ def _passage(row: "BrowseRow", node: DOMNode, spans: Spans, context: "PassageCon
 def _superseded_line(row: "BrowseRow", newer: "NearbyTurn | None") -> str:
     """What says otherwise since."""
     date = f" on {day(newer.time)}" if newer and newer.time else ""
-    quote = f": {clipped(visible_line(newer.text), NEWER_CELLS)}" if newer else ""
+    quote = f": {clip(visible_line(newer.text), NEWER_CELLS)}" if newer else ""
     return f"superseded{date} by {visible(row.superseded_by)}{quote}"
 
 

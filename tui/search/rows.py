@@ -7,10 +7,10 @@ from rich.text import Text
 from textual.dom import DOMNode
 
 from foundation.terminal_text import visible_line
-from tui.search.highlight import Spans, marked_line
-from tui.typed_app import ink
+from tui.search.highlight import Spans, highlight_line
+from tui.typed_app import theme_colour
 from tui.widgets.passage_labels import TRUST_COLOURS, day
-from tui.widgets.status import clipped
+from tui.widgets.status import clip
 
 if TYPE_CHECKING:  # loaded when memory is searched
     from agent.services.browse import BrowseRow
@@ -23,8 +23,8 @@ SUPERSEDED: Final = "superseded · "
 
 def row_text(row: "BrowseRow", node: DOMNode, spans: Spans, width: int) -> Text:
     """Two lines of at most `width` cells."""
-    muted = ink(node, "muted")
-    snippet = marked_line(row.snippet, spans, f"bold {ink(node, 'accent-ink')}")
+    muted = theme_colour(node, "muted")
+    snippet = highlight_line(row.snippet, spans, f"bold {theme_colour(node, 'accent-ink')}")
     if row.superseded_by:
         snippet.style = muted
     text = Text(end="").append_text(snippet if snippet.plain else Text("(no words)", muted))
@@ -32,7 +32,7 @@ def row_text(row: "BrowseRow", node: DOMNode, spans: Spans, width: int) -> Text:
     return text.append("\n").append_text(_about(row, node, width))
 
 
-def likelihood(score: float) -> str:
+def percent(score: float) -> str:
     """`87 %`; "" where nothing was asked."""
     return f"{100 * score:.0f} %" if score > 0 else ""
 
@@ -45,27 +45,27 @@ def source_of(row: "BrowseRow") -> str:
 def _about(row: "BrowseRow", node: DOMNode, width: int) -> Text:
     parts = _tail(row, width)
     title_cells = width - 2 - cell_len(GAP.join(["", *(word for word, _ in parts)]))
-    text = Text("  ", ink(node, "muted"))
+    text = Text("  ", theme_colour(node, "muted"))
     if row.superseded_by:
-        text.append(SUPERSEDED, ink(node, "warning-ink"))
+        text.append(SUPERSEDED, theme_colour(node, "warning-ink"))
         title_cells -= len(SUPERSEDED)
-    text.append(clipped(source_of(row), max(title_cells, MIN_TITLE_CELLS)))
+    text.append(clip(source_of(row), max(title_cells, MIN_TITLE_CELLS)))
     for word, tone in parts:
-        text.append(GAP).append(word, ink(node, tone) if tone else "")
+        text.append(GAP).append(word, theme_colour(node, tone) if tone else "")
     return text
 
 
 def _tail(row: "BrowseRow", width: int) -> list[tuple[str, str]]:
     """What follows the title, each with its tone; where there is little room, without what matters least."""
     speaker, duplicates = (
-        clipped(visible_line(row.who), MAX_SPEAKER_CELLS),
+        clip(visible_line(row.who), MAX_SPEAKER_CELLS),
         f"+{len(row.duplicates)} alike" if row.duplicates else "",
     )
     parts = [
         (speaker, ""),
         (day(row.time), ""),
         (row.trust.value, TRUST_COLOURS[row.trust]),
-        (likelihood(row.score), ""),
+        (percent(row.score), ""),
         (duplicates, ""),
     ]
     removable = [speaker, duplicates, day(row.time)]

@@ -27,12 +27,12 @@ from tui.search.controller import (
     EntryTarget,
     SearchChoice,
     SearchController,
-    figures,
+    summary,
 )
-from tui.search.highlight import Spans, spans_of
-from tui.search.preview import NO_PREVIEW, lines_to_mark, preview
+from tui.search.highlight import Spans, match_spans
+from tui.search.preview import NO_PREVIEW, lines_above_match, preview
 from tui.search.rows import row_text
-from tui.typed_app import host
+from tui.typed_app import app_of
 from tui.widgets.query_input import QueryInput
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         self.rows, self.spans = [], []
         self.query_one(OptionList).clear_options()
         self._append(page)
-        self._set_summary(figures(page))
+        self._set_summary(summary(page))
         self._show_empty(reading=page.indexed is not None)
         index = next((n for n, row in enumerate(self.rows) if row.key == selected_key or row.id == page.anchor), 0)
         self._select(index if self.rows else None)
@@ -204,7 +204,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     def _append(self, page: BrowsePage) -> None:
         self._next = page.next if page.rows else None
         query = parse_filters(self.query_text).text
-        spans = [row.marks or (spans_of(row.snippet, query) if query else []) for row in page.rows]
+        spans = [row.marks or (match_spans(row.snippet, query) if query else []) for row in page.rows]
         width = self._list_width
         self.rows += page.rows
         self.spans += spans
@@ -302,7 +302,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         if not self._is_open:
             return
         around, passage = self.query_one("#search-around", VerticalScroll), self.query_one("#search-passage", Static)
-        lines_above = lines_to_mark(passage.content, passage.size.width) if isinstance(passage.content, Text) else 0
+        lines_above = lines_above_match(passage.content, passage.size.width) if isinstance(passage.content, Text) else 0
         top = passage.virtual_region.y + max(lines_above + 1 - around.size.height, 0)
         around.scroll_to(y=0 if self._explain else top, animate=False)
 
@@ -336,7 +336,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         if row.kind == "memory":
             from tui.passages.screen import NoteScreen
 
-            host(self).push_screen(NoteScreen(self._memory, row), self._cite)
+            app_of(self).push_screen(NoteScreen(self._memory, row), self._cite)
         elif row.kind in {"page", "knowledge", "archive"}:
             self.action_open()
         elif not self._can_switch():
@@ -360,7 +360,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         if row := self.selected:
             from tui.passages.screen import PassageScreen
 
-            host(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
+            app_of(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
 
     def action_cite(self) -> None:
         if row := self.selected:

@@ -6,7 +6,7 @@ from rich.text import Text
 from textual.message import Message
 from textual.widget import Widget
 
-from tui.typed_app import ink
+from tui.typed_app import theme_colour
 
 LABEL: Final = "↓ new · Ctrl+End"
 
@@ -19,16 +19,16 @@ class NewBelowHint(Widget):
 
     def __init__(self) -> None:
         super().__init__(id="newer")
-        self.there = False
+        self.is_shown = False
 
-    def tell(self, *, there: bool) -> None:
-        self.there = there
+    def show(self, *, there: bool) -> None:
+        self.is_shown = there
         self.refresh()
 
     def render(self) -> Text:
-        label = LABEL.rjust(self.size.width) if self.there else ""
-        return Text(label, f"bold {ink(self, 'accent-ink')}", no_wrap=True, end="")
+        label = LABEL.rjust(self.size.width) if self.is_shown else ""
+        return Text(label, f"bold {theme_colour(self, 'accent-ink')}", no_wrap=True, end="")
 
     def on_click(self) -> None:
-        if self.there:
+        if self.is_shown:
             self.post_message(self.NewBelowClicked())

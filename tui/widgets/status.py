@@ -8,7 +8,7 @@ from rich.text import Text
 from textual.widget import Widget
 
 from foundation.terminal_text import visible
-from tui.typed_app import ink
+from tui.typed_app import theme_colour
 
 GAP: Final = " · "
 
@@ -32,24 +32,24 @@ class StatusBar(Widget):
 
     def __init__(self) -> None:
         super().__init__(id="status")
-        self.standing = StatusInfo()
+        self.info = StatusInfo()
 
-    def tell(self, **changes: object) -> None:
+    def update_info(self, **changes: object) -> None:
         """Changes some of what stands there."""
-        fresh = structs.replace(self.standing, **changes)
-        if fresh != self.standing:
-            self.standing = fresh
+        fresh = structs.replace(self.info, **changes)
+        if fresh != self.info:
+            self.info = fresh
             self.refresh()
 
     def render(self) -> Text:
-        left, right = fitted(self.standing, self.size.width)
+        left, right = fit_line(self.info, self.size.width)
         space = " " * max(self.size.width - cell_len(left) - cell_len(right), 0)
         text = Text(left + space, no_wrap=True, overflow="ellipsis", end="")
-        activity = self.standing.hint or self.standing.doing
-        return text.append(right, ink(self, "accent-ink") if activity else "")
+        activity = self.info.hint or self.info.doing
+        return text.append(right, theme_colour(self, "accent-ink") if activity else "")
 
 
-def fitted(info: StatusInfo, width: int) -> tuple[str, str]:
+def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:
     """The left and the right end of the line, together at most `width` cells."""
     model = visible(short_model(info.model))
     meter = context_meter(info.tokens, info.budget)
@@ -69,7 +69,7 @@ def fitted(info: StatusInfo, width: int) -> tuple[str, str]:
         line = GAP.join(part for part in left if part)
         if cell_len(line) + (cell_len(doing) + 2 if doing else 0) <= width:
             return line, doing
-    return "", clipped(doing or percent, width)
+    return "", clip(doing or percent, width)
 
 
 def short_model(spec: str) -> str:
@@ -92,7 +92,7 @@ def short_count(number: int) -> str:
     return f"{number / 1_000:.1f}k" if number < 999_950 else f"{number / 1_000_000:.1f}M"
 
 
-def clipped(text: str, width: int) -> str:
+def clip(text: str, width: int) -> str:
     """At most `width` cells, the last an ellipsis where something is left out."""
     if cell_len(text) <= width:
         return text

@@ -11,7 +11,7 @@ from memory.knowledge.readers.document import OcrReader
 from memory.knowledge.readers.image import read_picture
 from models.errors import UnreadableImage
 from models.ocr.picture import open_image
-from tui.images.load import UndrawableImage, load
+from tui.images.load import UndrawableImage, load_picture
 
 
 def png(side: int) -> bytes:
@@ -37,7 +37,7 @@ def test_what_ocr_does_not_open_is_refused_by_its_own_limit(side: int, tmp_path:
     path = tmp_path / "large.png"
     path.write_bytes(png(side))
     with pytest.raises(UndrawableImage) as shown:
-        load(path)
+        load_picture(path)
     assert isinstance(shown.value, PalimpsestError)
     assert (shown.value.title, "bomb" in shown.value.message) == ("Too large to show", False)
 

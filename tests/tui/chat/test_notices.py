@@ -9,7 +9,7 @@ from context.compaction.compact import CompactionReceipt
 from context.notice import FileNotice
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
-from tui.chat.lookup import names_of
+from tui.chat.lookup import source_labels
 from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_notice
 from tui.dialogs.choices import ChoiceItem
 
@@ -130,7 +130,7 @@ async def test_conversations_are_found_by_what_was_said(open_chat: Any, monkeypa
 
     monkeypatch.setattr("agent.commands.registry.run", run)
     monkeypatch.setattr(
-        "tui.chat.controller.conversations_with", lambda _memory, text: [ChoiceItem("c_7", "House", f"the {text}")]
+        "tui.chat.controller.find_conversations", lambda _memory, text: [ChoiceItem("c_7", "House", f"the {text}")]
     )
     async with open_chat() as chat:
         await chat.say("/resume")
@@ -152,5 +152,5 @@ def test_recalled_parts_are_named_by_their_conversation() -> None:
         sources=tuple(msgspec.structs.replace(s, name="recalled e_5") for s in REPORT.layers[3].sources),
     )
     report = msgspec.structs.replace(REPORT, layers=(layer,))
-    names = names_of(report, SimpleNamespace(conversations=kept))
+    names = source_labels(report, SimpleNamespace(conversations=kept))
     assert names == {"recalled e_5": "recalled “House”, 2026-03-14"}

@@ -103,7 +103,7 @@ async def test_where_the_memory_cannot_be_opened_what_was_sent_is_a_draft_again(
     async with app.run_test(size=(80, 24)) as pilot:
         prompt = app.chat.prompt
         await until(pilot, lambda: prompt.text == "an older draft")
-        prompt.put("second")
+        prompt.set_text("second")
         await pilot.press("enter")
         await until(pilot, lambda: "waits: second" in seen(app))
         gate.set()
@@ -129,7 +129,7 @@ async def test_where_no_conversation_can_be_taken_up_no_draft_is_lost(workspace:
         await until(pilot, lambda: "newer than this program" in seen(app))
         assert app.chat.prompt.text == "for a new one"
         assert "opening the conversation" not in seen(app)
-        app.chat.prompt.put("/exit")
+        app.chat.prompt.set_text("/exit")
         await pilot.press("enter")
         await until(pilot, lambda: app.chat.is_leaving)
 
@@ -139,7 +139,7 @@ async def test_what_was_sent_while_the_memory_opens_is_kept_where_the_chat_ends_
 ) -> None:
     app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", here=tmp_path), asyncio.Event().wait)
     async with app.run_test(size=(80, 24)) as pilot:
-        app.chat.prompt.put("too early")
+        app.chat.prompt.set_text("too early")
         await pilot.press("enter")
         await until(pilot, lambda: "waits: too early" in seen(app))
         app.chat.leave()

@@ -26,7 +26,7 @@ from tests.hostile.workspaces import fingerprint
 from tests.tui.displayed import displayed_lines
 from tui.app import PalimpsestApp
 from tui.dialogs.trust import ChangesScreen
-from tui.launch import app_of
+from tui.launch import create_app
 from tui.passages.screen import PassageScreen
 from tui.search.screen import SearchScreen
 from tui.themes import DARK, THEMES
@@ -52,7 +52,7 @@ def opened(root: Path, act: Callable[[PalimpsestApp, Pilot[None]], Any]) -> None
 
     def screen(opening: LaunchOptions) -> int:
         async def go() -> None:
-            app = app_of(opening)
+            app = create_app(opening)
             async with app.run_test(size=(80, 24)) as pilot:
                 await until(pilot, lambda: app.screen is not app.chat)
                 await act(app, pilot)
@@ -101,8 +101,8 @@ def test_read_only_nothing_is_written_and_what_was_typed_is_not_lost(cloned: Pat
         assert "palimpsest trust" in seen(app)
         assert "then open the chat again" in " ".join(seen(app).replace("▌", " ").split())
         assert seen(app).splitlines()[-1].strip().startswith("read-only · offline")
-        app.chat.prompt.put("")
-        await send(app, pilot, "/status")
+        app.chat.prompt.set_text("")
+        await send(pilot, "/status")
         await until(pilot, lambda: ", read-only" in " ".join(seen(app).split()))
         await send(app, pilot, "/trust")
         await until(pilot, lambda: "This workspace is open read-only." in " ".join(seen(app).split()))
@@ -167,7 +167,7 @@ def test_what_an_older_version_wrote_is_searched_and_recalled_before_it_is_trust
         await pilot.press("enter")
         await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
         for command, screen in (("/search tiles", SearchScreen), ("/recall kitchen", PassageScreen)):
-            app.chat.prompt.put(command)
+            app.chat.prompt.set_text(command)
             await pilot.press("enter")
             await until(pilot, lambda kind=screen: isinstance(app.screen, kind))
             await until(pilot, lambda: "kitchen floor" in seen(app) or "tiles of" in seen(app))

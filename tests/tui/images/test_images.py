@@ -12,12 +12,12 @@ from rich.style import Style
 from context import Attachment
 from models.chat.port import ImageRule
 from tests.paths import ROOT
-from tui.images.attached import MAX_ROWS, attached_pieces
-from tui.images.half_blocks import fitted, lines_of
-from tui.images.load import UndrawableImage, load
-from tui.images.protocol import GraphicsProtocol, drawing_for
+from tui.images.attached import MAX_ROWS, attachment_previews
+from tui.images.half_blocks import fit_cells, picture_lines
+from tui.images.load import UndrawableImage, load_picture
+from tui.images.protocol import GraphicsProtocol, choose_protocol
 from tui.images.viewer import NoViewer, open_in_viewer
-from tui.passages.page_screen import MAX_LEVEL, WHOLE, Zoom
+from tui.passages.page_screen import MAX_LEVEL, WHOLE_PAGE, Zoom
 from tui.widgets.transcript.segments import cells
 from tui.widgets.transcript.styles import TranscriptStyles
 
@@ -43,29 +43,29 @@ LOOK = TranscriptStyles.of_theme({}, Style())
     ],
 )
 def test_the_terminal_says_how_it_draws(environment: dict[str, str], drawing: GraphicsProtocol) -> None:
-    assert drawing_for(environment) is drawing
+    assert choose_protocol(environment) is drawing
 
 
 def test_the_setting_and_a_terminal_without_colours_come_first() -> None:
     kitty = {"TERM": "xterm-kitty"}
-    assert drawing_for(kitty, "sixel") is GraphicsProtocol.SIXEL
-    assert drawing_for(kitty, "off") is GraphicsProtocol.OFF
-    assert drawing_for(kitty, "auto", colour=False) is GraphicsProtocol.SHADES
-    assert drawing_for(kitty, "off", colour=False) is GraphicsProtocol.OFF
+    assert choose_protocol(kitty, "sixel") is GraphicsProtocol.SIXEL
+    assert choose_protocol(kitty, "off") is GraphicsProtocol.OFF
+    assert choose_protocol(kitty, "auto", colour=False) is GraphicsProtocol.SHADES
+    assert choose_protocol(kitty, "off", colour=False) is GraphicsProtocol.OFF
 
 
 def test_a_thumbnail_keeps_its_proportions_within_its_bounds() -> None:
-    assert fitted(640, 400, 48, 12) == (38, 12)
-    assert fitted(1024, 1024, 200, 44) == (88, 44)
-    assert fitted(4000, 100, 48, 12) == (48, 1)
-    assert fitted(1, 100_000, 48, 12) == (1, 12)
-    assert fitted(100_000, 1, 1, 1) == (1, 1)
+    assert fit_cells(640, 400, 48, 12) == (38, 12)
+    assert fit_cells(1024, 1024, 200, 44) == (88, 44)
+    assert fit_cells(4000, 100, 48, 12) == (48, 1)
+    assert fit_cells(1, 100_000, 48, 12) == (1, 12)
+    assert fit_cells(100_000, 1, 1, 1) == (1, 1)
 
 
 def test_half_blocks_are_the_pixels_two_a_cell() -> None:
     picture = Image.new("RGB", (2, 4), (255, 0, 0))
     picture.putpixel((1, 3), (0, 0, 255))
-    first, second = lines_of(picture, 2, 2)
+    first, second = picture_lines(picture, 2, 2)
     assert [segment.text for segment in first] == ["▀▀"]  # a run of one colour is one segment
     style = second[-1].style
     assert style is not None
@@ -78,7 +78,7 @@ def test_half_blocks_are_the_pixels_two_a_cell() -> None:
 def test_without_colours_there_are_shades() -> None:
     picture = Image.new("RGB", (4, 2), (0, 0, 0))
     picture.paste((255, 255, 255), (2, 0, 4, 2))
-    assert [line[0].text for line in lines_of(picture, 4, 2, GraphicsProtocol.SHADES)] == ["  ██", "  ██"]
+    assert [line[0].text for line in picture_lines(picture, 4, 2, GraphicsProtocol.SHADES)] == ["  ██", "  ██"]
 
 
 def png(width: int, height: int) -> bytes:
@@ -90,7 +90,7 @@ def png(width: int, height: int) -> bytes:
 @pytest.mark.parametrize("width", [12, 40, 104])
 def test_an_attached_picture_is_small_and_says_what_it_costs(width: int) -> None:
     attachments = [Attachment("sun.png", "image/png", png(640, 400)), Attachment("a.txt", "text/plain", b"words")]
-    (piece,) = attached_pieces(attachments, ImageRule.ANTHROPIC, GraphicsProtocol.BLOCKS)
+    (piece,) = attachment_previews(attachments, ImageRule.ANTHROPIC, GraphicsProtocol.BLOCKS)
     lines = piece.lines(width, LOOK)
     text = "\n".join("".join(segment.text for segment in line) for line in lines)
     assert "345 tokens" in " ".join(text.split())  # ⌈640/28⌉·⌈400/28⌉
@@ -101,11 +101,11 @@ def test_an_attached_picture_is_small_and_says_what_it_costs(width: int) -> None
 
 def test_a_picture_that_is_none_and_pictures_that_are_off_are_named_alone() -> None:
     broken = [Attachment("no\x1b[2J.png", "image/png", b"\x89PNG nothing")]
-    (piece,) = attached_pieces(broken, ImageRule.NONE, GraphicsProtocol.BLOCKS)
+    (piece,) = attachment_previews(broken, ImageRule.NONE, GraphicsProtocol.BLOCKS)
     text = "".join(segment.text for line in piece.lines(80, LOOK) for segment in line)
     assert "cannot be read as a picture" in text
     assert "\x1b" not in text
-    (piece,) = attached_pieces([Attachment("a.png", "image/png", png(9, 9))], ImageRule.NONE, GraphicsProtocol.OFF)
+    (piece,) = attachment_previews([Attachment("a.png", "image/png", png(9, 9))], ImageRule.NONE, GraphicsProtocol.OFF)
     (line,) = piece.lines(80, LOOK)
     assert "".join(segment.text for segment in line).strip() == "a.png · 9×9 · this model sees no pictures"
 
@@ -113,13 +113,13 @@ def test_a_picture_that_is_none_and_pictures_that_are_off_are_named_alone() -> N
 def test_a_picture_that_lies_about_its_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tui.images.load.MAX_PIXELS", 100)
     with pytest.raises(UndrawableImage, match="11×11"):
-        load(png(11, 11))
-    assert load(png(10, 10)).size == (10, 10)
+        load_picture(png(11, 11))
+    assert load_picture(png(10, 10)).size == (10, 10)
 
 
 def test_going_closer_begins_at_the_upper_left_and_never_leaves_the_picture() -> None:
-    assert WHOLE.box(1024, 1024) == (0, 0, 1024, 1024)
-    closer = WHOLE.closer(1).closer(1)
+    assert WHOLE_PAGE.box(1024, 1024) == (0, 0, 1024, 1024)
+    closer = WHOLE_PAGE.zoomed(1).zoomed(1)
     assert closer.box(1024, 1024) == (0, 0, 256, 256)
     assert closer.box(1024, 1024, 2.0) == (0, 0, 512, 256)
     assert closer.moved(1, 0).box(1024, 1024) == (128, 0, 384, 256)
@@ -128,18 +128,18 @@ def test_going_closer_begins_at_the_upper_left_and_never_leaves_the_picture() ->
         corner = corner.moved(1, 1)
     assert corner.box(1024, 1024) == (960, 960, 1024, 1024)
     assert corner.box(1024, 1024, 4.0) == (768, 960, 1024, 1024)
-    assert corner.closer(9).level == MAX_LEVEL
-    assert WHOLE.closer(-1) == WHOLE
+    assert corner.zoomed(9).level == MAX_LEVEL
+    assert WHOLE_PAGE.zoomed(-1) == WHOLE_PAGE
 
 
 @pytest.mark.parametrize(("side", "most", "high"), [(1024, 72, 64), (1280, 72, 40), (1024, 300, 256), (640, 700, 640)])
 def test_words_are_shown_from_where_they_begin_and_large_enough_to_read(side: int, most: int, high: int) -> None:
-    zoom = Zoom.reading((128, 320), (side, side), most, 2.0)
+    zoom = Zoom.at_passage((128, 320), (side, side), most, 2.0)
     left, top, right, bottom = zoom.box(side, side, 2.0)
     assert bottom - top == high
     assert (left, top) == ((128, 320) if high < side else (0, 0))
     assert right - left == min(2 * high, side)
-    last = Zoom.reading((side - 8, side - 16), (side, side), most, 2.0).box(side, side, 2.0)
+    last = Zoom.at_passage((side - 8, side - 16), (side, side), most, 2.0).box(side, side, 2.0)
     assert last[2:] == (side, side)
 
 

@@ -153,13 +153,13 @@ async def test_what_was_written_where_one_goes_returns_however_long_the_way(
 ) -> None:
     talk(session.memory, BOILER, title="House")
     talk(session.memory, HARBOUR, title="Harbour")
-    place = HistoryView.place
+    place = HistoryView.show_around
 
     async def slow(*given: Any) -> None:
         await asyncio.sleep(DELAY + 0.3)  # what is kept a moment after the last key comes due on the way
         await place(*given)
 
-    monkeypatch.setattr(HistoryView, "place", slow)
+    monkeypatch.setattr(HistoryView, "show_around", slow)
     await session.resume("House")
     async with open_chat(session=session) as chat:
         await chat.type("of the house")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.services.attachments import mentioned_files
 from foundation.paths import Workspace
 from tui.chat.drafts import Drafts
-from tui.widgets.prompt.files import offers, typed_path
+from tui.widgets.prompt.files import suggest_paths, typed_path
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.paste import MAX_CHARS, PasteBuffer
 from tui.widgets.prompt.suggestions import Suggestion
@@ -166,9 +166,9 @@ def test_a_walk_through_the_history_always_leads_back(entries: list[str], unsent
     walk = HistoryCursor(tuple(entries), unsent)
     current = unsent
     for back in steps:
-        found = walk.back(current) if back else walk.forth(current)
+        found = walk.back(current) if back else walk.forward(current)
         current = current if found is None else found
-    while (found := walk.forth(current)) is not None:
+    while (found := walk.forward(current)) is not None:
         current = found
     assert current == unsent
 
@@ -176,16 +176,21 @@ def test_a_walk_through_the_history_always_leads_back(entries: list[str], unsent
 @given(st.text(min_size=MAX_CHARS + 1, max_size=MAX_CHARS + 50))
 def test_a_folded_paste_is_sent_to_the_letter(text: str) -> None:
     pastes = PasteBuffer()
-    mark = pastes.folded(text)
+    mark = pastes.fold(text)
     assert len(mark) < 60
-    assert pastes.whole(f"before {mark} after [Pasted text #9]") == f"before {text} after [Pasted text #9]"
+    assert pastes.unfold(f"before {mark} after [Pasted text #9]") == f"before {text} after [Pasted text #9]"
 
 
 def test_file_names_are_offered_best_first(tmp_path: Path) -> None:
     for name in ("notes.md", "my-notes.md", "n-o-t.md", ".notes"):
         (tmp_path / name).touch()
     (tmp_path / "notebook").mkdir()
-    assert [offer.text for offer in offers("not", tmp_path)] == ["notebook/", "notes.md", "my-notes.md", "n-o-t.md"]
+    assert [offer.text for offer in suggest_paths("not", tmp_path)] == [
+        "notebook/",
+        "notes.md",
+        "my-notes.md",
+        "n-o-t.md",
+    ]
     assert typed_path("see @src/a") == "src/a"
     assert typed_path("mail a@b") is None
 

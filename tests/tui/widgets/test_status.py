@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.widgets.status import StatusInfo, context_meter, fitted, short_count, short_model
+from tui.widgets.status import StatusInfo, context_meter, fit_line, short_count, short_model
 
 FULL = StatusInfo(
     model="openai:qwen3-coder-30b@http://127.0.0.1:8080/v1",
@@ -34,17 +34,17 @@ def test_a_model_is_called_by_its_own_name() -> None:
 
 
 def test_with_room_everything_stands_there() -> None:
-    left, right = fitted(FULL, 120)
+    left, right = fit_line(FULL, 120)
     assert left == "qwen3-coder-30b · context 42.0 % (4.2k/10.0k) · 38 tok/s · 2 waiting"
     assert right == "answering"
 
 
 def test_with_little_room_the_context_stays() -> None:
-    assert fitted(FULL, 40) == ("context 42.0 % · 2 waiting", "answering")
-    assert fitted(FULL, 26) == ("context 42.0 %", "answering")
+    assert fit_line(FULL, 40) == ("context 42.0 % · 2 waiting", "answering")
+    assert fit_line(FULL, 26) == ("context 42.0 %", "answering")
 
 
 @given(st.integers(0, 200), st.text(max_size=30), st.text(max_size=30), st.integers(0, 10**9))
 def test_it_never_overflows(width: int, model: str, doing: str, tokens: int) -> None:
-    left, right = fitted(StatusInfo(model=model, tokens=tokens, budget=10_000, doing=doing), width)
+    left, right = fit_line(StatusInfo(model=model, tokens=tokens, budget=10_000, doing=doing), width)
     assert cell_len(left) + cell_len(right) <= width

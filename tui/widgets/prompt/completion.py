@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from agent.commands import registry
-from tui.widgets.prompt.files import offers, quoted, typed_mention, typed_path
+from tui.widgets.prompt.files import quote_mention, suggest_paths, typed_mention, typed_path
 from tui.widgets.prompt.suggestions import Suggestion
 
 
@@ -29,10 +29,10 @@ async def files_for(before_cursor: str, here: Path) -> list[Suggestion]:
     typed = typed_path(before_cursor)
     if typed is None:
         return []
-    paths = await asyncio.to_thread(offers, typed, here)
+    paths = await asyncio.to_thread(suggest_paths, typed, here)
     mention = typed_mention(before_cursor)
     return [
-        Suggestion(offer.text, "folder" if folder else "", quoted(offer.text) + ("" if folder else " "), mention)
+        Suggestion(offer.text, "folder" if folder else "", quote_mention(offer.text) + ("" if folder else " "), mention)
         for offer in paths
         for folder in [offer.text.endswith("/")]
     ]

@@ -33,7 +33,7 @@ def typed_mention(before_cursor: str) -> str:
     return match[0] if match else ""
 
 
-def offers(typed: str, here: Path) -> list[PathSuggestion]:
+def suggest_paths(typed: str, here: Path) -> list[PathSuggestion]:
     """Files and folders that `typed` may become, best first. Reads one folder; call it off the event loop."""
     folder_typed, slash, name = typed.rpartition("/")
     folder = _resolved(unescape_name(folder_typed + slash), here) if slash else here
@@ -55,7 +55,7 @@ def offers(typed: str, here: Path) -> list[PathSuggestion]:
     ]
 
 
-def quoted(path: str) -> str:
+def quote_mention(path: str) -> str:
     """How a path stands in a message. The quotation of a folder stays open, so that typing goes on below it."""
     if not any(map(str.isspace, path)):
         return f"@{path}"

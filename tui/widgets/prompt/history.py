@@ -57,7 +57,7 @@ class HistoryCursor:
         """The entry before, or None at the oldest. `current` is kept in its place."""
         return self._move_to(self._index - 1, current)
 
-    def forth(self, current: str) -> str | None:
+    def forward(self, current: str) -> str | None:
         """The entry after, at last what was being written; None there."""
         return self._move_to(self._index + 1, current)
 

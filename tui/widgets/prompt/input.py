@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from foundation.terminal_text import visible
-from tui.typed_app import host
+from tui.typed_app import app_of
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.paste import PasteBuffer
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
@@ -63,12 +63,12 @@ class Prompt(TextArea):
 
     # What stands in it
 
-    def put(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         """Another text, the cursor at its end. Foreign text comes in visible."""
         self.text = visible(text)
         self.move_cursor(self.document.end)
 
-    def put_in(self, text: str) -> None:
+    def insert_text(self, text: str) -> None:
         """These words at the cursor, apart from what stands beside them. Foreign text comes in visible."""
         row, column = self.cursor_location
         line = self.document.get_line(row)
@@ -76,9 +76,9 @@ class Prompt(TextArea):
         after = "" if line[column:].startswith(" ") else " "
         self.insert(f"{before}{' '.join(visible(text).split())}{after}")
 
-    def take(self) -> str:
+    def take_text(self) -> str:
         """The whole text, pastes unfolded; the prompt is empty after it."""
-        text = self.whole
+        text = self.full_text
         self.remember()
         self._cursor_in_history = None
         self._pastes = PasteBuffer()
@@ -86,9 +86,9 @@ class Prompt(TextArea):
         return text
 
     @property
-    def whole(self) -> str:
+    def full_text(self) -> str:
         """The text as it would be sent."""
-        return self._pastes.whole(self.text)
+        return self._pastes.unfold(self.text)
 
     @property
     def before_cursor(self) -> str:
@@ -96,16 +96,16 @@ class Prompt(TextArea):
         row, column = self.cursor_location
         return self.document.get_line(row)[:column]
 
-    def give_way(self, text: str) -> None:
+    def replace_text(self, text: str) -> None:
         """Another text in the place of what stands there, which becomes the newest of the history."""
         self.remember()
         self._cursor_in_history = None
-        self.put(text)
+        self.set_text(text)
 
     def remember(self) -> None:
         """What stands here is the newest of the history."""
         try:
-            self.prompt_history.add(self.whole)
+            self.prompt_history.add(self.full_text)
         except OSError as error:
             self.notify(f"The history could not be written: {error.strerror}.", severity="warning", markup=False)
 
@@ -159,22 +159,22 @@ class Prompt(TextArea):
     def _submit(self) -> None:
         shown = self.text
         if shown.strip():
-            self.post_message(self.Submitted(self.take(), shown))
+            self.post_message(self.Submitted(self.take_text(), shown))
 
     def _walk_history(self, *, back: bool) -> bool:
         if self._cursor_in_history is None:
             entries = self.prompt_history.entries
-            if entries and entries[-1] == self.whole:
+            if entries and entries[-1] == self.full_text:
                 entries = entries[:-1]
             if not (back and entries):
                 return False
             self.remember()
             self._cursor_in_history = HistoryCursor(entries, self.text)
-        entry = self._cursor_in_history.back(self.text) if back else self._cursor_in_history.forth(self.text)
+        entry = self._cursor_in_history.back(self.text) if back else self._cursor_in_history.forward(self.text)
         if entry is None:
             return False
         cursor = self._cursor_in_history
-        self.put(entry)
+        self.set_text(entry)
         self._cursor_in_history = cursor
         if back:
             self.move_cursor((0, 0))
@@ -184,11 +184,11 @@ class Prompt(TextArea):
         event.stop()
         event.prevent_default()
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
-        if mark := self._pastes.mark_of(text, self.text):
+        if mark := self._pastes.placeholder_of(text, self.text):
             before, _, after = self.text.partition(mark)
-            self.put(before + text + after)
+            self.set_text(before + text + after)
             return
-        folded = self._pastes.folded(text)
+        folded = self._pastes.fold(text)
         self.insert(visible(folded))
 
     # What ends something
@@ -196,11 +196,11 @@ class Prompt(TextArea):
     def action_interrupt(self) -> None:
         """Copies a selection; clears the prompt into the history; else asks to leave."""
         if selected := self.selected_text or self.screen.get_selected_text():
-            host(self).copy_to_clipboard(selected)
+            app_of(self).copy_to_clipboard(selected)
             self.screen.clear_selection()
             self.notify("Copied.", timeout=2)
         elif self.text:
-            self.take()
+            self.take_text()
         else:
             self.post_message(self.Interrupted())
 

@@ -14,7 +14,7 @@ class PasteBuffer:
     def __init__(self) -> None:
         self._texts: dict[int, str] = {}
 
-    def folded(self, text: str) -> str:
+    def fold(self, text: str) -> str:
         """What to put into the prompt: the text, or its mark where it is long."""
         if len(text) <= MAX_CHARS and text.count("\n") < MAX_LINES:
             return text
@@ -24,13 +24,13 @@ class PasteBuffer:
         size = f"{lines} lines" if lines > 1 else f"{len(text):,} characters"
         return f"[Pasted text #{number} · {size}]"
 
-    def mark_of(self, text: str, prompt: str) -> str:
+    def placeholder_of(self, text: str, prompt: str) -> str:
         """The mark of this very text in the prompt, "" where it is not there: pasting again unfolds it."""
         for match in _MARK.finditer(prompt):
             if self._texts.get(int(match[1])) == text:
                 return match[0]
         return ""
 
-    def whole(self, prompt: str) -> str:
+    def unfold(self, prompt: str) -> str:
         """The prompt with every mark replaced by its text; what only looks like a mark stays."""
         return _MARK.sub(lambda match: self._texts.get(int(match[1]), match[0]), prompt)

@@ -10,7 +10,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from foundation.terminal_text import visible
-from tui.typed_app import ink
+from tui.typed_app import theme_colour
 
 MAX_SHOWN: Final = 8
 
@@ -65,14 +65,14 @@ class Suggestions(Widget):
         column = min(max((cell_len(name) for name, _ in shown), default=0), max(self.size.width // 2, 12))
         text = Text(no_wrap=True, overflow="ellipsis", end="")
         for number, (name, detail_text) in enumerate(shown, first):
-            mark, style = ("❯ ", f"bold {ink(self, 'accent-ink')}") if number == self.chosen else ("  ", "")
+            mark, style = ("❯ ", f"bold {theme_colour(self, 'accent-ink')}") if number == self.chosen else ("  ", "")
             label = Text(name)
             label.truncate(column, overflow="ellipsis", pad=True)
             text.append(mark, style).append(label.plain, style)
             detail_width = self.size.width - column - 5
             detail = Text(detail_text)
             detail.truncate(max(detail_width, 0), overflow="ellipsis")
-            text.append("  " + detail.plain, ink(self, "muted"))
+            text.append("  " + detail.plain, theme_colour(self, "muted"))
             if number < first + len(shown) - 1:
                 text.append("\n")
         return text

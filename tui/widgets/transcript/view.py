@@ -13,7 +13,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.timer import Timer
 
-from tui.typed_app import host
+from tui.typed_app import app_of
 from tui.widgets.transcript.items import TranscriptItem, guessed_height
 from tui.widgets.transcript.line_cache import LineCache
 from tui.widgets.transcript.render import strips
@@ -175,7 +175,7 @@ class Transcript(ScrollView, can_focus=False):
     def look(self) -> TranscriptStyles:
         """The styles of the theme in use."""
         if self._look is None:
-            self._look = TranscriptStyles.of_theme(host(self).theme_variables, self.rich_style)
+            self._look = TranscriptStyles.of_theme(app_of(self).theme_variables, self.rich_style)
         return self._look
 
     @property
@@ -306,7 +306,7 @@ class Transcript(ScrollView, can_focus=False):
         super().notify_style_update()
         if self._look is None or not self.is_attached:
             return
-        fresh = TranscriptStyles.of_theme(host(self).theme_variables, self.rich_style)
+        fresh = TranscriptStyles.of_theme(app_of(self).theme_variables, self.rich_style)
         if fresh != self._look:
             self._look = fresh
             self._rewrap(self._width)
