@@ -24,7 +24,7 @@ async def test_a_message_is_answered(open_chat: Any) -> None:
         await chat.quiet()
         assert "❯ hello" in chat.lines
         assert "◆ You said hello." in chat.lines
-        assert chat.screen.status.standing.tokens == REPORT.total_tokens
+        assert chat.screen.status.info.tokens == REPORT.total_tokens
 
 
 async def test_what_was_recalled_stands_under_the_answer_with_its_trust(open_chat: Any) -> None:

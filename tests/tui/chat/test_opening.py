@@ -171,7 +171,7 @@ async def test_a_very_long_conversation_opens_at_its_end(open_chat: Any) -> None
     session.entries = [spoken(seq, Role.ASSISTANT, LONG) for seq in range(1, 5)]
     async with open_chat(session=session) as chat:
         session.conversation = SimpleNamespace(id="c_9", title="Long")
-        await chat.screen.controller.show_past()
+        await chat.screen.controller.show_newest()
         await chat.until(lambda: "Paragraph 699" in "\n".join(chat.seen))
         assert chat.screen.transcript.following
 

@@ -142,7 +142,7 @@ async def test_a_page_that_lies_anywhere_is_read_by_its_path(open_chat: Any, mem
 async def test_a_citation_goes_into_the_prompt_beside_what_stands_there(open_chat: Any, memory: Memory) -> None:
     (entry,) = say(memory, BOILER)
     async with looking(open_chat, memory, "boiler") as chat:
-        chat.screen.prompt.put("as in")
+        chat.screen.prompt.set_text("as in")
         await found(chat)
         await chat.press("enter")
         await chat.until(lambda: "characters" in seen(chat))
