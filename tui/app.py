@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # loaded after first paint
 
 
 class PalimpsestApp(App[None]):
-    """Opens the chat; ends the same way on a key, a signal and a closed terminal."""
+    """The application. It ends in the same way on a key, a signal and a closed terminal."""
 
     TITLE = "Palimpsest"
     CSS_PATH: ClassVar = ["styles/chat.tcss", "styles/recall.tcss"]
@@ -50,7 +50,7 @@ class PalimpsestApp(App[None]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """A toast. Its words are text: made visible, never markup, whoever asks for it."""
+        """Shows a toast, with control characters made visible and without markup."""
         del markup
         super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
 
@@ -67,12 +67,12 @@ class PalimpsestApp(App[None]):
         await self.chat.close_session()
 
     def _fatal_error(self) -> None:
-        """Ends the chat. The error is raised after it, told once and without the values of variables."""
+        """Ends the chat. The error is raised afterwards, once and without the values of variables."""
         self._close_messages_no_wait()
 
     @property
     def error(self) -> Exception | None:
-        """What ended the chat, where it did not end in the normal way."""
+        """The exception that ended the chat, if any."""
         found = self._exception
         return found.error if isinstance(found, WorkerFailed) else found  # type: ignore[return-value]  # workers raise Exceptions
 

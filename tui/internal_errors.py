@@ -12,13 +12,13 @@ Result = TypeVar("Result")
 
 
 class InternalError(PalimpsestError):
-    """Something that should not have happened."""
+    """An unexpected exception: a bug in this program."""
 
     code = "internal"
 
 
 def internal_error(error: BaseException) -> InternalError:
-    """The sentence for `error`; its trace stays with it as the cause."""
+    """The report of `error`, which becomes its cause."""
     location = ""
     trace = error.__traceback__
     while trace is not None:
@@ -34,7 +34,7 @@ def internal_error(error: BaseException) -> InternalError:
 
 
 async def in_thread(work: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-    """What `work` gives, from a thread. Whatever it raises comes as a PalimpsestError: for the edge of a worker."""
+    """Runs `work` in a thread. Any exception is raised as a PalimpsestError: for the edge of a worker."""
     try:
         return await asyncio.to_thread(work, *args, **kwargs)
     except PalimpsestError:

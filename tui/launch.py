@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # loaded after first paint
 
 
 def run_chat(options: LaunchOptions) -> int:
-    """Opens the chat and gives the exit status. Afterwards stderr says how to take the conversation up again."""
+    """Runs the chat and gives the exit status. Afterwards stderr shows the command that resumes the conversation."""
     app = create_app(options)
     app.run()
     if app.chat.resumable:
@@ -28,8 +28,8 @@ def run_chat(options: LaunchOptions) -> int:
 
 
 def create_app(options: LaunchOptions) -> PalimpsestApp:
-    """The application for this opening, not yet running."""
-    current = [options]  # another one once the person trusts the workspace
+    """The application for these options, not yet running."""
+    current = [options]  # replaced once the user trusts the workspace
 
     def trust() -> Workspace:
         if options.trust is not None:

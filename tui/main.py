@@ -15,7 +15,7 @@ def main() -> None:
 
 
 def open_screen(opening: "LaunchOptions") -> int:
-    """Runs the chat until it is left; gives the exit status. Textual is loaded here and not before."""
+    """Runs the chat; gives the exit status. Textual is imported here and not before."""
     from tui.launch import run_chat
 
     return run_chat(opening)

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from textual.driver import Driver
 
-EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})  # what a person types to end the chat
+EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})  # typed commands that end the chat
 
 _SIGNALS: Final = ("SIGTERM", "SIGHUP")
 
@@ -24,7 +24,7 @@ class TerminalWatch:
         self._leave = leave
 
     def start(self) -> None:
-        """Takes the signals. On Windows the loop cannot; there SIGTERM is taken the plain way."""
+        """Installs the signal handlers; on Windows without the event loop, which does not support them."""
         loop = asyncio.get_running_loop()
         for number in _signals():
             try:
@@ -37,14 +37,14 @@ class TerminalWatch:
         loop.call_soon_threadsafe(self._leave)
 
     def stop(self) -> None:
-        """Gives the signals back."""
+        """Removes the signal handlers."""
         loop = asyncio.get_running_loop()
         for number in _signals():
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.remove_signal_handler(number)
 
     def check(self) -> None:
-        """Leaves where the terminal was closed without a signal."""
+        """Ends the chat where the terminal was closed without a signal."""
         if not _terminal_is_open():
             self._leave()
 
@@ -93,7 +93,7 @@ def _terminal_is_open() -> bool:
 
 
 def _started_in_terminal() -> bool:
-    """Whether there ever was a terminal: without one (a test) nothing can be closed."""
+    """Whether the program was started in a terminal; a test may run without one."""
     return _STARTED_IN_TERMINAL
 
 

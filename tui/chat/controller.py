@@ -49,7 +49,7 @@ __all__ = ["PAGE_SIZE", "ChatController", "ChatPort"]
 
 
 class ChatPort(Protocol):
-    """What ChatController needs of the screen."""
+    """The port of the screen for ChatController."""
 
     transcript: Transcript
     status: StatusBar
@@ -91,12 +91,12 @@ class ChatController:
         self._view = view
         self._here = here
         self._history = HistoryView(session, view.transcript, self._pictures)
-        self._known_changes: frozenset[str] = frozenset()  # changes that the person made, or was told of
-        self._pages: PageProgress | None = None  # of an archive under way
-        self._turn_failed = False  # whether the last message got no answer
+        self._known_changes: frozenset[str] = frozenset()  # changes that the user made or was shown
+        self._pages: PageProgress | None = None  # of a running archive
+        self._turn_failed = False  # whether the last message has no answer
 
     def stop(self) -> bool:
-        """Stops the answer and returns waiting messages to the prompt. False where nothing is under way."""
+        """Stops the answer and returns waiting messages to the prompt. False where nothing is running."""
         if not self._queue.busy:
             return False
         if self._pages is not None:
@@ -106,7 +106,7 @@ class ChatController:
         return True
 
     async def resume(self, ref: str, *, latest: bool) -> None:
-        """Goes on with a conversation: this one, or the latest. Raises NotFound."""
+        """Resumes a conversation: the given one, or the latest. Raises NotFound."""
         if ref:
             await self.session.resume(ref)
         elif latest:
@@ -133,7 +133,7 @@ class ChatController:
                 await self._send(message.text, message.skill)
         except PalimpsestError as error:
             self._show_error(error)
-        except Exception as error:  # the edge of a turn: a defect ends it, not the chat
+        except Exception as error:  # the edge of a turn: a bug ends the turn, not the chat
             self._show_error(internal_error(error))
         finally:
             self._view.status.update_info(doing="")
@@ -157,7 +157,7 @@ class ChatController:
                         event.answer.set_result(await self._view.permit(event))
             self._turn_failed = turn_view.failed
         except ReadOnly:
-            self._view.return_to_prompt([text])  # nothing was stored: what was typed is not lost
+            self._view.return_to_prompt([text])  # nothing was stored: the text returns to the prompt
             raise
         finally:
             self._view.transcript.end_stream()
@@ -170,7 +170,7 @@ class ChatController:
         return attachments, " · ".join(f"with {name}" for name in names), pictures
 
     def _pictures(self, parts: "Sequence[Attachment | Image]") -> list[TranscriptItem]:
-        """The pictures among them, small, each with what it costs. Blocks."""
+        """Previews of the pictures among them, with their token costs. Blocks."""
         if not any(part.media_type.startswith("image/") for part in parts):
             return []
         from tui.images.attached import attachment_previews
@@ -220,21 +220,21 @@ class ChatController:
                 self._view.leave()
 
     async def _open_memory(self, outcome: OpenRecall | OpenSearch) -> None:
-        """Into memory: for a passage, or as one types."""
+        """Opens the recall screen or the search screen."""
         if isinstance(outcome, OpenSearch):
             await self.search(outcome.text, asked=True)
         else:
             await self._view.browse(self.session.memory, outcome.query, self.session.config.screen.pictures)
 
     async def _show_text(self, line: str, result: TextResult) -> None:
-        """The words; and in the status bar what the next request takes, where that changed."""
+        """Shows the text, and updates the context meter where the next request changed."""
         self._view.transcript.add(MutedLine(line, gap=True), MutedLine(""), *passages(result.markdown, marked=False))
         if result.changes_context:
             report = await self.session.context_report()
             self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
 
     async def _propose(self, line: str, proposal: Proposal, before: str) -> None:
-        """Asks, where the person did not say that they are sure; then does it, counting pages."""
+        """Asks for confirmation if needed, then runs the proposal with a progress display."""
         if not (proposal.confirmed or await self._view.confirm(proposal)):
             self._view.transcript.add(MutedLine(line, gap=True), MutedLine("left as it is"))
             return
@@ -246,7 +246,7 @@ class ChatController:
         await self._show(line, outcome, before)
 
     async def show_conversation(self, before: str = "") -> None:
-        """The session stands elsewhere: its conversation is drawn, where it is another one."""
+        """Shows the session's conversation, if it is another one than `before`, and its model."""
         if self.session.profile.spec != self._view.status.info.model:
             self._known_changes |= {MODEL_CHANGED}
         self._view.status.update_info(model=self.session.profile.spec, speed=0.0)
@@ -259,7 +259,7 @@ class ChatController:
         await self._view.restore_draft()
 
     async def show_newest(self) -> None:
-        """The newest entries of the conversation."""
+        """Shows the newest entries of the conversation."""
         conversation = self.session.conversation
         self._view.show_opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
         try:
@@ -269,27 +269,27 @@ class ChatController:
         self._view.transcript.to_end()
 
     async def earlier(self) -> None:
-        """Entries before those shown, where there are any."""
+        """Loads the entries before those shown, if any."""
         await self._history.earlier()
 
     async def later(self) -> None:
-        """Entries after those shown, where a place far up is looked at."""
+        """Loads the entries after those shown, if any."""
         await self._history.later()
 
     @property
     def has_more_below(self) -> bool:
-        """Whether a place is looked at, and the transcript ends before the conversation does."""
+        """Whether the transcript ends before the conversation does."""
         return self._history.has_more_below
 
     async def newest(self) -> None:
-        """Back from a place to where the conversation goes on."""
+        """Returns to the end of the conversation."""
         self._view.transcript.clear()
         await self.show_newest()
 
     # Searching
 
     async def search(self, text: str = "", *, asked: bool = False) -> None:
-        """Opens the search; goes to the place that is chosen there. `asked`: by a command, which is what goes on."""
+        """Opens the search; goes to the chosen entry. `asked`: called by a command, which keeps the queue busy."""
 
         def at_rest() -> bool:
             return not self._queue.waiting and (asked or not self._queue.busy)
@@ -314,7 +314,7 @@ class ChatController:
             await self._view.restore_draft()
 
     def _text_search(self, command: str) -> "ExpandChoice | None":
-        """Where a list of conversations finds more than their titles say."""
+        """A search in the text of conversations, for the list of `/resume`."""
         if command != "/resume":
             return None
         memory = self.session.memory
@@ -323,7 +323,7 @@ class ChatController:
     # Small things
 
     def _show_error(self, error: PalimpsestError) -> None:
-        """What went wrong; what the person ended themselves is a quiet line."""
+        """Shows an error; a cancellation is a muted line."""
         hint = error.hint
         if self.session.workspace.is_read_only:  # this session stays as it was opened
             hint = hint.replace("then try again", "then open the chat again")
@@ -332,6 +332,6 @@ class ChatController:
 
 
 def _is_command(text: str) -> bool:
-    """A slash and a word; `/usr/bin/env …` is a message."""
+    """Whether the text is a slash and a word; `/usr/bin/env …` is a message."""
     name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
     return bool(name) and "/" not in name

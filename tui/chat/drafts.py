@@ -1,4 +1,4 @@
-"""Drafts: the text in the prompt, kept on disk as it is typed, one file a conversation."""
+"""Drafts: the text in the prompt, saved to disk while it is typed, a file per conversation."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,13 +19,13 @@ NEW: Final = "new"  # the draft of a conversation that has not begun
 
 
 class Drafts:
-    """A file a conversation. What is private stays out of it."""
+    """Storage of drafts, a file per conversation, without private text."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def save(self, conversation: str, text: str) -> None:
-        """Keeps the draft; an empty one is taken away. Raises OSError."""
+        """Saves the draft; an empty one is deleted. Raises OSError."""
         path = self._path(conversation)
         if not text.strip():
             remove(path, missing_ok=True)
@@ -46,7 +46,7 @@ DELAY: Final = 0.4  # seconds after the last key
 
 
 class DraftKeeper:
-    """`changed` at each key, `save` where it must be on disk now, `restore` where a conversation is taken up."""
+    """Saves and restores the prompt: `changed` at each key, `save` for an immediate save, `restore` on a resume."""
 
     def __init__(
         self, prompt: Prompt, history: PromptHistory, drafts: Drafts, current_conversation: Callable[[], str]
@@ -58,7 +58,7 @@ class DraftKeeper:
         self._current_conversation = current_conversation
         self._saved_as = ""  # where the draft on disk is
         self._timer: Timer | None = None
-        self._is_switching = False  # on the way to another conversation: the prompt belongs to none
+        self._is_switching = False  # while the conversation changes, the prompt belongs to none
 
     def changed(self) -> None:
         """Saves a moment after the last key."""
@@ -71,32 +71,32 @@ class DraftKeeper:
         self._write(self._prompt.full_text)
 
     def put_away(self) -> None:
-        """Saves, and empties the prompt; nothing is written until `restore` says where one writes. Raises OSError."""
+        """Saves and empties the prompt; nothing more is saved until `restore`. Raises OSError."""
         self.save()
         self._saved_as = ""
         self._is_switching = True
         self._prompt.set_text("")
 
     def save_at_end(self) -> None:
-        """Like `save`; where the conversation never came to be known, the text stands in the history."""
+        """Like `save`; while the conversation is unknown, the text goes to the prompt history instead."""
         if self._current_conversation():
             self.save()
         else:
             self._prompt.remember()
 
     def move(self, folder: Path) -> None:
-        """Drafts are kept there from now on."""
+        """Changes the folder of drafts."""
         self._drafts = Drafts(folder)
 
     async def load_history(self) -> None:
-        """What was typed before, for ↑ and Ctrl+R."""
+        """Loads the prompt history, for ↑ and Ctrl+R."""
         try:
             await asyncio.to_thread(self._history.load)
         except OSError as error:
             self._warn(f"What was typed before could not be read: {error.strerror}.")
 
     async def restore(self) -> None:
-        """The conversation's draft returns. Where something is being typed, the draft is the history's newest."""
+        """Restores the conversation's draft; into the prompt history where the prompt is not empty."""
         key = self._current_conversation()
         self._is_switching = False
         if not key or key == self._saved_as:
@@ -127,7 +127,7 @@ class DraftKeeper:
             return
         self._drafts.save(key, text)
         if self._saved_as and self._saved_as != key:
-            self._drafts.save(self._saved_as, "")  # the text moved along: a new conversation has begun
+            self._drafts.save(self._saved_as, "")  # a new conversation has begun, and takes the text with it
         self._saved_as = key
 
     def _stop_timer(self) -> None:

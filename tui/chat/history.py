@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 Pictures = Callable[[Sequence[Image]], list[TranscriptItem]]
-"""The pictures that went with a message, as pieces."""
+"""Gives the previews of a message's pictures."""
 
 
 def items_of(
     entries: Sequence[Entry], passage: Callable[[Entry], EntryText], pictures: Pictures
 ) -> list[TranscriptItem]:
-    """The entries, oldest first. Archived words are read back from their pages; this may take a moment."""
+    """The transcript items of the entries, oldest first. Blocks: archived text is read from its pages."""
     pieces: list[TranscriptItem] = []
     for entry in entries:
         pieces += _pieces(entry, passage, pictures)
@@ -50,7 +50,7 @@ def _pieces(entry: Entry, passage: Callable[[Entry], EntryText], pictures: Pictu
 
 
 def _text(entry: Entry, passage: Callable[[Entry], EntryText]) -> str:
-    """A damaged page is named in the place of what stood on it; the rest of the conversation is shown."""
+    """The entry's text; a note in place of text on a damaged page."""
     try:
         return passage(entry).text
     except Damaged as error:
@@ -65,7 +65,7 @@ OFF_BRANCH_NOTICE: Final = (
 
 
 class HistoryView:
-    """Knows which of the conversation's entries stand in the transcript. One look at a time; a later one wins."""
+    """The window of entries that the transcript shows. A later call supersedes one that is still loading."""
 
     def __init__(self, session: "Session", transcript: Transcript, pictures: Pictures) -> None:
         self._session = session
@@ -82,7 +82,7 @@ class HistoryView:
         return self._is_off_branch or bool(self._below)
 
     async def newest(self) -> None:
-        """The newest entries, above what stands there."""
+        """Loads the newest entries, above the present items."""
         self._begin()
         await self._load_above(None)
 
@@ -96,14 +96,14 @@ class HistoryView:
         if not self._below:
             return
         generation, below = self._generation, self._below
-        self._below = deque()  # one look forth at a time
+        self._below = deque()  # one load at a time
         pieces = await self._pieces_at([below.popleft() for _ in range(min(PAGE_SIZE, len(below)))])
         if generation == self._generation:
             self._below = below
             self._transcript.put_after(pieces, more=self.has_more_below)
 
     async def show_around(self, location: "EntryLocation", sought: str) -> None:
-        """These entries and no others: the one that was found, and what stands around it."""
+        """Shows an entry with its neighbours, in place of the present items."""
         generation = self._begin()
         seqs_below = deque(location.below)
         above = await self._session.history(ENTRIES_ABOVE, location.entry.seq)
@@ -130,9 +130,9 @@ class HistoryView:
 
     async def _load_above(self, before: int | None) -> None:
         generation = self._generation
-        self._oldest = None  # one look back at a time
+        self._oldest = None  # one load at a time
         entries = await self._session.history(PAGE_SIZE, before)
-        for entry in reversed(entries):  # the newest is seen first
+        for entry in reversed(entries):  # the newest is shown first
             pieces = await self._pieces([entry])
             if generation != self._generation:
                 return

@@ -10,9 +10,6 @@ from tui.dialogs.choices import ChoiceItem
 from tui.widgets.status import clip
 
 if TYPE_CHECKING:
-    from memory.memory import Memory
-
-if TYPE_CHECKING:
     from context.report import ContextReport
     from memory.memory import Memory
 
@@ -21,7 +18,7 @@ MAX_HITS: Final = 40  # looked at; several may stand in one conversation
 
 
 def find_conversations(memory: "Memory", text: str) -> list[ChoiceItem]:
-    """The conversations that hold it, best first, each with the passage. Blocks."""
+    """The conversations that contain the text, best first, each with a passage. Blocks."""
     choices: dict[str, ChoiceItem] = {}
     for hit in memory.search.query(Query(text=text, limit=MAX_HITS)).hits:
         if hit.entry is None or hit.conversation in choices:
@@ -37,7 +34,7 @@ def find_conversations(memory: "Memory", text: str) -> list[ChoiceItem]:
 def _conversation(memory: "Memory", entry: int) -> Conversation | None:
     try:
         return memory.conversations.at(memory.conversations.entry(entry).conversation_seq)
-    except NotFound:  # forgotten since it was indexed
+    except NotFound:  # deleted since it was indexed
         return None
 
 
@@ -46,7 +43,7 @@ TITLE_CELLS: Final = 30  # cells of a title
 
 
 def source_labels(report: "ContextReport", memory: "Memory") -> dict[str, str]:
-    """`recalled e_4kx7…` as `recalled “House”, 2026-03-14`, for each source where the store knows it. Blocks."""
+    """Labels of recalled entries: `recalled “House”, 2026-03-14` for `recalled e_4kx7…`. Blocks."""
     sources = {source.name for layer in report.layers for source in (*layer.sources, *layer.dropped)}
     labels = {name: _entry_label(memory, name.removeprefix(RECALLED)) for name in sources if name.startswith(RECALLED)}
     return {name: RECALLED + label for name, label in labels.items() if label}

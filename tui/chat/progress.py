@@ -8,7 +8,7 @@ from tui.widgets.status import StatusBar
 
 
 class PageProgress:
-    """Called with each page that is done. After `cancel` the next call ends the work: nothing is let go then."""
+    """Called with the number of pages done. After `cancel` the next call aborts the work; nothing is purged then."""
 
     def __init__(self, status: StatusBar, activity: str, pages: int, unit: str = "page") -> None:
         self._status = status

@@ -9,11 +9,11 @@ from foundation.paths import Workspace
 
 
 class ChatStart(Struct, frozen=True, kw_only=True):
-    """The command line's words, for the screen."""
+    """The options of the command line, for the screen."""
 
     workspace: Workspace
     model: str
-    here: Path  # where @file names begin
+    here: Path  # the working directory, for @file names
     message: str = ""
     resume: str = ""
     latest: bool = False
@@ -28,11 +28,11 @@ class ChatStart(Struct, frozen=True, kw_only=True):
 
     @property
     def resumes(self) -> bool:
-        """Whether an earlier conversation is to be taken up."""
+        """Whether an earlier conversation is resumed."""
         return bool(self.resume or self.latest)
 
 
 def short_path(path: Path) -> str:
-    """The path, beginning with `~` where it lies in the home folder."""
+    """The path, with `~` for the home folder."""
     home = Path.home()
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)

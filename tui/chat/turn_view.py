@@ -40,14 +40,14 @@ _REASONS: Final = {
 
 
 class TurnView:
-    """One turn's hand. `write` each event, in order."""
+    """Renders one turn. `write` each event, in order."""
 
     def __init__(
         self, transcript: Transcript, status: StatusBar, *, quotes: bool = False, known: frozenset[str] = frozenset()
     ) -> None:
-        """`quotes`: the answer is made of quotations with their citations, as offline's: no speed, no list below.
+        """`quotes`: the answer is made of quotations with citations, as offline's: no speed and no list of sources.
 
-        `known` holds changes that the person need not be told of.
+        `known` are changes that need no notice.
         """
         self._transcript = transcript
         self._status = status
@@ -132,7 +132,7 @@ class TurnView:
         self._status.update_info(doing="")
 
     def _list_recalled(self) -> None:
-        """What was recalled, with its address and how far to trust it."""
+        """Lists the recalled passages with citation and trust."""
         if not self._recalled or self._quotes:
             return
         cited = [f"{part.citation} {part.trust.value}" for part in self._recalled[:MAX_CITED]]
@@ -150,6 +150,6 @@ def epoch_notice(reason: str, *, known: frozenset[str] = frozenset()) -> str:
 
 
 def _capitalised(reason: str) -> str:
-    """With a capital, but for the name of a file."""
+    """The reason with a capital, except for a file name."""
     is_file = "." in reason.split(" ", 1)[0]
     return reason if is_file else reason[0].upper() + reason[1:]

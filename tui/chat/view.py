@@ -29,7 +29,7 @@ MAX_WAITING_SHOWN: Final = 3  # shown, of the messages that wait
 
 
 class ChatWidgets(Struct, frozen=True, kw_only=True):
-    """What the screen is made of, as far as the talk touches it."""
+    """The widgets that the view changes."""
 
     screen: Screen[None]
     transcript: Transcript
@@ -40,7 +40,7 @@ class ChatWidgets(Struct, frozen=True, kw_only=True):
 
 
 class ChatView:
-    """The screen's parts, as the talk sees them."""
+    """Implements ChatPort with the screen's widgets."""
 
     def __init__(self, parts: ChatWidgets, leave: Callable[[], None]) -> None:
         self.transcript = parts.transcript
@@ -64,13 +64,13 @@ class ChatView:
         return await app_of(self._screen).push_screen_wait(ChoicesScreen(choices.title, picks, deeper))
 
     async def confirm(self, proposal: "Proposal") -> bool:
-        """Shows what would be done, and asks."""
+        """Shows the proposal and asks for confirmation."""
         from tui.dialogs.confirm import ProposalScreen
 
         return await app_of(self._screen).push_screen_wait(ProposalScreen(proposal.title, proposal.rows))
 
     async def browse(self, memory: "Memory", query: str, pictures: str) -> None:
-        """Opens memory as a list; a citation that is chosen there goes into the prompt."""
+        """Opens the recall screen; a chosen citation goes into the prompt."""
         from tui.recall.screen import RecallScreen
 
         citation = await app_of(self._screen).push_screen_wait(RecallScreen(memory, query, pictures))
@@ -80,7 +80,7 @@ class ChatView:
     async def search(
         self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]
     ) -> "EntryTarget | None":
-        """Opens the search. Gives the place to go to; a citation that is chosen goes into the prompt."""
+        """Opens the search screen. Gives the chosen entry; a chosen citation goes into the prompt."""
         from tui.search.screen import SearchScreen
 
         chosen = await app_of(self._screen).push_screen_wait(SearchScreen(memory, text, pictures, at_rest))
@@ -94,13 +94,13 @@ class ChatView:
         self._keeper.put_away()
 
     def graphics_protocol(self, setting: str) -> "GraphicsProtocol":
-        """How pictures are drawn on this terminal."""
+        """The graphics protocol of this terminal."""
         from tui.images.protocol import choose_protocol
 
         return choose_protocol(os.environ, setting, colour=not app_of(self._screen).no_color)
 
     def return_to_prompt(self, texts: list[str]) -> None:
-        """Unsent texts return to the prompt, before what stands there."""
+        """Puts unsent texts into the prompt, before its present text."""
         present = [self._prompt.text] if self._prompt.text.strip() else []
         self._prompt.set_text("\n\n".join([*texts, *present]))
 
