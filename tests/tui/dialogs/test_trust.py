@@ -102,7 +102,7 @@ def test_read_only_nothing_is_written_and_what_was_typed_is_not_lost(cloned: Pat
         assert "then open the chat again" in " ".join(seen(app).replace("▌", " ").split())
         assert seen(app).splitlines()[-1].strip().startswith("read-only · offline")
         app.chat.prompt.set_text("")
-        await send(pilot, "/status")
+        await send(app, pilot, "/status")
         await until(pilot, lambda: ", read-only" in " ".join(seen(app).split()))
         await send(app, pilot, "/trust")
         await until(pilot, lambda: "This workspace is open read-only." in " ".join(seen(app).split()))
