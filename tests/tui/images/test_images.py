@@ -178,7 +178,7 @@ def test_the_library_is_loaded_without_asking_the_terminal(size: tuple[int, int]
     import struct
     import termios
 
-    program = "from tui.images.protocol import library; library()"
+    program = "from tui.images.protocol import load_library; load_library()"
     pid, terminal = pty.fork()
     if pid == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))  # no pixels: it would ask for them
