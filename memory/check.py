@@ -13,7 +13,7 @@ from foundation.paths import Workspace, is_draft_name
 from memory.archive.repair.from_mirrors import MirrorRecovery, MissingTurns
 from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.repair import repair
-from memory.cold.integrity.forged_names import forged, take_out
+from memory.cold.integrity.forged_names import forged, remove_forged
 from memory.cold.integrity.salvage import salvage_store
 from memory.cold.mirrors.parse import misnamed_mirrors
 from memory.errors import Damaged, StoreError
@@ -120,7 +120,7 @@ def _without_forged_names(memory: Memory, damages: Quarantine) -> list[str]:
     if not found:
         return []
     damages.keep_database(memory.cold)
-    memory.cold.write(take_out)
+    memory.cold.write(remove_forged)
     return [f"{one.sentence} The row was taken out." for one in found]
 
 

@@ -22,7 +22,7 @@ REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 FIRST_ENTRY = "SELECT id FROM entries ORDER BY seq LIMIT 1"
 """By which the record of a trusted workspace recognises its store."""
 
-_WAL_HEADER = 32  # bytes; a journal of no more holds no page
+_WAL_HEADER = 32  # bytes; a journal of this size holds no page
 
 
 def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
@@ -32,7 +32,7 @@ def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
     store is read as an immutable file, which is correct only while the journal is empty.
     """
     try:
-        return _opened(path, "mode=ro", vfs)
+        return _connect(path, "mode=ro", vfs)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         if has_journal(path):
             journal = path.name + "-wal"
@@ -41,7 +41,7 @@ def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
                 f"{path} cannot be written to, and its newest words stand in {journal}, which is read only there.",
                 "Copy the whole workspace to a place that can be written to, and open it there.",
             ) from None
-    return _opened(path, "immutable=1", vfs)
+    return _connect(path, "immutable=1", vfs)
 
 
 def connect_immutable(path: Path, vfs: str | None = None) -> apsw.Connection:
@@ -49,7 +49,7 @@ def connect_immutable(path: Path, vfs: str | None = None) -> apsw.Connection:
 
     Opens only a regular file, and follows no link; raises UnsafePath for anything else.
     """
-    return _opened(path, "immutable=1", vfs)
+    return _connect(path, "immutable=1", vfs)
 
 
 def has_journal(path: Path) -> bool:
@@ -58,15 +58,15 @@ def has_journal(path: Path) -> bool:
     return found is not None and found.st_size > _WAL_HEADER
 
 
-def _opened(path: Path, how: str, vfs: str | None) -> apsw.Connection:
+def _connect(path: Path, option: str, vfs: str | None) -> apsw.Connection:
     check_store(path, owned=False)
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
-    connection = apsw.Connection(f"{path.absolute().as_uri()}?{how}", flags=flags, vfs=vfs)
+    connection = apsw.Connection(f"{path.absolute().as_uri()}?{option}", flags=flags, vfs=vfs)
     try:
         connection.set_busy_timeout(BUSY_MS)
         harden(connection)
         run(connection, "PRAGMA query_only = 1")
-        fetch(connection, "SELECT count(*) FROM sqlite_schema")  # only reading tells whether it can be read
+        fetch(connection, "SELECT count(*) FROM sqlite_schema")  # fails here if the file cannot be read
     except BaseException:
         connection.close()
         raise

@@ -15,7 +15,7 @@ from memory.errors import CannotOpen, Damaged
 from memory.names import shown
 
 APPLICATION_ID = 0x50414C49  # "PALI"
-SEALED = 4  # the schema from which on every entry has its seal
+SEALED = 4  # the first schema in which every entry has a seal
 
 
 class Migration(Struct, frozen=True):

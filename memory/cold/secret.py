@@ -12,7 +12,7 @@ from pathlib import Path
 from foundation.files import FileLock, FileTooLarge, LockTimeout, make_private_folder, read_bytes, write_atomically
 
 LENGTH = 32
-_PATIENCE = 10  # seconds that one process waits for another to write it
+_PATIENCE = 10  # seconds to wait for another process that is writing it
 
 
 def secret_at(path: Path, *, make: bool) -> bytes:

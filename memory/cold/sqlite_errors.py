@@ -17,7 +17,7 @@ def sentences(path: Path) -> Generator[None]:
         yield
     except apsw.Error as error:
         raise explained(error, path) from error
-    except UnicodeDecodeError as error:  # SQLite gives what stands there; a flipped bit leaves no UTF-8
+    except UnicodeDecodeError as error:  # after a flipped bit, SQLite returns invalid UTF-8
         raise _damaged(error, path) from error
 
 

@@ -44,7 +44,7 @@ def _copy(path: Path, copy: Path) -> None:
     """Copies the store and its journal. Raises CannotOpen where there is no space for it."""
     names = [path.name, path.name + "-wal"] if has_journal(path) else [path.name]
     found = [status(path.with_name(name)) for name in names]
-    needed = 2 * sum(each.st_size for each in found if each is not None)  # a migration may write each page anew
+    needed = 2 * sum(file.st_size for file in found if file is not None)  # a migration may rewrite every page
     if shutil.disk_usage(copy.parent).free < needed:
         raise _no_copy(path, copy, f"{needed:,} bytes are needed there")
     try:

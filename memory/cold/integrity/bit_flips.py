@@ -11,7 +11,7 @@ from memory.cold.encoding import digest, to_bytes, unpack
 from memory.cold.integrity.row_hashes import seal_of
 from memory.errors import Damaged
 
-LONGEST = 4096  # bytes of one column: what is longer would take seconds
+LONGEST = 4096  # bytes of one column; a longer one would take seconds
 
 Values = tuple[Any, ...]
 
@@ -24,18 +24,18 @@ def row_before(values: Sequence[Any], seal: bytes) -> Values | None:
 def values_before(values: Sequence[Any], seal: bytes, seal_of: Callable[[Sequence[Any]], bytes]) -> Values | None:
     """The same for a row of any table, by its seal."""
     for at, value in enumerate(values):
-        for one in _flipped(value):
-            tried = (*values[:at], one, *values[at + 1 :])
-            if seal_of(tried) == seal:
-                return tried
+        for variant in _flipped(value):
+            candidate = (*values[:at], variant, *values[at + 1 :])
+            if seal_of(candidate) == seal:
+                return candidate
     return None
 
 
 def text_before(body: bytes, packed: int, chars: int, sha256: bytes) -> str | None:
     """The stored text of a body, by its SHA-256; None where more than one bit differs."""
-    for one, how in chain([(body, 1 - packed)], ((one, packed) for one in _flipped(body))):
+    for variant, encoding in chain([(body, 1 - packed)], ((variant, packed) for variant in _flipped(body))):
         try:
-            text = unpack(one, how, chars)
+            text = unpack(variant, encoding, chars)
         except Damaged:
             continue
         if digest(to_bytes(text)) == sha256:

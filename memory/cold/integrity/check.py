@@ -26,28 +26,28 @@ def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[I
     try:
         problems = list(_file(connection))
         if not problems:  # rows of a damaged file say nothing
-            looks = (_texts, _rows, _names, _sealed_rows, partial(_answers, is_gone=is_gone), _spans, _terms)
-            found = (problem for look in looks for problem in _looked(look, connection))
-            problems = _each_once(found)
+            checks = (_texts, _rows, _names, _sealed_rows, partial(_answers, is_gone=is_gone), _spans, _terms)
+            found = (problem for check_part in checks for problem in _guarded(check_part, connection))
+            problems = _unique(found)
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:  # SQLError: a column of ours is not there
         return [IntegrityProblem("file", FILE, f"SQLite cannot read it: {error}.")]
     return problems
 
 
-def _each_once(problems: Iterable[IntegrityProblem]) -> list[IntegrityProblem]:
+def _unique(problems: Iterable[IntegrityProblem]) -> list[IntegrityProblem]:
     """Reports an item once that is damaged in two ways."""
     named: dict[tuple[str, str], IntegrityProblem] = {}
-    for one in problems:
-        named.setdefault(("entry" if one.what == "text" else one.what, one.where), one)
+    for problem in problems:
+        named.setdefault(("entry" if problem.what == "text" else problem.what, problem.where), problem)
     return list(named.values())
 
 
-def _looked(
-    look: Callable[[apsw.Connection], Iterator[IntegrityProblem]], connection: apsw.Connection
+def _guarded(
+    check_part: Callable[[apsw.Connection], Iterator[IntegrityProblem]], connection: apsw.Connection
 ) -> Iterator[IntegrityProblem]:
     """Problems of one check; a name that is not UTF-8 ends it, and is reported by `_rows`."""
     try:
-        yield from look(connection)
+        yield from check_part(connection)
     except UnicodeDecodeError as error:
         yield IntegrityProblem("row", FILE, f"A name in it is no UTF-8 ({error.reason}).")
 
@@ -59,22 +59,22 @@ def _rows(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
     sql = f"SELECT {LISTED} FROM entries e WHERE e.seq NOT IN (SELECT entry FROM seals)"
     kinds, roles = {kind.value.encode() for kind in EntryKind}, {role.value.encode() for role in Role}
     for values in each(connection, sql):
-        told = dict[str, Any](zip(COLUMNS, values, strict=True))
+        columns = dict[str, Any](zip(COLUMNS, values, strict=True))
         for column, known in (("kind", kinds), ("role", roles)):
-            if told[column] not in known:
-                said = _name(told[column])
+            if columns[column] not in known:
+                value = _name(columns[column])
                 yield IntegrityProblem(
-                    "entry", _name(told["id"]), f"Its {column} is “{said}”, which no entry's can be."
+                    "entry", _name(columns["id"]), f"Its {column} is “{value}”, which no entry's can be."
                 )
         yield IntegrityProblem(
-            "entry", _name(told["id"]), "Its row has no seal: nothing tells whether it is what was stored."
+            "entry", _name(columns["id"]), "Its row has no seal: nothing tells whether it is what was stored."
         )
 
 
 def _differing(now: SqlRow, before: SqlRow | None) -> str:
     if before is None:
         return "Its row is not the one that was stored: who spoke, when, or in reply to what may be another."
-    column, here, there = next(one for one in zip(COLUMNS, now, before, strict=True) if one[1] != one[2])
+    column, here, there = next(pair for pair in zip(COLUMNS, now, before, strict=True) if pair[1] != pair[2])
     if isinstance(here, bytes) and column in ("id", "kind", "role", "speaker"):
         return f"A bit flipped in its {column}: it says “{_name(here)}” where “{_name(there)}” was stored."
     return f"A bit flipped in its row ({column}): it is not the one that was stored."
@@ -84,7 +84,9 @@ def _sealed_rows(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
     """Rows of other tables that do not match their seals."""
     for row in broken_rows(connection):
         what = _ROWS.get(row.table.name, row.table.name)
-        key = " ".join(_name(one) if isinstance(one, bytes) else str(one) for one in row.values[: len(row.table.key)])
+        key = " ".join(
+            _name(value) if isinstance(value, bytes) else str(value) for value in row.values[: len(row.table.key)]
+        )
         why = "it has no seal" if row.seal is None else "its seal differs"
         yield IntegrityProblem(what, f"{row.table.name} {key}", f"Its row is not the one that was stored: {why}.")
 
@@ -98,9 +100,9 @@ def _name(raw: bytes) -> str:
 
 
 def _file(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
-    for (said,) in each(connection, "PRAGMA integrity_check"):
-        if said != "ok":
-            yield IntegrityProblem("file", FILE, f"SQLite's own check says: {said}.")
+    for (result,) in each(connection, "PRAGMA integrity_check"):
+        if result != "ok":
+            yield IntegrityProblem("file", FILE, f"SQLite's own check says: {result}.")
     for table, row, parent, _ in each(connection, "PRAGMA foreign_key_check"):
         yield IntegrityProblem(
             "reference", f"{table} {row}", f"A row of {table} names a row of {parent} that is not there."
@@ -123,8 +125,8 @@ def _texts(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
 
 
 def _names(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
-    for one in forged(connection):
-        yield IntegrityProblem("name", f"{one.table} {shown(one.value)}", one.sentence)
+    for value in forged(connection):
+        yield IntegrityProblem("name", f"{value.table} {shown(value.value)}", value.sentence)
 
 
 def _answers(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> Iterator[IntegrityProblem]:
@@ -142,13 +144,13 @@ def _answers(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> Ite
 
 
 def _spans(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
-    astray = each(
+    misplaced = each(
         connection,
         """SELECT e.id, s.page FROM spans s JOIN entries e ON e.seq = s.entry LEFT JOIN pages p ON p.id = s.page
            WHERE p.id IS NULL OR s.start < 0 OR s.length < 0 OR s.start + s.length > e.chars
               OR s.page_start < 0 OR s.page_start + s.length > p.chars""",
     )
-    for id_, page in astray:
+    for id_, page in misplaced:
         yield IntegrityProblem("span", id_, f"Its place on page {page} lies outside of the page or the text.")
     lost = each(
         connection,
@@ -160,10 +162,10 @@ def _spans(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
 
 
 def _terms(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
-    bare = each(
+    missing = each(
         connection,
         """SELECT id FROM entries WHERE seq NOT IN (SELECT entry FROM terms)
            AND seq NOT IN (SELECT entry FROM answers)""",
     )
-    for (id_,) in bare:
+    for (id_,) in missing:
         yield IntegrityProblem("terms", id_, "It has no terms, so that a search cannot find it.")

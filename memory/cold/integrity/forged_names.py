@@ -48,7 +48,7 @@ _COLUMNS = (
     _Column("passages", "page", PAGE),
     _Column("knowledge_views", "picture", PICTURE, may_be_empty=True),
 )
-_GONE = "w_0"  # a writer that never lived: its answers are recovered as they came
+_GONE = "w_0"  # an owner that never existed: its answers are recovered
 
 
 def forged(db: apsw.Connection) -> Iterator[ForgedValue]:
@@ -60,7 +60,7 @@ def forged(db: apsw.Connection) -> Iterator[ForgedValue]:
                 yield ForgedValue(column.table, column.name, value, column.grammar.noun)
 
 
-def take_out(db: apsw.Connection) -> int:
+def remove_forged(db: apsw.Connection) -> int:
     """Removes those rows, or blanks the value where the row holds more than the name; gives the number of values.
 
     An unfinished answer stays, as one whose writer has ended. Pages are removed with their places: their manifest
@@ -75,12 +75,12 @@ def take_out(db: apsw.Connection) -> int:
             if not _fits(column, raw.decode("utf-8", "replace"))
         ]
         if bad:
-            _take_out(db, column, bad)
+            _remove(db, column, bad)
         count += len(bad)
     return count
 
 
-def _take_out(db: apsw.Connection, column: _Column, bad: list[SqlRow]) -> None:
+def _remove(db: apsw.Connection, column: _Column, bad: list[SqlRow]) -> None:
     which = f"CAST({column.name} AS BLOB) = ?"
     match column.table:
         case "answers":
@@ -100,6 +100,6 @@ def _fits(column: _Column, value: str) -> bool:
     if not column.is_list:
         return column.grammar.fits(value)
     try:
-        return all(column.grammar.fits(one) for one in msgspec.json.decode(value, type=tuple[str, ...]))
+        return all(column.grammar.fits(item) for item in msgspec.json.decode(value, type=tuple[str, ...]))
     except (msgspec.MsgspecError, RecursionError):
         return False

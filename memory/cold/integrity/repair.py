@@ -92,8 +92,8 @@ def _text(row: SqlRow, elsewhere: FindText) -> str | None:
 
 def _put_row(db: apsw.Connection, seq: int, before: SqlRow) -> None:
     values = [_name(value) if column in NAMES else value for column, value in zip(COLUMNS, before, strict=True)]
-    told = ", ".join(f"{column} = ?" for column in COLUMNS)
-    run(db, f"UPDATE entries SET {told} WHERE seq = ?", (*values, seq))
+    assignments = ", ".join(f"{column} = ?" for column in COLUMNS)
+    run(db, f"UPDATE entries SET {assignments} WHERE seq = ?", (*values, seq))
 
 
 def _name(raw: bytes) -> str:

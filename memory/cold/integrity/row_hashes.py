@@ -28,7 +28,7 @@ COLUMNS = (
 )
 """What is sealed of an entry, in this order."""
 
-NAMES = frozenset({"id", "kind", "role", "speaker"})  # TEXT: read as bytes, for a flipped bit may leave no UTF-8
+NAMES = frozenset({"id", "kind", "role", "speaker"})  # TEXT, read as bytes: a flipped bit may leave invalid UTF-8
 SIZE = 8  # bytes
 
 LISTED = ", ".join(f"CAST(e.{column} AS BLOB)" if column in NAMES else f"e.{column}" for column in COLUMNS)
@@ -46,9 +46,9 @@ def seal_rows(connection: apsw.Connection, seqs: Iterable[int]) -> None:
     """Seals these entries with their current values, within the transaction that changed them."""
     wanted = sorted(set(seqs))
     for start in range(0, len(wanted), _AT_ONCE):
-        some = wanted[start : start + _AT_ONCE]
-        marks = ",".join("?" * len(some))
-        _put(connection, fetch(connection, f"SELECT e.seq, {LISTED} FROM entries e WHERE e.seq IN ({marks})", some))
+        batch = wanted[start : start + _AT_ONCE]
+        marks = ",".join("?" * len(batch))
+        _put(connection, fetch(connection, f"SELECT e.seq, {LISTED} FROM entries e WHERE e.seq IN ({marks})", batch))
 
 
 def seal_unsealed(connection: apsw.Connection) -> int:

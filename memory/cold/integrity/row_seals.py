@@ -99,8 +99,8 @@ def broken_rows(db: apsw.Connection) -> Iterator[BrokenRow]:
 
 def restore_row(db: apsw.Connection, row: BrokenRow, before: SqlRow) -> None:
     """The row's values at the time of its seal."""
-    told = ", ".join(
+    assignments = ", ".join(
         f"{name} = CAST(? AS TEXT)" if name in row.table.text else f"{name} = ?" for name in row.table.columns
     )
     key = row.values[: len(row.table.key)]
-    run(db, f"UPDATE {row.table.name} SET {told} WHERE {row.table.where}", (*before, *key))
+    run(db, f"UPDATE {row.table.name} SET {assignments} WHERE {row.table.where}", (*before, *key))

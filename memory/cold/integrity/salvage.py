@@ -56,7 +56,7 @@ def salvage_store(database: Path, kept: Path) -> SalvageResult:
     found = _copied(kept / database.name, new)
     sync_file(new)
     _fold_in(database)
-    for ending in _BESIDE[1:]:  # of the old store: a journal beside a new one would be taken for its own
+    for ending in _BESIDE[1:]:  # SQLite would take the old journal for the new store's
         remove(database.with_name(database.name + ending), missing_ok=True)
     replace(new, database)
     sync_folder(database.parent)
@@ -81,7 +81,7 @@ def _copied(old: Path, new: Path) -> SalvageResult:
         rows, broken = 0, list[str]()
         source = open_store(old)
         try:
-            with suppress(apsw.Error):  # of a file that is no database; then no row is read either
+            with suppress(apsw.Error):  # not a database: no row is read below either
                 harden(source)
             for table in _tables(target):
                 count, whole = _table(source, target, table)
@@ -142,9 +142,9 @@ def _readable(source: apsw.Connection, sql: str) -> Iterator[SqlRow | None]:
 def _drop_orphans(db: apsw.Connection) -> None:
     """Fixes rows that refer to lost rows: an entry loses its parent, a conversation its leaf, others are deleted."""
     run(db, "UPDATE conversations SET leaf = NULL WHERE leaf NOT IN (SELECT seq FROM entries)")
-    bereft = fetch(db, "SELECT seq FROM entries WHERE parent NOT IN (SELECT seq FROM entries)")
+    orphans = fetch(db, "SELECT seq FROM entries WHERE parent NOT IN (SELECT seq FROM entries)")
     run(db, "UPDATE entries SET parent = NULL WHERE parent NOT IN (SELECT seq FROM entries)")
-    seal_rows(db, [seq for (seq,) in bereft])
+    seal_rows(db, [seq for (seq,) in orphans])
     run(
         db,
         """INSERT OR IGNORE INTO conversations (seq, id, created_ms, updated_ms)

@@ -84,7 +84,7 @@ class Mirrors:
         path = self._workspace.conversations / mirror_name(conversation)
         with self._lock():
             make_folder(path.parent)
-            self._bring_up(conversation, conversation.leaf, path)
+            self._update_file(conversation, conversation.leaf, path)
         return path
 
     def renew(self) -> None:
@@ -108,7 +108,7 @@ class Mirrors:
                 self._keep_edit(path, read_bytes(path), row)
                 remove(path)
 
-    def _bring_up(self, conversation: Conversation, leaf: int, path: Path) -> None:
+    def _update_file(self, conversation: Conversation, leaf: int, path: Path) -> None:
         row = self._cold.read(lambda db: _row(db, conversation.seq))
         ours = row is not None and self._is_ours(conversation.seq, path, row)
         new = self._since(leaf, row.leaf) if row is not None and ours else None
@@ -121,7 +121,7 @@ class Mirrors:
         elif new:
             self._append(conversation, path, row, new)
 
-    # ── what stands there ──
+    # ── the current file ──
 
     def _is_ours(self, seq: int, path: Path, row: _MirrorRow) -> bool:
         """Whether the file is as last written, byte for byte."""
@@ -146,9 +146,9 @@ class Mirrors:
             if entry.seq <= last:
                 return new[::-1] if entry.seq == last else None
             if entry.seq in in_flight:
-                new.clear()  # what follows it waits with it
+                new.clear()  # entries after an in-progress answer wait for it
             else:
-                new.append(replace(entry, meta={}, sent=()))  # a mirror shows neither, and they may be large
+                new.append(replace(entry, meta={}, sent=()))  # not shown in a mirror, and possibly large
         return new[::-1] if last == 0 else None
 
     def _turns(self, entries: list[Entry]) -> bytes:

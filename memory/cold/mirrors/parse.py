@@ -109,22 +109,22 @@ def parse_mirror(name: str, raw: bytes) -> Mirror | None:
 
 
 def _turns(text: str, plain: Callable[[str], str]) -> Iterator[MirrorTurn]:
-    headings = [one for one in _HEADING.finditer(text) if text.endswith("\n\n", 0, one.start())]
-    named = {one["who"] for one in headings}
-    for one, ahead in zip_longest(headings, headings[1:]):
-        words = text[one.end() + 2 : ahead.start() - 2 if ahead else len(text) - 1]
-        when = _moment(f"{one['time'].replace(' ', 'T')}:00Z")
-        if one["who"] == _SUMMARY or when is None:
+    headings = [match for match in _HEADING.finditer(text) if text.endswith("\n\n", 0, match.start())]
+    speakers = {heading["who"] for heading in headings}
+    for heading, following in zip_longest(headings, headings[1:]):
+        words = text[heading.end() + 2 : following.start() - 2 if following else len(text) - 1]
+        when = _moment(f"{heading['time'].replace(' ', 'T')}:00Z")
+        if heading["who"] == _SUMMARY or when is None:
             continue
         complete = not words.endswith(_CUT)
         words = words.removesuffix(_CUT)
-        kind, role, speaker = _who(one["who"], named)
+        kind, role, speaker = _who(heading["who"], speakers)
         if kind is not EntryKind.MESSAGE:
             words, rest = _unfenced(words)
         else:
             rest = ""
         yield MirrorTurn(
-            id=one["id"],
+            id=heading["id"],
             kind=kind,
             role=role,
             speaker=speaker,
@@ -135,13 +135,13 @@ def _turns(text: str, plain: Callable[[str], str]) -> Iterator[MirrorTurn]:
         )
 
 
-def _who(who: str, named: set[str]) -> tuple[EntryKind, Role, str]:
+def _who(who: str, speakers: set[str]) -> tuple[EntryKind, Role, str]:
     """The role of a speaker. A name alone is ambiguous: beside turns of a plain user it is the answering one."""
     if who == Role.TOOL or who.startswith("tool "):
         return EntryKind.TOOL_RESULT, Role.TOOL, who.removeprefix("tool").strip()
     if who in {role.value for role in Role}:
         return EntryKind.MESSAGE, Role(who), ""
-    return EntryKind.MESSAGE, Role.ASSISTANT if Role.USER.value in named else Role.USER, who
+    return EntryKind.MESSAGE, Role.ASSISTANT if Role.USER.value in speakers else Role.USER, who
 
 
 def _unfenced(words: str) -> tuple[str, str]:

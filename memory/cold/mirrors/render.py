@@ -11,10 +11,10 @@ from memory.cold.mirrors.escapes import CUT, FORMAT, escaped
 from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
 
-LONGEST_OUTPUT = 2_000  # characters of a tool's output; the whole is in the store
+LONGEST_OUTPUT = 2_000  # characters of a tool's output; the store has all of it
 _SAFE = re.compile(r"[a-z0-9_][a-z0-9_-]{0,79}")
 _UNSAFE = re.compile(r"[^a-z0-9_-]+")
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # names that Windows keeps for itself
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # reserved by Windows
 
 
 def mirror_name(conversation: Conversation) -> str:

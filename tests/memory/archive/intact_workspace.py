@@ -7,7 +7,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.repair import RepairResult, repair
-from memory.cold.integrity.forged_names import take_out
+from memory.cold.integrity.forged_names import remove_forged
 from memory.errors import ForgedName
 from memory.memory import Memory
 from memory.records import Entry, EntryDraft, EntryKind
@@ -64,7 +64,7 @@ def problems(memory: Memory) -> list[str]:
 
 
 def mend(memory: Memory, parity: int = 0) -> RepairResult:
-    memory.cold.write(take_out)  # as `check --repair` does first
+    memory.cold.write(remove_forged)  # as `check --repair` does first
     space, now = memory.workspace, memory.cold.clock.now()
     return repair(
         memory.cold,
