@@ -333,7 +333,7 @@ SANCTIONED = frozenset(
 )
 """Functions whose result holds nothing that a terminal obeys."""
 REASONS = {
-    "tui/images/half_blocks.py lines_of": "shades of a picture's pixels",
+    "tui/images/half_blocks.py picture_lines": "shades of a picture's pixels",
     "tui/dialogs/choices.py compose": "_heading is made visible when the screen is made",
     "tui/dialogs/choices.py _show": "_line makes label and detail visible",
     "tui/chat/view.py show_waiting": "lines that clipped makes of visible words, and a figure",
@@ -346,7 +346,7 @@ REASONS = {
     "tui/widgets/new_below.py render": "our own words",
     "tui/widgets/prompt/suggestions.py render": "_one_line makes names and details visible",
     "tui/widgets/status.py render": "fitted makes what is told visible",
-    "tui/widgets/status.py clipped": "cuts what its callers made visible",
+    "tui/widgets/status.py clip": "cuts what its callers made visible",
     "tui/widgets/transcript/context_panel.py _layer": "bars and figures; the layer's name is of the program",
     "tui/widgets/transcript/segments.py cut": "_paragraphs makes every run visible",
     "tui/widgets/transcript/segments.py _between": "a piece of a run that _paragraphs made visible",

@@ -44,7 +44,7 @@ def entry(seq: int) -> Entry:
 class FakeRecorder:
     """Notes the text that it is given."""
 
-    left_out = 0
+    skipped_calls = 0
     settled = True
 
     def __init__(self, log: list[str]) -> None:
