@@ -74,10 +74,10 @@ async def test_what_was_added_stays_when_it_is_stopped(session: Session, notes: 
 
 class FakeBar:
     def __init__(self) -> None:
-        self.told = list[str]()
+        self.activities = list[str]()
 
-    def tell(self, *, doing: str) -> None:
-        self.told.append(doing)
+    def update_info(self, *, doing: str) -> None:
+        self.activities.append(doing)
 
 
 async def test_the_status_bar_counts_files_as_files() -> None:
@@ -86,7 +86,7 @@ async def test_the_status_bar_counts_files_as_files() -> None:
     count(12)
     await asyncio.sleep(0)
     count.cancel()
-    assert bar.told == [
+    assert bar.activities == [
         "adding files · about 30 files · Esc cancels",
         "adding files · file 12 of about 30 · Esc cancels",
         "adding files · stopping at the next file",
