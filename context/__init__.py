@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from context.settings import ContextSettings
     from context.types import AssembledRequest, Attachment, Turn
 
-_HOMES = {
+_MODULES = {
     "AssembledRequest": "context.types",
     "Attachment": "context.types",
     "Context": "context.context",
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
+    module = _MODULES.get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(home), name)
+    return getattr(import_module(module), name)

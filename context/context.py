@@ -1,4 +1,4 @@
-"""Entry point of the package: makes requests, records what was sent, compacts."""
+"""Entry point of the package: assembles requests, records sent requests, compacts conversations."""
 
 import threading
 from typing import TYPE_CHECKING
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 class Context:
     """Assembles the requests of one workspace. Methods may be called from any thread.
 
-    `read_image` gives the text in a picture, for models that see none; by default, the installed OCR engine.
+    `read_image` extracts the text of an image for models without vision; by default, the installed OCR engine does.
     """
 
     def __init__(
@@ -70,43 +70,45 @@ class Context:
             store=memory.context_store,
             search=lambda query: memory.search.query(query),  # noqa: PLW0108 — the index is opened by its first query
             recall=memory.recall,
-            shelf=WorkspaceSources(workspace, memory.hot, clock, memory.has_skill),
-            past=reader,
+            sources=WorkspaceSources(workspace, memory.hot, clock, memory.has_skill),
+            history=reader,
             pages=PagesInView(memory.conversations, reader.text_of, settings),
             settings=settings,
             clock=clock,
             pictures=PictureReader(read_image),
         )
-        self._recording = threading.Lock()  # while what was sent is recorded, or an epoch is ended
+        self._recording = threading.Lock()  # held while a request is recorded or an epoch is ended
 
     def reload(self, *, sending: bool = False) -> tuple[FileNotice, ...]:
-        """Reads the workspace's files that changed; gives a notice for each that changed or is broken, once.
+        """Reads the workspace's changed files; returns one notice for each that changed or is broken.
 
-        `sending`: a message is sent right afterwards, and carries the changes.
+        `sending`: a message is sent right afterwards, and reports the changes.
         """
-        return self.state.shelf.refresh(sending=sending)
+        return self.state.sources.refresh(sending=sending)
 
     def skills(self) -> tuple[Skill, ...]:
         """The workspace's skills, by name."""
-        return self.state.shelf.now().skills
+        return self.state.sources.now().skills
 
     def prefetch(self, conversation: Conversation | None, text: str, profile: Profile) -> Prefetch | None:
-        """The prefetch for a message that is about to be stored, for its `Turn`; None where nothing is to be recalled.
+        """Prefetch for the `Turn` of a message about to be stored; None where recall is off or the text is empty.
 
-        Its `run` blocks, and is called in a thread of its own.
+        `Prefetch.run` blocks; call it in a separate thread.
         """
-        bench = self.state
-        if not bench.settings.recall or not text.strip():
+        components = self.state
+        if not components.settings.recall or not text.strip():
             return None
-        conversations, total = self._memory.conversations, budget_for(profile.window, bench.settings).total
+        conversations, total = self._memory.conversations, budget_for(profile.window, components.settings).total
         leaf = conversations.at(conversation.seq).leaf if conversation else None
-        limits = limits_of(bench.settings, total)
+        limits = limits_of(components.settings, total)
 
         def query() -> Query | None:
             view = read_view(conversations.path(leaf), total, conversations.entries) if leaf else BranchView()
-            return query_for(resolve_citations(text, bench.recall).words, previous_question(view), limits, view.seqs)
+            return query_for(
+                resolve_citations(text, components.recall).text, previous_question(view), limits, view.seqs
+            )
 
-        return Prefetch(query, bench.search)
+        return Prefetch(query, components.search)
 
     def assemble(
         self,
@@ -118,26 +120,26 @@ class Context:
         facts: tuple[Fact, ...] = (),
         recall: bool = True,
     ) -> AssembledRequest:
-        """The request for a turn. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
-        asked = AssemblyRequest(turn, profile, tools, facts, recall)
-        return RequestAssembler(self.state, asked, MessageCounter(counter, profile.images)).assemble()
+        """Assembles the request for a turn. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
+        arguments = AssemblyRequest(turn, profile, tools, facts, recall)
+        return RequestAssembler(self.state, arguments, MessageCounter(counter, profile.images)).assemble()
 
     def record(self, conversation: Conversation, entry: Entry | None, assembled: AssembledRequest) -> None:
-        """Stores what is about to be sent: the tail beside its entry, the epoch, the request's digest.
+        """Records a request that is about to be sent: the tail beside its entry, the epoch, the request's digest.
 
-        `entry` is the stored message of the user; None where the turn continues after a tool.
+        `entry` is the user's stored message; None where the turn continues after a tool result.
         """
         with self._recording:
-            told = (
-                {key: ReportedChange(digest, entry.seq, words) for key, digest, words in assembled.told}
+            reported = (
+                {key: ReportedChange(digest, entry.seq, text) for key, digest, text in assembled.reported}
                 if entry
                 else {}
             )
-            state = msgspec.structs.replace(assembled.epoch, told={**assembled.epoch.told, **told})
+            state = msgspec.structs.replace(assembled.epoch, told={**assembled.epoch.told, **reported})
             if entry is not None:
-                self.state.past.counts.drop(entry.seq)
-            tokenizer, counts = self.state.past.counts.take_new()
-            is_new = assembled.new_epoch or bool(told)
+                self.state.history.counts.drop(entry.seq)
+            tokenizer, counts = self.state.history.counts.take_new()
+            is_new = assembled.new_epoch or bool(reported)
             sent = SentRequest(
                 answers=entry.seq if entry else assembled.answers,
                 digest=assembled.digest,
@@ -149,44 +151,44 @@ class Context:
             )
             self._memory.context_store.record(conversation.seq, sent)
             self._keep_private(entry, assembled)
-            self.state.shelf.keep_last_good()
+            self.state.sources.keep_last_good()
 
     def plan_compaction(
         self, conversation: Conversation, leaf: int | None, profile: Profile, counter: TokenCounter
     ) -> PlannedCompaction | None:
-        """Plans a compaction of the branch that ends with `leaf`; None where nothing can leave.
+        """Plans a compaction of the branch that ends with `leaf`; None where no entry can leave.
 
-        An unfinished turn keeps its question and its last round. Nothing is stored.
+        An unfinished turn keeps its question and its last round. Stores nothing.
         """
         if leaf is None:
             return None
-        bench, counting = self.state, MessageCounter(counter, profile.images)
-        budget = budget_for(profile.window, bench.settings)
-        view = bench.past.view(leaf, budget.total)
+        components, counting = self.state, MessageCounter(counter, profile.images)
+        budget = budget_for(profile.window, components.settings)
+        view = components.history.view(leaf, budget.total)
         state = self._current_epoch(conversation)
-        past = self._past_of(view, state, counting)
+        history = self._current_zones(view, state, counting)
         fixed, running = self._head_tokens(conversation, counting), _is_running(view)
-        before = fixed + past.tokens
-        low = int(budget.total * bench.settings.low_water)
-        if not running and before <= low:  # a person asks while there is room: half of what there is
+        before = fixed + history.tokens
+        low = int(budget.total * components.settings.low_water)
+        if not running and before <= low:  # requested while the budget is not exceeded: halve the history
             low = fixed + (before - fixed) // 2
-        occasion = CompactionInputs(
+        inputs = CompactionInputs(
             conversation=conversation,
             leaf=leaf,
             view=view,
-            past=past,
+            history=history,
             fixed=fixed,
             low=low,
             running=running,
             profile=profile,
             budget=budget,
-            page_room=bench.pages.room(profile, budget),
+            page_room=components.pages.room(profile, budget),
             begin=state.pages_begin if state else None,
         )
-        return plan_compaction(occasion, bench.settings)
+        return plan_compaction(inputs, components.settings)
 
     def outlook(self, plan: PlannedCompaction, archive: ArchiveSettings) -> CompactionPreview:
-        """The plan's figures for a person, with those of the pages that will be drawn."""
+        """Preview of a plan, with the figures of the pages to be drawn."""
         leaving = [entry for entry in plan.entries.leaving if entry.text]
         return preview_of(plan, self._memory.vault.expected(leaving, mode=archive.mode, dense=archive.dense))
 
@@ -200,63 +202,63 @@ class Context:
     ) -> CompactionReceipt:
         """Archives the older turns; their summary becomes a child of the leaf, and the conversation's new leaf.
 
-        `planned` is of `plan_compaction`, or of `Assembled`. `label` is what the archive calls the turns; "" for the
-        conversation's title and the entries. Raises OutOfDate where another process changed the conversation meanwhile,
-        and what `on_page` raises.
+        `planned` comes from `plan_compaction` or `AssembledRequest.compaction`. `label` is the turns' label in the
+        archive; "" for the conversation's title and the ids of the entries. Raises OutOfDate where another process
+        changed the conversation meanwhile, and the exceptions of `on_page`.
         """
         if isinstance(planned, PlannedCompaction):
-            planned = project(self.state, planned, MessageCounter(counter, planned.occasion.profile.images))
-        done = carry_out(self._memory, planned, on_page=on_page, label=label)
-        return receipt_of(planned, done, counter.count(planned.text))
+            planned = project(self.state, planned, MessageCounter(counter, planned.inputs.profile.images))
+        stored = carry_out(self._memory, planned, on_page=on_page, label=label)
+        return receipt_of(planned, stored, counter.count(planned.text))
 
     def last_model(self, conversation: Conversation) -> str:
-        """The spec of the model of the conversation's last request; "" where it is unknown."""
+        """Model spec of the conversation's last request; "" where it is unknown."""
         stored = self._memory.context_store.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
         return state.model if state else ""
 
     def begin_epoch(self, conversation: Conversation, reason: str) -> None:
-        """Ends the conversation's epoch: after `/forget`, whose words must leave the head."""
+        """Ends the conversation's epoch, as after `/forget`: forgotten text must leave the head."""
         with self._recording:
             stored = self._memory.context_store.epoch(conversation.seq)
             epoch = NewEpoch(stored.number if stored else 0, clear(reason), NO_BYTES)
             self._memory.context_store.set_epoch(conversation.seq, epoch)
-            self.state.past.overlay = {}
-            self.state.past.counts.forget()
+            self.state.history.overlay = {}
+            self.state.history.counts.forget()
             self.state.pages.forget()
 
     def _current_epoch(self, conversation: Conversation) -> EpochState | None:
-        """The epoch of the conversation's last request, unless its pages have changed since."""
+        """The epoch of the conversation's last request; None where its pages have changed since."""
         stored = self._memory.context_store.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
         return None if state and self.state.pages.changed(state.pages, state.pages_digest) else state
 
-    def _past_of(self, view: BranchView, state: EpochState | None, counting: MessageCounter) -> HistoryZones:
+    def _current_zones(self, view: BranchView, state: EpochState | None, counting: MessageCounter) -> HistoryZones:
         """Zones B and C as in the last request."""
-        reader, drawn = self.state.past, self.state.pages.drawn
+        reader, draw = self.state.history, self.state.pages.draw
         if state is None:
-            return reader.past(view, counting, asks=False)
-        pages = tuple(zip(state.pages, drawn(state.pages), strict=True))
-        return reader.past(view, counting, asks=False, pages=pages, hidden=state.hidden, nonce=state.nonce)
+            return reader.zones(view, counting, question_follows=False)
+        pages = tuple(zip(state.pages, draw(state.pages), strict=True))
+        return reader.zones(view, counting, question_follows=False, pages=pages, hidden=state.hidden, nonce=state.nonce)
 
     def _head_tokens(self, conversation: Conversation, counting: MessageCounter) -> int:
         """Tokens of zone A in the conversation's last request."""
         stored = self._memory.context_store.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
-        head = self.state.heads.weighed(state, counting) if state else None
+        head = self.state.heads.counted_message(state, counting) if state else None
         return head.tokens if head else 0
 
     def _keep_private(self, entry: Entry | None, assembled: AssembledRequest) -> None:
-        """Keeps a message with private words in memory, so that the next request begins with the same words."""
+        """Keeps a message with private text in memory, so that the next request begins with the same bytes."""
         if entry is None or assembled.sent is None:
             return
-        kept = msgspec.structs.replace(entry, sent=assembled.tail)
-        if message_of(kept, self.state.past.text_of(entry)) != assembled.sent:
-            self.state.past.overlay = {**self.state.past.overlay, entry.seq: assembled.sent}
+        stored = msgspec.structs.replace(entry, sent=assembled.tail)
+        if message_of(stored, self.state.history.text_of(entry)) != assembled.sent:
+            self.state.history.overlay = {**self.state.history.overlay, entry.seq: assembled.sent}
 
 
 def _is_running(view: BranchView) -> bool:
-    """Whether the branch ends within a turn: with a question, a tool's result, or a tool call."""
+    """Whether the branch ends within a turn: with a question, a tool call or a tool result."""
     if not view.entries:
         return False
     last = view.entries[-1]

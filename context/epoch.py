@@ -1,6 +1,6 @@
-"""An epoch: a run of turns in which each request begins with the whole previous one.
+"""Epoch: a run of turns in which each request begins with the whole previous one.
 
-Its head is stored when it begins, so that another process continues with the same bytes.
+The head is stored when the epoch begins, so that another process continues with the same bytes.
 """
 
 import msgspec
@@ -21,7 +21,7 @@ class HeadPiece(Struct, frozen=True):
 
 
 class ReportedChange(Struct, frozen=True):
-    """A change that a message reported during the epoch: its digest, the message's entry, the words."""
+    """A change that a message reported during the epoch: its digest, the message's entry, the new text."""
 
     digest: str
     entry: int
@@ -29,30 +29,30 @@ class ReportedChange(Struct, frozen=True):
 
 
 class EpochState(Struct, frozen=True, kw_only=True):
-    """Everything that is fixed during an epoch, as it is stored."""
+    """State that is fixed during an epoch, as stored."""
 
     number: int = 1
-    reason: str = ""  # why it began; "" for a conversation's first
+    reason: str = ""  # why the epoch began; "" for the first of a conversation
     model: str = ""  # spec
     window: int = 0
     tools: str = ""  # digest of the tools offered
-    nonce: str = ""  # in the tags of the head, summaries and pages; "" in one that an older version began
+    nonce: str = ""  # in the tags of the head, summaries and pages; "" in an epoch that an older version began
     pieces: tuple[HeadPiece, ...] = ()
-    dropped: tuple[tuple[str, DroppedSource], ...] = ()  # layer, what did not fit
-    files: dict[str, str] = msgspec.field(default_factory=dict)  # digests of what moves the head when edited
-    notes: dict[str, str] = msgspec.field(default_factory=dict)  # digest of each note when it began, by id
+    dropped: tuple[tuple[str, DroppedSource], ...] = ()  # layer, dropped source
+    files: dict[str, str] = msgspec.field(default_factory=dict)  # digests of the files whose edits end the epoch
+    notes: dict[str, str] = msgspec.field(default_factory=dict)  # digest of each note when the epoch began, by id
     skills: dict[str, str] = msgspec.field(default_factory=dict)
     in_head: tuple[str, ...] = ()  # ids of the notes that the head holds
     summary: int | None = None  # seq of the newest summary in view
     told: dict[str, ReportedChange] = msgspec.field(default_factory=dict)
     pages: tuple[PageRecipe, ...] = ()  # in view, oldest first
-    pages_digest: str = ""  # of their very bytes
+    pages_digest: str = ""  # of the bytes of the pages
     pages_begin: ChapterStart | None = None
-    hidden: tuple[int, ...] = ()  # summaries not said, for every word they stand for stands on a page
+    hidden: tuple[int, ...] = ()  # omitted summaries: pages show all the text that they cover
 
 
 class EpochBasis(Struct, frozen=True, kw_only=True):
-    """What an epoch depends on, as it is now."""
+    """Current values of everything that an epoch depends on."""
 
     model: str
     window: int
@@ -70,7 +70,7 @@ def encode_epoch(state: EpochState) -> ClearedBytes:
 
 
 def decode_epoch(data: bytes) -> EpochState | None:
-    """The inverse of `encoded`; None where it is empty or of another version: then a new epoch begins."""
+    """The inverse of `encode_epoch`; None for empty data or another version: then a new epoch begins."""
     if not data:
         return None
     try:
@@ -79,18 +79,18 @@ def decode_epoch(data: bytes) -> EpochState | None:
         return None
 
 
-def reason_to_end(state: EpochState, now: EpochBasis) -> str:
-    """Why the epoch must end, as a sentence; "" where it continues."""
-    if state.model != now.model:
+def reason_to_end(state: EpochState, current: EpochBasis) -> str:
+    """Reason to end the epoch, as a phrase; "" where it continues."""
+    if state.model != current.model:
         return "the model changed"
-    if now.window < state.window:
+    if current.window < state.window:
         return "the model's window is smaller"
-    if state.tools != now.tools:
+    if state.tools != current.tools:
         return "the tools changed"
-    edited = [name for name in now.files if state.files.get(name) != now.files[name]]
+    edited = [name for name in current.files if state.files.get(name) != current.files[name]]
     if edited:
         return f"{' and '.join(edited)} changed"
-    if state.summary != now.summary:
-        newer = now.summary is not None and (state.summary is None or now.summary > state.summary)
+    if state.summary != current.summary:
+        newer = current.summary is not None and (state.summary is None or current.summary > state.summary)
         return "older turns were archived" if newer else "another branch"
     return ""

@@ -1,28 +1,28 @@
-"""The errors of context.
+"""Errors of the package.
 
-ContextError            the root of this room's tree
-├── RequestTooLarge            what must be sent does not fit the model's window
-├── NoSuchSkill         no skill of that name
+ContextError            root of the package's errors
+├── RequestTooLarge     the mandatory parts do not fit the model's window
 └── BadAttachment       a file that cannot be attached
+NoSuchSkill (Misuse)    no skill of that name
 """
 
 from foundation.errors import Misuse, PalimpsestError
 
 
 class ContextError(PalimpsestError):
-    """A request could not be made."""
+    """A request could not be assembled."""
 
     code = "context"
 
 
 class RequestTooLarge(ContextError):
-    """What must be sent does not fit the model's window."""
+    """The mandatory parts of a request do not fit the model's window."""
 
     code = "too_large"
 
 
 class NoSuchSkill(Misuse):
-    """The workspace has no skill of that name."""
+    """No skill of that name in the workspace."""
 
     code = "no_such_skill"
 

@@ -10,7 +10,7 @@ Level = Literal["info", "warning", "error"]
 class FileNotice(Struct, frozen=True):
     """A message about a file. `line` counts from 1; 0 for none.
 
-    A text that begins with the file's name is a whole sentence.
+    A text that begins with the path is a complete sentence: the location is not repeated before it.
     """
 
     level: Level
@@ -21,5 +21,5 @@ class FileNotice(Struct, frozen=True):
     def __str__(self) -> str:
         if self.path and self.text.startswith(self.path):
             return self.text
-        where = f"{self.path}:{self.line}" if self.line else self.path
-        return f"{where}: {self.text}" if where else self.text
+        location = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{location}: {self.text}" if location else self.text

@@ -14,9 +14,9 @@ class SourceReport(Struct, frozen=True):
 
 
 class PageUsage(Struct, frozen=True):
-    """Pages in view: their number, their cost with the text beside them, and the cost of their words as text, in tokens
-    of
-    this request and of each later one.
+    """Pages in view: their number, their cost with captions, and the cost of the same text as text (`stands_for`).
+
+    Costs are tokens of this request and of each later one.
     """
 
     count: int
@@ -29,9 +29,10 @@ class PageUsage(Struct, frozen=True):
 
 
 class ArchiveUsage(Struct, frozen=True):
-    """Tokens that this conversation moved to the archive, as they were sent in requests: `tokens` in all, of which so
-    many
-    are `on_pages` in view. What is out of view costs its tokens again when it is recalled.
+    """Tokens that this conversation moved to the archive, as they were sent in requests.
+
+    `tokens` in total, of which `on_pages` are shown by pages in view. The others cost tokens again when they are
+    recalled.
     """
 
     tokens: int
@@ -43,12 +44,12 @@ class ArchiveUsage(Struct, frozen=True):
 
 
 def archive_of(tokens: int, pages: PageUsage | None) -> ArchiveUsage | None:
-    """The usage of the archive beside these pages; None where nothing was archived."""
+    """Archive usage with these pages in view; None where nothing was archived."""
     return ArchiveUsage(tokens, min(tokens, pages.stands_for) if pages else 0) if tokens else None
 
 
 class DroppedSource(Struct, frozen=True):
-    """A source, or a part of one, that did not fit. `tokens` is what was left out."""
+    """A source, or a part of one, that did not fit. `tokens` counts the omitted part."""
 
     name: str
     tokens: int
@@ -56,7 +57,7 @@ class DroppedSource(Struct, frozen=True):
 
 
 class LayerReport(Struct, frozen=True):
-    """One of the four layers. The tokens of its sources sum to `tokens`."""
+    """Report of one layer. The tokens of its sources sum to `tokens`."""
 
     name: str
     tokens: int
@@ -66,7 +67,7 @@ class LayerReport(Struct, frozen=True):
 
 
 class ZoneReport(Struct, frozen=True):
-    """One of the zones A to D. `messages` is their number, `sha256` the hash of the messages as JSON."""
+    """Report of one of the zones A to D. `messages` is their number, `sha256` the hash of the messages as JSON."""
 
     name: str
     messages: int
@@ -75,7 +76,7 @@ class ZoneReport(Struct, frozen=True):
 
 
 class DisplayMessage(Struct, frozen=True):
-    """A message as text: pictures and tool calls are described."""
+    """A message as text for display: images and tool calls are described."""
 
     role: str
     text: str
@@ -84,12 +85,11 @@ class DisplayMessage(Struct, frozen=True):
 class ContextReport(Struct, frozen=True, kw_only=True):
     """Token accounting of a request. The layers' tokens sum to `total_tokens`, at most `window` − `reserve`.
 
-    `prefix_sha256` is the hash of zones A to C. `unchanged_prefix_tokens` counts the tokens of the conversation's
-    previous
-    request, of `previous_tokens` in all, that are unchanged at the beginning of this one. `pages` and `archive` are two
-    savings that are never added up: tokens that pages in view save in this request, and tokens that left for the
-    archive,
-    part of which those pages show.
+    `prefix_sha256` is the hash of zones A to C. `unchanged_prefix_tokens` counts the tokens at the beginning of this
+    request that are unchanged from the conversation's previous request, which had `previous_tokens`.
+
+    `pages` and `archive` are two savings that must not be added: the tokens that pages in view save in this request,
+    and the tokens moved to the archive, part of which those pages show.
     """
 
     model: str
@@ -107,17 +107,17 @@ class ContextReport(Struct, frozen=True, kw_only=True):
 
     @property
     def budget(self) -> int:
-        """Tokens that a request may have."""
+        """Maximum tokens of a request."""
         return self.window - self.reserve
 
     @property
     def filled(self) -> float:
-        """The used part of the budget, 0 to 1."""
+        """Used fraction of the budget, 0 to 1."""
         return self.total_tokens / self.budget if self.budget else 1.0
 
     @property
     def prefix_stability(self) -> float | None:
-        """The unchanged share of the previous request; None for the first one."""
+        """Unchanged fraction of the previous request; None for the first one."""
         return self.unchanged_prefix_tokens / self.previous_tokens if self.previous_tokens else None
 
     def as_json(self) -> dict[str, Any]:

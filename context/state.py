@@ -1,4 +1,4 @@
-"""State of the context: the components that requests are made with, and their caches."""
+"""Components that assemble requests, and their caches."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,27 +22,27 @@ class HeadCounts:
     """Cache of zone A as a counted message, by epoch and tokenizer."""
 
     def __init__(self) -> None:
-        self._known: tuple[EpochState, str, CountedMessage | None] | None = None
+        self._cached: tuple[EpochState, str, CountedMessage | None] | None = None
 
-    def weighed(self, state: EpochState, counting: MessageCounter) -> CountedMessage | None:
-        known = self._known
-        if known and (known[0].pieces, known[0].nonce, known[1]) == (state.pieces, state.nonce, counting.key):
-            return known[2]
-        found = head_message(state, counting)
-        self._known = (state, counting.key, found)
-        return found
+    def counted_message(self, state: EpochState, counting: MessageCounter) -> CountedMessage | None:
+        cached = self._cached
+        if cached and (cached[0].pieces, cached[0].nonce, cached[1]) == (state.pieces, state.nonce, counting.key):
+            return cached[2]
+        head = head_message(state, counting)
+        self._cached = (state, counting.key, head)
+        return head
 
 
 @dataclass
 class ContextState:
-    """The components, and what is cached from one request to the next."""
+    """The components, with caches that live from one request to the next."""
 
     conversations: Conversations
     store: ContextStore
     search: Callable[[Query], SearchResults]
     recall: Callable[[str], Sequence[CitablePassage]]
-    shelf: WorkspaceSources
-    past: HistoryReader
+    sources: WorkspaceSources
+    history: HistoryReader
     settings: ContextSettings
     clock: Clock
     pages: PagesInView

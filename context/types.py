@@ -1,4 +1,4 @@
-"""Inputs and outputs of the context: a turn, its attachments, and the request made for it."""
+"""Inputs and outputs of the package: a turn, its attachments, and the assembled request."""
 
 from msgspec import Struct
 
@@ -22,10 +22,10 @@ class Attachment(Struct, frozen=True):
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """What is to be sent.
+    """A turn to be sent.
 
-    `leaf` is the seq at which the branch ends; `entry` that of this message where it is already stored (it is then left
-    out of the branch and of recall). `continuing`: after tool results, without a new message.
+    `leaf` is the seq at which the branch ends; `entry` is the seq of this message where it is already stored (it is
+    then excluded from the branch and from recall). `continuing`: after tool results, without a new message.
     """
 
     conversation: Conversation | None = None
@@ -33,30 +33,30 @@ class Turn(Struct, frozen=True, kw_only=True):
     text: str = ""
     attachments: tuple[Attachment, ...] = ()
     skill: str = ""
-    brought: tuple[RecalledSpan, ...] | None = None  # what knowledge has on it; then nothing else is recalled
-    ahead: Prefetch | None = None  # the search for it, where it was begun before
+    brought: tuple[RecalledSpan, ...] | None = None  # passages found in knowledge; nothing else is recalled then
+    prefetch: Prefetch | None = None  # the search, where it was started earlier
     entry: int | None = None
     continuing: bool = False
 
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):
-    """A request that is ready to be sent, and what `Context.record` stores of it.
+    """A request that is ready to be sent, and the parts of it that `Context.record` stores.
 
-    `tail` holds the injected parts of the last message, private words removed, as they are stored beside its entry.
+    `tail` holds the injected parts of the last message, private text removed, as they are stored beside its entry.
     `compaction`: older turns must leave first (`Context.compact`, then assemble again); the request is as it will be
-    then.
+    after the compaction.
     """
 
     request: Request
     report: ContextReport
     recalled: tuple[RecalledSpan, ...] = ()
     tail: ClearedParts = NO_PARTS
-    notices: tuple[FileNotice, ...] = ()  # about what goes along
+    notices: tuple[FileNotice, ...] = ()  # about the sources of the tail
     epoch_changed: str = ""
     compaction: ProjectedCompaction | None = None
     epoch: EpochState
     new_epoch: bool = False
-    sent: Message | None = None  # the last message, private words included; RAM alone
-    told: tuple[tuple[str, str, Cleared], ...] = ()  # the changes that the tail tells: key, digest, words
+    sent: Message | None = None  # the last message, private text included; in memory only
+    reported: tuple[tuple[str, str, Cleared], ...] = ()  # the changes that the tail reports: key, digest, text
     digest: ClearedBytes = NO_BYTES
     answers: int = 0  # seq of the entry that the request answers

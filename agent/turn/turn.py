@@ -125,7 +125,7 @@ class TurnRun:
             attachments=message.attachments,
             skill=message.skill,
             brought=message.brought,
-            ahead=self._prefetch,
+            prefetch=self._prefetch,
         )
 
     async def _request(self, turn: Turn) -> AsyncGenerator[SessionEvent, None]:

@@ -1,4 +1,4 @@
-"""Digest of a request: a hash and a token count for each part, so that the next can tell how much is unchanged."""
+"""Digest of a request: a hash and a token count per part, to compute the unchanged prefix of the next request."""
 
 import hashlib
 import hmac
@@ -16,38 +16,38 @@ _items = msgspec.json.Decoder(list[Item])
 
 
 def part_bytes(role: Role, part: MessagePart) -> bytes:
-    """A part as the model reads it; different parts give different bytes."""
+    """Canonical bytes of a part as the model reads it; different parts give different bytes."""
     match part:
         case Image(data=data, media_type=media_type):
-            words = f"image\0{media_type}\0{hashlib.sha256(data).hexdigest()}"
+            content = f"image\0{media_type}\0{hashlib.sha256(data).hexdigest()}"
         case ToolCall(id=call, name=name, arguments=arguments):
-            words = f"call\0{call}\0{name}\0{arguments}"
+            content = f"call\0{call}\0{name}\0{arguments}"
         case ToolResult(call_id=call, name=name, text=text):
-            words = f"result\0{call}\0{name}\0{text}"
+            content = f"result\0{call}\0{name}\0{text}"
         case _:
-            words = f"text\0{render(part)}"
-    return f"{role.value}\0{words}\0".encode("utf-8", "surrogatepass")
+            content = f"text\0{render(part)}"
+    return f"{role.value}\0{content}\0".encode("utf-8", "surrogatepass")
 
 
 def part_item(secret: bytes, role: Role, part: MessagePart, tokens: int) -> Item:
-    """A part's digest, keyed by the workspace's secret, since a part may hold private words."""
+    """A part's digest, keyed by the workspace's secret, since a part may hold private text."""
     return hmac.digest(secret, part_bytes(role, part), "sha256").hex()[:16], tokens
 
 
 def message_item(secret: bytes, message: Message, tokens: int) -> Item:
-    """A whole message's digest."""
-    whole = b"".join(part_bytes(message.role, part) for part in message.parts)
-    return hmac.digest(secret, whole, "sha256").hex()[:16], tokens
+    """Digest of a whole message."""
+    content = b"".join(part_bytes(message.role, part) for part in message.parts)
+    return hmac.digest(secret, content, "sha256").hex()[:16], tokens
 
 
 def messages_sha256(messages: Iterable[Message]) -> str:
     """One hash of the messages, in order."""
-    return _sha(b"\1" + part_bytes(message.role, part) for message in messages for part in message.parts)
+    return _hash_of(b"\1" + part_bytes(message.role, part) for message in messages for part in message.parts)
 
 
 def tools_digest(tools: Sequence[Tool]) -> str:
     """Digest of the offered tools; "" for none."""
-    return _sha([msgspec.json.encode(tools, order="sorted")])[:16] if tools else ""
+    return _hash_of([msgspec.json.encode(tools, order="sorted")])[:16] if tools else ""
 
 
 def encode_items(items: Sequence[Item]) -> ClearedBytes:
@@ -56,25 +56,25 @@ def encode_items(items: Sequence[Item]) -> ClearedBytes:
 
 
 def decode_items(data: bytes) -> list[Item]:
-    """The inverse of `encoded_items`; an empty list for what cannot be decoded."""
+    """The inverse of `encode_items`; an empty list where the data cannot be decoded."""
     try:
         return _items.decode(data) if data else []
     except msgspec.DecodeError:
         return []
 
 
-def unchanged_tokens(before: Sequence[Item], now: Sequence[Item]) -> int:
-    """Tokens of the previous request that are unchanged at the beginning of this one."""
+def unchanged_tokens(previous: Sequence[Item], current: Sequence[Item]) -> int:
+    """Tokens in the longest common prefix of the previous and the current request."""
     tokens = 0
-    for old, new in zip(before, now, strict=False):
-        if old[0] != new[0]:
+    for previous_item, item in zip(previous, current, strict=False):
+        if previous_item[0] != item[0]:
             break
-        tokens += old[1]
+        tokens += previous_item[1]
     return tokens
 
 
-def _sha(chunks: Iterable[bytes]) -> str:
-    hashed = hashlib.sha256()
+def _hash_of(chunks: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
     for chunk in chunks:
-        hashed.update(chunk)
-    return hashed.hexdigest()
+        digest.update(chunk)
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Gathers the tail of a request: the rules that fire, the skills that are called, what was recalled, attachments."""
+"""Collects the tail of a request: matching rules, called skills, recalled passages, attachments."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,9 +26,9 @@ from models.messages import MessagePart, RecalledSpan, Text
 
 
 class TailInputs(Struct, frozen=True):
-    """Inputs of `gathered_tail`."""
+    """Inputs of `gather_tail`."""
 
-    shelf: HeadSources
+    sources: HeadSources
     profile: Profile
     budget: Budget
     settings: ContextSettings
@@ -38,7 +38,7 @@ class TailInputs(Struct, frozen=True):
 
 
 class GatheredTail(Struct, frozen=True):
-    """The tail within its shares, and the changes that it reports."""
+    """The tail within its budget, and the changes that it reports."""
 
     tail: RequestTail
     changes: tuple[SourceChange, ...]
@@ -47,77 +47,79 @@ class GatheredTail(Struct, frozen=True):
 
 
 def gather_tail(
-    desk: TailInputs, turn: Turn, view: BranchView, changes: Sequence[SourceChange], recalled: Sequence[RecalledSpan]
+    inputs: TailInputs, turn: Turn, view: BranchView, changes: Sequence[SourceChange], recalled: Sequence[RecalledSpan]
 ) -> GatheredTail:
-    """The tail for a turn with a message. Raises NoSuchSkill, BadAttachment."""
-    attached = [_seen(desk, turn, n) for n in range(len(turn.attachments))]
-    kinds = frozenset(kind for one in attached for kind in one.kinds)
-    rules = matching_rules(desk.shelf.system, ConditionInput(turn.text, desk.now, kinds))
-    told, changed, left = _changes(desk, changes)
+    """Collects the tail for a turn with a message. Raises NoSuchSkill, BadAttachment."""
+    attached = [_load(inputs, turn, n) for n in range(len(turn.attachments))]
+    kinds = frozenset(kind for attachment in attached for kind in attachment.kinds)
+    rules = matching_rules(inputs.sources.system, ConditionInput(turn.text, inputs.now, kinds))
+    reported, changed, deferred = _reported_changes(inputs, changes)
     nonce = new_nonce()
-    changed = _stamped((changed,), nonce)[0] if changed else None
+    changed = _with_nonce((changed,), nonce)[0] if changed else None
     instructions = (*instruction_pieces(rules), *(knowledge_pieces() if turn.brought is not None else ()))
-    wanted = TailInput(
-        instructions=_stamped(instructions, nonce),
-        skills=_stamped(_skills(desk, turn, view), nonce),
+    parts = TailInput(
+        instructions=_with_nonce(instructions, nonce),
+        skills=_with_nonce(_called_skills(inputs, turn, view), nonce),
         changes=(changed,) if changed else (),
-        recalled=_stamped(recalled_pieces(recalled), nonce),
-        attachments=_stamped([one.piece for one in attached], nonce),
+        recalled=_with_nonce(recalled_pieces(recalled), nonce),
+        attachments=_with_nonce([attachment.piece for attachment in attached], nonce),
         message=(),
     )
-    others = any((wanted.instructions, wanted.skills, wanted.changes, wanted.recalled, wanted.attachments))
+    others = any((parts.instructions, parts.skills, parts.changes, parts.recalled, parts.attachments))
     if turn.text or not others:
-        wanted = _with_message(wanted, turn.text)
-    tail = bound_tail(wanted, desk.budget, desk.settings, desk.counting)
-    if left:
-        tail = RequestTail(tail.pieces, (*tail.dropped, (Layer.PROJECT, left)))
-    notices = tuple(one.notice for one in attached if one.notice)
-    return GatheredTail(tail, told, changed.part if changed else None, notices)
+        parts = _with_message(parts, turn.text)
+    tail = bound_tail(parts, inputs.budget, inputs.settings, inputs.counting)
+    if deferred:
+        tail = RequestTail(tail.pieces, (*tail.dropped, (Layer.PROJECT, deferred)))
+    notices = tuple(attachment.notice for attachment in attached if attachment.notice)
+    return GatheredTail(tail, reported, changed.part if changed else None, notices)
 
 
-def _stamped(pieces: Sequence[MessagePiece], nonce: str) -> tuple[MessagePiece, ...]:
-    """Puts this request's nonce into the tags of the pieces. It is stored with them, so that they are sent unchanged
-    again."""
+def _with_nonce(pieces: Sequence[MessagePiece], nonce: str) -> tuple[MessagePiece, ...]:
+    """Sets this request's nonce in the tags of the pieces. The nonce is stored with them, so that later requests send
+    the same bytes."""
     return tuple(
         replace(piece, part=replace(piece.part, nonce=nonce)) if isinstance(piece.part, Text | RecalledSpan) else piece
         for piece in pieces
     )
 
 
-def _with_message(wanted: TailInput, text: str) -> TailInput:
+def _with_message(parts: TailInput, text: str) -> TailInput:
     return TailInput(
-        instructions=wanted.instructions,
-        skills=wanted.skills,
-        changes=wanted.changes,
-        recalled=wanted.recalled,
-        attachments=wanted.attachments,
+        instructions=parts.instructions,
+        skills=parts.skills,
+        changes=parts.changes,
+        recalled=parts.recalled,
+        attachments=parts.attachments,
         message=(message_piece(text),),
     )
 
 
-def _seen(desk: TailInputs, turn: Turn, n: int) -> LoadedAttachment:
-    return load_for_model(turn.attachments[n], vision=desk.profile.vision, read_image=desk.read_image)
+def _load(inputs: TailInputs, turn: Turn, n: int) -> LoadedAttachment:
+    return load_for_model(turn.attachments[n], vision=inputs.profile.vision, read_image=inputs.read_image)
 
 
-def _skills(desk: TailInputs, turn: Turn, view: BranchView) -> tuple[MessagePiece, ...]:
-    """The bodies of the called skills; one called by a trigger is left out while it is still in view."""
+def _called_skills(inputs: TailInputs, turn: Turn, view: BranchView) -> tuple[MessagePiece, ...]:
+    """The bodies of the called skills; a skill called by a trigger is omitted while its body is still in view."""
     in_view = {replace(part, nonce="") for entry in view.entries for part in entry.sent if isinstance(part, Text)}
     named = turn.skill.strip().casefold()
-    called = [(skill, skill_piece(skill)) for skill in skills_called(desk.shelf.skills, turn.skill, turn.text)]
+    called = [(skill, skill_piece(skill)) for skill in skills_called(inputs.sources.skills, turn.skill, turn.text)]
     return tuple(piece for skill, piece in called if skill.name.casefold() == named or piece.part not in in_view)
 
 
-def _changes(
-    desk: TailInputs, changes: Sequence[SourceChange]
+def _reported_changes(
+    inputs: TailInputs, changes: Sequence[SourceChange]
 ) -> tuple[tuple[SourceChange, ...], MessagePiece | None, DroppedSource | None]:
-    """As many changes as a quarter of the project's share holds; later messages report the rest."""
-    limit = desk.budget.shares[Layer.PROJECT] // 4
-    told: list[SourceChange] = []
+    """The changes that fit a quarter of the project's share; later messages report the rest."""
+    limit = inputs.budget.shares[Layer.PROJECT] // 4
+    reported: list[SourceChange] = []
+    lines: list[str] = []
     for change in changes:
-        piece = changes_piece([one.line for one in [*told, change]])
-        if desk.counting.part(piece.part) <= limit:
-            told.append(change)
-    waiting = [change for change in changes if change not in told]
-    tokens = sum(desk.counting.text(change.line) for change in waiting)
-    left = DroppedSource(f"changes ({len(waiting)})", tokens, "they wait for the next message") if waiting else None
-    return tuple(told), changes_piece([one.line for one in told]) if told else None, left
+        piece = changes_piece([*lines, change.line])
+        if inputs.counting.part(piece.part) <= limit:
+            reported.append(change)
+            lines.append(change.line)
+    waiting = [change for change in changes if change not in reported]
+    tokens = sum(inputs.counting.text(change.line) for change in waiting)
+    deferred = DroppedSource(f"changes ({len(waiting)})", tokens, "they wait for the next message") if waiting else None
+    return tuple(reported), changes_piece(lines) if reported else None, deferred

@@ -18,12 +18,12 @@ from memory.hot import Note
 from models.fence import SAMPLE_NONCE, new_nonce
 from models.messages import Role, Text
 
-_MEMORY_PART = 0.4  # of the project's room, that AGENTS.md and SOUL.md cannot take from MEMORY.md
-_WHY = "its layer's share is full"
+_MEMORY_SHARE = 0.4  # of the project's room, reserved for MEMORY.md before AGENTS.md and SOUL.md
+_SHARE_FULL = "its layer's share is full"
 
 
 class HeadSources(Struct, frozen=True):
-    """Everything that a head is made of, as last read."""
+    """Sources of a head, as last read."""
 
     system: SystemFile
     agents: str = ""
@@ -31,12 +31,12 @@ class HeadSources(Struct, frozen=True):
     skills: tuple[Skill, ...] = ()
     memory: str = ""
     notes: tuple[Note, ...] = ()
-    digests: dict[str, str] = {}  # of what moves the head when it is edited
+    digests: dict[str, str] = {}  # of the files whose edits end the epoch
 
 
 def new_epoch_state(
-    shelf: HeadSources,
-    ground: EpochBasis,
+    sources: HeadSources,
+    basis: EpochBasis,
     budget: Budget,
     counting: MessageCounter,
     *,
@@ -44,32 +44,32 @@ def new_epoch_state(
     number: int,
     reason: str,
 ) -> EpochState:
-    """Begins an epoch. `tools` is the tokens of the tools' definitions, which count to the system layer."""
+    """Begins an epoch. `tools` is the token count of the tools' definitions, which belong to the system layer."""
     pool = max(0, budget.shares[Layer.SYSTEM] + budget.shares[Layer.PROJECT] - tools)
-    documents = _documents(shelf)
-    wanted = sum(counting.text(text) for _, text, _ in documents) + counting.text(shelf.memory)
-    system_room = max(budget.shares[Layer.SYSTEM] - tools, pool - wanted, pool // 8)
-    fit = _HeadFitter(counting)
-    fit.add(Layer.SYSTEM, "system.yaml", static_text(shelf.system), "", system_room)
-    room = max(0, pool - fit.used)
-    memory_floor = min(counting.text(shelf.memory), int(room * _MEMORY_PART)) if shelf.memory.strip() else 0
+    documents = _documents(sources)
+    project_tokens = sum(counting.text(text) for _, text, _ in documents) + counting.text(sources.memory)
+    system_room = max(budget.shares[Layer.SYSTEM] - tools, pool - project_tokens, pool // 8)
+    fitter = _HeadFitter(counting)
+    fitter.add(Layer.SYSTEM, "system.yaml", static_text(sources.system), "", system_room)
+    room = max(0, pool - fitter.used)
+    memory_floor = min(counting.text(sources.memory), int(room * _MEMORY_SHARE)) if sources.memory.strip() else 0
     for name, text, injected in documents:
-        fit.add(Layer.PROJECT, name, text, injected, max(0, pool - fit.used - memory_floor))
-    in_head = _add_memory(fit, shelf, max(0, pool - fit.used))
+        fitter.add(Layer.PROJECT, name, text, injected, max(0, pool - fitter.used - memory_floor))
+    in_head = _add_memory(fitter, sources, max(0, pool - fitter.used))
     return EpochState(
         number=number,
         reason=reason,
-        model=ground.model,
-        window=ground.window,
-        tools=ground.tools,
+        model=basis.model,
+        window=basis.window,
+        tools=basis.tools,
         nonce=new_nonce(),
-        pieces=tuple(fit.pieces),
-        dropped=tuple(fit.dropped),
-        files=ground.files,
-        notes=note_digests(shelf.notes),
-        skills=skill_digests(shelf.skills),
+        pieces=tuple(fitter.pieces),
+        dropped=tuple(fitter.dropped),
+        files=basis.files,
+        notes=note_digests(sources.notes),
+        skills=skill_digests(sources.skills),
         in_head=in_head,
-        summary=ground.summary,
+        summary=basis.summary,
     )
 
 
@@ -81,11 +81,11 @@ def head_message(state: EpochState, counting: MessageCounter) -> CountedMessage 
         MessagePiece(Layer(p.layer), p.source, Text(p.text, p.injected, state.nonce if p.injected else ""))
         for p in state.pieces
     )
-    return counting.weighed(Role.SYSTEM, pieces)
+    return counting.counted_message(Role.SYSTEM, pieces)
 
 
 class _HeadFitter:
-    """Collects pieces, each cut to its share."""
+    """Collects the head's pieces, each truncated to its share."""
 
     def __init__(self, counting: MessageCounter) -> None:
         self.counting = counting
@@ -97,33 +97,33 @@ class _HeadFitter:
         if not text.strip():
             return
         frame = self.counting.part(Text("", injected, SAMPLE_NONCE)) + 2 if injected else 2
-        kept, left = fit_lines(text, room - frame, self.counting, f"… (the rest of {source} did not fit)")
-        if left:
-            self.dropped.append((layer.value, DroppedSource(source, left, _WHY)))
-        if kept:
-            self.put(layer, source, kept, injected)
+        fitting, dropped_tokens = fit_lines(text, room - frame, self.counting, f"… (the rest of {source} did not fit)")
+        if dropped_tokens:
+            self.dropped.append((layer.value, DroppedSource(source, dropped_tokens, _SHARE_FULL)))
+        if fitting:
+            self.append(layer, source, fitting, injected)
 
-    def put(self, layer: Layer, source: str, text: str, injected: str) -> None:
+    def append(self, layer: Layer, source: str, text: str, injected: str) -> None:
         piece = HeadPiece(layer.value, source, text, injected)
         self.pieces.append(piece)
         self.used += self.counting.part(Text(text, injected, SAMPLE_NONCE)) + 2
 
 
-def _documents(shelf: HeadSources) -> Sequence[tuple[str, str, str]]:
+def _documents(sources: HeadSources) -> Sequence[tuple[str, str, str]]:
     return (
-        ("AGENTS.md", clear(shelf.agents.strip(), TextSource.OTHER), "agents"),
-        ("SOUL.md", clear(shelf.soul.strip(), TextSource.OTHER), "soul"),
-        ("skills", skills_text(shelf.skills), "skills"),
+        ("AGENTS.md", clear(sources.agents.strip(), TextSource.OTHER), "agents"),
+        ("SOUL.md", clear(sources.soul.strip(), TextSource.OTHER), "soul"),
+        ("skills", skills_text(sources.skills), "skills"),
     )
 
 
-def _add_memory(fit: _HeadFitter, shelf: HeadSources, room: int) -> tuple[str, ...]:
-    if not shelf.memory.strip():
+def _add_memory(fitter: _HeadFitter, sources: HeadSources, room: int) -> tuple[str, ...]:
+    if not sources.memory.strip():
         return ()
-    frame = fit.counting.part(Text("", "memory", SAMPLE_NONCE)) + 2
-    section = memory_section(shelf.memory, shelf.notes, room - frame, fit.counting)
+    frame = fitter.counting.part(Text("", "memory", SAMPLE_NONCE)) + 2
+    section = memory_section(sources.memory, sources.notes, room - frame, fitter.counting)
     if section.dropped:
-        fit.dropped.append((Layer.PROJECT.value, section.dropped))
+        fitter.dropped.append((Layer.PROJECT.value, section.dropped))
     if section.text:
-        fit.put(Layer.PROJECT, "MEMORY.md", section.text, "memory")
+        fitter.append(Layer.PROJECT, "MEMORY.md", section.text, "memory")
     return section.in_head

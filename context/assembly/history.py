@@ -1,4 +1,4 @@
-"""Zones B and C: what is in view of a conversation, as messages with their token counts.
+"""Zones B and C: the conversation in view, as messages with their token counts.
 
 Counts are cached by entry and tokenizer, in memory and in the store.
 """
@@ -19,63 +19,65 @@ from models.messages import Image, Message, Role, Text
 
 
 class EntryCounts:
-    """Cache of the token counts of entries, by tokenizer. `take_new` gives what the store does not have yet.
+    """Cache of the token counts of entries, by tokenizer. `take_new` returns counts that the store does not have yet.
 
     Methods may be called from any thread.
     """
 
     def __init__(self, store: ContextStore) -> None:
         self._store = store
-        self._lock = threading.Lock()  # of what is cached; not held while tokens are counted
+        self._lock = threading.Lock()  # guards the cache; not held while tokens are counted
         self._key = ""
         self._known: dict[int, int] = {}
         self._new: dict[int, int] = {}
 
-    def of(self, sent: Sequence[PastMessage], counting: MessageCounter, fleeting: frozenset[int]) -> list[int]:
-        """Tokens of each message. Entries in `fleeting` may change, or are sent with other words: not cached."""
-        wanted = {one.entry for one in sent if one.entry is not None and one.entry not in fleeting}
+    def of(self, messages: Sequence[PastMessage], counting: MessageCounter, uncached: frozenset[int]) -> list[int]:
+        """Tokens of each message. Entries in `uncached` may still change, or are sent with private text."""
+        cacheable = {item.entry for item in messages if item.entry is not None and item.entry not in uncached}
         with self._lock:
             if counting.key != self._key:
                 self._key, self._known, self._new = counting.key, {}, {}
-            cached, known = self._known, {entry: self._known[entry] for entry in wanted & self._known.keys()}
-        stored = self._store.token_counts(missing, counting.key) if (missing := wanted - known.keys()) else {}
+            cached, known = self._known, {entry: self._known[entry] for entry in cacheable & self._known.keys()}
+        stored = self._store.token_counts(missing, counting.key) if (missing := cacheable - known.keys()) else {}
         known |= stored
-        counts = [known.get(one.entry or 0) or counting.message(one.message) for one in sent]
-        new = wanted - known.keys()
-        counted = {one.entry: count for one, count in zip(sent, counts, strict=True) if one.entry and one.entry in new}
+        counts = [known.get(item.entry or 0) or counting.message(item.message) for item in messages]
+        new = cacheable - known.keys()
+        counted = {
+            item.entry: count for item, count in zip(messages, counts, strict=True) if item.entry and item.entry in new
+        }
         with self._lock:
-            if self._known is cached:  # else entries were changed meanwhile, or another tokenizer counts
+            if self._known is cached:  # else entries or the tokenizer changed meanwhile
                 cached |= stored | counted
                 self._new |= counted
         return counts
 
     def take_new(self) -> tuple[str, dict[int, int]]:
-        """The tokenizer's key, and counts that the store does not have; they are not given twice."""
+        """The tokenizer's key, and counts that the store does not have; each is returned once."""
         with self._lock:
             new, self._new = self._new, {}
             return self._key, new
 
     def drop(self, entry: int) -> None:
-        """Drops one entry's count: it is sent with other words than it was counted with."""
+        """Drops one entry's count, where its sent text differs from the counted text."""
         with self._lock:
             self._known = {seq: tokens for seq, tokens in self._known.items() if seq != entry}
             self._new.pop(entry, None)
 
     def forget(self) -> None:
-        """Drops everything, where entries were changed."""
+        """Empties the cache, after entries were changed."""
         with self._lock:
             self._known, self._new = {}, {}
 
 
 TextOf = Callable[[Entry], str]
 Pages = Sequence[tuple[PageRecipe, tuple[Image, Text]]]
-"""Those in view, oldest first: what each was drawn from, its picture, and the words beside it."""
+"""Pages in view, oldest first: the recipe of each, its image and its caption."""
 
 
 class HistoryReader:
     """Reads the conversation in view as messages.
 
-    `overlay` holds messages that were sent with private words, in memory only; it is replaced, never changed.
+    `overlay` holds messages that were sent with private text, in memory only; it is replaced, never mutated.
     """
 
     def __init__(self, conversations: Conversations, store: ContextStore, text_of: TextOf) -> None:
@@ -85,78 +87,82 @@ class HistoryReader:
         self.counts = EntryCounts(store)
 
     def view(self, leaf: int | None, tokens: int, without: int | None = None) -> BranchView:
-        """What is in view from `leaf` for a request of at most so many tokens. Raises NotFound."""
+        """The view from `leaf` for a request of at most `tokens`. Raises NotFound."""
         if leaf is None:
             return BranchView()
         return read_view(self._conversations.path(leaf), tokens, self._conversations.entries, without)
 
-    def past(
+    def zones(
         self,
         view: BranchView,
         counting: MessageCounter,
         *,
-        asks: bool,
+        question_follows: bool,
         pages: Pages = (),
         hidden: Sequence[int] = (),
         nonce: str = "",
     ) -> HistoryZones:
-        """The view as messages for the model.
+        """Zones B and C of a view.
 
-        `asks`: a user's message comes next; `hidden`: summaries left out; `nonce`: of the tags of summaries and pages.
+        `question_follows`: a user's message comes next; `hidden`: omitted summaries; `nonce`: for the tags of summaries
+        and pages.
         """
         texts = [self.text_of(entry) for entry in view.summaries if entry.seq not in hidden]
-        return self.past_of(texts, view.entries, counting, asks=asks, pages=pages, nonce=nonce)
+        return self.zones_of(texts, view.entries, counting, question_follows=question_follows, pages=pages, nonce=nonce)
 
-    def past_of(
+    def zones_of(
         self,
         summaries: Sequence[str],
         entries: Sequence[Entry],
         counting: MessageCounter,
         *,
-        asks: bool,
+        question_follows: bool,
         pages: Pages = (),
         nonce: str = "",
     ) -> HistoryZones:
-        """The same for summaries' texts and entries."""
+        """Zones B and C from summary texts and entries."""
         before, sources, in_view = _zone_b(summaries, pages, counting, nonce)
         overlay = self.overlay
         turns = turn_messages(entries, self.text_of, overlay)
-        if asks:
+        if question_follows:
             turns = (*turns, *before_next(turns))
-        fleeting = frozenset(entry.seq for entry in entries if not entry.complete) | overlay.keys()
-        counts = self.counts.of(turns, counting, fleeting)
+        uncached = frozenset(entry.seq for entry in entries if not entry.complete) | overlay.keys()
+        counts = self.counts.of(turns, counting, uncached)
         return HistoryZones(before, tuple(zip(turns, counts, strict=True)), len(entries), sources, in_view)
 
 
 def _zone_b(
     summaries: Sequence[str], pages: Pages, counting: MessageCounter, nonce: str
 ) -> tuple[tuple[tuple[PastMessage, int], ...], tuple[SourceReport, ...], PageUsage | None]:
-    """The messages of zone B, its sources, and the usage of its pages. The reply counts to whichever there is."""
+    """Messages of zone B, its sources, and the usage of its pages.
+
+    The reply counts to the pages, or to the summaries where there are no pages.
+    """
     pieces = past_pieces(summaries, [drawn for _, drawn in pages], nonce)
     if not pieces:
         return (), (), None
-    said = counting.weighed(Role.USER, pieces)
+    question = counting.counted_message(Role.USER, pieces)
     reply = reply_to_past(pages=bool(pages))
-    replied = counting.message(reply)
-    told = sum(tokens for piece, tokens in said.pieces if piece.source == "summaries")
-    shown = said.tokens - told
-    messages = (PastMessage(said.message), said.tokens), (PastMessage(reply), replied)
+    reply_tokens = counting.message(reply)
+    summary_tokens = sum(tokens for piece, tokens in question.pieces if piece.source == "summaries")
+    page_tokens = question.tokens - summary_tokens
+    messages = (PastMessage(question.message), question.tokens), (PastMessage(reply), reply_tokens)
     if not pages:
-        return messages, (SourceReport(f"summaries ({len(summaries)})", told + replied),), None
-    sources = [SourceReport(f"summaries ({len(summaries)})", told)] if summaries else []
-    in_view = PageUsage(len(pages), shown + replied, sum(recipe.stands_for for recipe, _ in pages))
+        return messages, (SourceReport(f"summaries ({len(summaries)})", summary_tokens + reply_tokens),), None
+    sources = [SourceReport(f"summaries ({len(summaries)})", summary_tokens)] if summaries else []
+    in_view = PageUsage(len(pages), page_tokens + reply_tokens, sum(recipe.stands_for for recipe, _ in pages))
     return messages, (*sources, SourceReport(f"pages ({len(pages)})", in_view.tokens)), in_view
 
 
-def tokens_by_entry(past: HistoryZones) -> Mapping[int, int]:
-    """Tokens of each entry in view. A message that only keeps the roles alternating counts to the entry before it."""
-    found: dict[int, int] = {}
+def tokens_by_entry(history: HistoryZones) -> Mapping[int, int]:
+    """Tokens of each entry in view. A filler message that keeps the roles alternating counts to the entry before it."""
+    totals: dict[int, int] = {}
     last: int | None = None
-    for sent, tokens in past.turns:
-        last = sent.entry if sent.entry is not None else last
+    for message, tokens in history.turns:
+        last = message.entry if message.entry is not None else last
         if last is not None:
-            found[last] = found.get(last, 0) + tokens
-    return found
+            totals[last] = totals.get(last, 0) + tokens
+    return totals
 
 
 __all__ = ["HistoryReader", "PastMessage", "TextOf", "tokens_by_entry"]

@@ -1,7 +1,7 @@
-"""Builds the request from its inputs. Pure: no I/O.
+"""Builds a request from its inputs. Pure: no I/O.
 
-Zones A to C are fixed; only the tail is cut where room is short. Where that is not enough, older turns must leave
-first, and the request is built as it will be then.
+Zones A to C are fixed; only the tail is truncated where the budget is exceeded. Where that is not enough, older turns
+must leave first, and the request is built as it will be after the compaction.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,21 +64,21 @@ class RequestInputs(Struct, frozen=True, kw_only=True):
     tools: tuple[Tool, ...] = ()
     tool_tokens: int = 0
     facts: tuple[Fact, ...] = ()
-    past: HistoryZones
+    history: HistoryZones
     tail: RequestTail | None
-    leaving: DroppedSource | None = None  # turns that must leave before this is sent
+    leaving: DroppedSource | None = None  # turns that a compaction must archive first
     previous: Sequence[Item] = ()
     secret: bytes = b""  # of the workspace: keys the digest
     archive: ArchiveUsage | None = None
 
     @property
     def fixed(self) -> int:
-        """Tokens before the history: the opening, the tools and zone A."""
+        """Tokens before the history: the request overhead, the tools and zone A."""
         return REQUEST_OVERHEAD + self.tool_tokens + (self.head.tokens if self.head else 0)
 
 
 class BuiltRequest(Struct, frozen=True):
-    """The request, its report, the tail that fitted, and its digest."""
+    """The request, its report, the tail that fits, and its digest."""
 
     request: Request
     report: ContextReport
@@ -86,137 +86,137 @@ class BuiltRequest(Struct, frozen=True):
     digest: ClearedBytes
 
 
-def build_request(materials: RequestInputs) -> BuiltRequest:
-    """Builds the request. Raises RequestTooLarge where what must be sent does not fit."""
-    room = materials.budget.total - materials.fixed - materials.past.tokens
-    tail, last = _fitting_tail(materials, room)
-    head = (materials.head.message,) if materials.head else ()
-    summaries = tuple(sent.message for sent, _ in materials.past.summaries)
-    turns = tuple(sent.message for sent, _ in materials.past.turns)
+def build_request(inputs: RequestInputs) -> BuiltRequest:
+    """Builds the request. Raises RequestTooLarge where its mandatory parts do not fit."""
+    room = inputs.budget.total - inputs.fixed - inputs.history.tokens
+    tail, last = _fitting_tail(inputs, room)
+    head = (inputs.head.message,) if inputs.head else ()
+    summaries = tuple(item.message for item, _ in inputs.history.summaries)
+    turns = tuple(item.message for item, _ in inputs.history.turns)
     messages = (*head, *summaries, *turns, *((last.message,) if last else ()))
-    ends = (len(head), len(head) + len(summaries), len(head) + len(summaries) + len(turns), len(messages))
+    zone_ends = (len(head), len(head) + len(summaries), len(head) + len(summaries) + len(turns), len(messages))
     request = Request(
-        model=materials.profile.name,
+        model=inputs.profile.name,
         messages=messages,
-        tools=materials.tools,
-        zones=ends,
-        max_tokens=materials.budget.reserve,
-        facts=materials.facts,
+        tools=inputs.tools,
+        zones=zone_ends,
+        max_tokens=inputs.budget.reserve,
+        facts=inputs.facts,
     )
-    items = _items(materials, last)
-    return BuiltRequest(request, _report(materials, request, tail, last, items), tail, encode_items(items))
+    items = _items(inputs, last)
+    return BuiltRequest(request, _report(inputs, request, tail, last, items), tail, encode_items(items))
 
 
-def _fitting_tail(materials: RequestInputs, room: int) -> tuple[RequestTail, CountedMessage | None]:
-    if materials.tail is None:
+def _fitting_tail(inputs: RequestInputs, room: int) -> tuple[RequestTail, CountedMessage | None]:
+    if inputs.tail is None:
         if room < 0:
-            raise _turn_too_large(materials, -room)
+            raise _turn_too_large(inputs, -room)
         return RequestTail(()), None
     try:
-        return squeeze(materials.tail, room, materials.counting)
+        return squeeze(inputs.tail, room, inputs.counting)
     except RequestTooLarge as error:
-        raise _message_too_large(materials, materials.tail, room) from error
+        raise _message_too_large(inputs, inputs.tail, room) from error
 
 
-def _turn_too_large(materials: RequestInputs, over: int) -> RequestTooLarge:
+def _turn_too_large(inputs: RequestInputs, excess: int) -> RequestTooLarge:
     return RequestTooLarge(
         "The turn is too large for the model",
-        f"What the tools gave is {over:,} tokens more than fits: {_window(materials)}.",
+        f"What the tools gave is {excess:,} tokens more than fits: {_window(inputs)}.",
         "Ask for less at once, lower tools.result_chars, or use a model with a larger window.",
     )
 
 
-def _message_too_large(materials: RequestInputs, tail: RequestTail, room: int) -> RequestTooLarge:
-    takes = sum(materials.counting.part(piece.part) for piece in tail.pieces if piece.source == "message")
+def _message_too_large(inputs: RequestInputs, tail: RequestTail, room: int) -> RequestTooLarge:
+    message_tokens = sum(inputs.counting.part(piece.part) for piece in tail.pieces if piece.source == "message")
     return RequestTooLarge(
         "The message is too large for the model",
-        f"It takes {takes:,} tokens and {max(0, room):,} are free: {_window(materials)}, "
-        f"and the head takes {materials.fixed:,}.",
+        f"It takes {message_tokens:,} tokens and {max(0, room):,} are free: {_window(inputs)}, "
+        f"and the head takes {inputs.fixed:,}.",
         f"Shorten it, attach the text as a file, keep it with `{PROGRAM} archive FILE` and ask about it, "
         "or use a model with a larger window.",
     )
 
 
-def _window(materials: RequestInputs) -> str:
-    budget = materials.budget
+def _window(inputs: RequestInputs) -> str:
+    budget = inputs.budget
     return (
-        f"{materials.profile.name} has a window of {budget.window:,} tokens, "
+        f"{inputs.profile.name} has a window of {budget.window:,} tokens, "
         f"{budget.reserve:,} of them kept for the answer"
     )
 
 
-def _items(materials: RequestInputs, last: CountedMessage | None) -> list[Item]:
-    """The request's digest: the opening and the tools, the parts of the head, then each message."""
-    items = [(materials.state.tools or "tools", REQUEST_OVERHEAD + materials.tool_tokens)]
-    if materials.head:
-        items += [
-            part_item(materials.secret, Role.SYSTEM, piece.part, tokens) for piece, tokens in materials.head.pieces
-        ]
-    past = (*materials.past.summaries, *materials.past.turns)
-    items += [message_item(materials.secret, sent.message, tokens) for sent, tokens in past]
+def _items(inputs: RequestInputs, last: CountedMessage | None) -> list[Item]:
+    """Digest items: the overhead and the tools, the parts of the head, then each message."""
+    items = [(inputs.state.tools or "tools", REQUEST_OVERHEAD + inputs.tool_tokens)]
+    if inputs.head:
+        items += [part_item(inputs.secret, Role.SYSTEM, piece.part, tokens) for piece, tokens in inputs.head.pieces]
+    history = (*inputs.history.summaries, *inputs.history.turns)
+    items += [message_item(inputs.secret, item.message, tokens) for item, tokens in history]
     if last:
-        items.append(message_item(materials.secret, last.message, last.tokens))
+        items.append(message_item(inputs.secret, last.message, last.tokens))
     return items
 
 
 def _report(
-    materials: RequestInputs, request: Request, tail: RequestTail, last: CountedMessage | None, items: Sequence[Item]
+    inputs: RequestInputs, request: Request, tail: RequestTail, last: CountedMessage | None, items: Sequence[Item]
 ) -> ContextReport:
-    layers = _layers(materials, tail, last)
+    layers = _layers(inputs, tail, last)
     return ContextReport(
-        model=materials.profile.spec,
-        window=materials.budget.window,
-        reserve=materials.budget.reserve,
+        model=inputs.profile.spec,
+        window=inputs.budget.window,
+        reserve=inputs.budget.reserve,
         total_tokens=sum(layer.tokens for layer in layers),
         layers=layers,
-        zones=_zones(materials, request, last),
+        zones=_zones(inputs, request, last),
         messages=tuple(DisplayMessage(message.role.value, shown_text(message)) for message in request.messages),
         prefix_sha256=messages_sha256(request.messages[: request.zones[2]]),
-        unchanged_prefix_tokens=unchanged_tokens(materials.previous, items),
-        previous_tokens=sum(tokens for _, tokens in materials.previous),
-        pages=materials.past.pages,
-        archive=materials.archive,
+        unchanged_prefix_tokens=unchanged_tokens(inputs.previous, items),
+        previous_tokens=sum(tokens for _, tokens in inputs.previous),
+        pages=inputs.history.pages,
+        archive=inputs.archive,
     )
 
 
-def _layers(materials: RequestInputs, tail: RequestTail, last: CountedMessage | None) -> tuple[LayerReport, ...]:
+def _layers(inputs: RequestInputs, tail: RequestTail, last: CountedMessage | None) -> tuple[LayerReport, ...]:
     sources: dict[Layer, list[SourceReport]] = {layer: [] for layer in Layer}
     sources[Layer.SYSTEM].append(SourceReport("opening", REQUEST_OVERHEAD))
-    if materials.tools:
-        sources[Layer.SYSTEM].append(SourceReport(f"tools ({len(materials.tools)})", materials.tool_tokens))
-    for weighed in (materials.head, last):
-        for piece, tokens in weighed.pieces if weighed else ():
+    if inputs.tools:
+        sources[Layer.SYSTEM].append(SourceReport(f"tools ({len(inputs.tools)})", inputs.tool_tokens))
+    for counted in (inputs.head, last):
+        for piece, tokens in counted.pieces if counted else ():
             sources[piece.layer].append(SourceReport(piece.source, tokens))
-    past = materials.past
-    sources[Layer.CONVERSATION] += past.sources
-    if past.turns:
-        sources[Layer.CONVERSATION].append(SourceReport(f"entries ({past.entries})", sum(n for _, n in past.turns)))
-    dropped = _dropped(materials, tail)
+    history = inputs.history
+    sources[Layer.CONVERSATION] += history.sources
+    if history.turns:
+        sources[Layer.CONVERSATION].append(
+            SourceReport(f"entries ({history.entries})", sum(n for _, n in history.turns))
+        )
+    dropped = _dropped(inputs, tail)
     used = {layer: sum(source.tokens for source in sources[layer]) for layer in Layer}
-    budgets = lend(materials.budget.shares, used)
+    budgets = lend(inputs.budget.shares, used)
     return tuple(
         LayerReport(layer.value, used[layer], budgets[layer], tuple(sources[layer]), tuple(dropped[layer]))
         for layer in Layer
     )
 
 
-def _dropped(materials: RequestInputs, tail: RequestTail) -> Mapping[Layer, list[DroppedSource]]:
+def _dropped(inputs: RequestInputs, tail: RequestTail) -> Mapping[Layer, list[DroppedSource]]:
     dropped: dict[Layer, list[DroppedSource]] = {layer: [] for layer in Layer}
-    for name, one in materials.state.dropped:
-        dropped[Layer(name)].append(one)
-    if materials.leaving:
-        dropped[Layer.CONVERSATION].append(materials.leaving)
-    for layer, one in tail.dropped:
-        dropped[layer].append(one)
+    for name, source in inputs.state.dropped:
+        dropped[Layer(name)].append(source)
+    if inputs.leaving:
+        dropped[Layer.CONVERSATION].append(inputs.leaving)
+    for layer, source in tail.dropped:
+        dropped[layer].append(source)
     return dropped
 
 
-def _zones(materials: RequestInputs, request: Request, last: CountedMessage | None) -> tuple[ZoneReport, ...]:
-    past = materials.past
+def _zones(inputs: RequestInputs, request: Request, last: CountedMessage | None) -> tuple[ZoneReport, ...]:
+    history = inputs.history
     tokens = (
-        materials.fixed,
-        sum(n for _, n in past.summaries),
-        sum(n for _, n in past.turns),
+        inputs.fixed,
+        sum(n for _, n in history.summaries),
+        sum(n for _, n in history.turns),
         last.tokens if last else 0,
     )
     starts = (0, *request.zones[:3])
@@ -227,11 +227,11 @@ def _zones(materials: RequestInputs, request: Request, last: CountedMessage | No
 
 
 def shown_text(message: Message) -> str:
-    """The message as text for a person: pictures and tool calls are described."""
-    return "\n\n".join(text for part in wire_parts(message) if (text := _shown(part)))
+    """The message as text for display: images and tool calls are described."""
+    return "\n\n".join(text for part in wire_parts(message) if (text := _part_text(part)))
 
 
-def _shown(part: MessagePart) -> str:
+def _part_text(part: MessagePart) -> str:
     match part:
         case Image(name=name, width=width, height=height):
             return f"[picture {name}: {width}×{height}]"

@@ -12,16 +12,16 @@ from context.report import DroppedSource
 from context.settings import ContextSettings
 from models.messages import Image, MessagePart, RecalledSpan, Role, Text
 
-MARGIN = 4  # tokens that joining parts may add to one of them
-_SHARE = "its share is full"
-_ROOM = "there is no room beside the conversation and the message"
+MARGIN = 4  # tokens that joining may add to a part
+_SHARE_FULL = "its share is full"
+_NO_ROOM = "there is no room beside the conversation and the message"
 
-# What goes first where there is no room; the message itself never does.
+# Drop order where the tail does not fit, lowest first; the message itself is never dropped.
 _RANKS = {"changes": 1, "skill": 2, "instructions": 3, "attachment": 4}
 
 
 class RequestTail(Struct, frozen=True):
-    """The tail's pieces in order, and what did not fit, by layer."""
+    """Pieces of the tail in order, and the dropped sources by layer."""
 
     pieces: tuple[MessagePiece, ...]
     dropped: tuple[tuple[Layer, DroppedSource], ...] = ()
@@ -37,7 +37,7 @@ class RequestTail(Struct, frozen=True):
 
 
 class TailInput(Struct, frozen=True, kw_only=True):
-    """The pieces that the tail should hold."""
+    """Candidate pieces of the tail, before any is dropped."""
 
     instructions: tuple[MessagePiece, ...] = ()
     skills: tuple[MessagePiece, ...] = ()
@@ -47,46 +47,46 @@ class TailInput(Struct, frozen=True, kw_only=True):
     message: tuple[MessagePiece, ...] = ()
 
 
-def bound_tail(wanted: TailInput, budget: Budget, settings: ContextSettings, counting: MessageCounter) -> RequestTail:
-    """The tail within each group's share. Recalled passages were bounded when they were recalled."""
+def bound_tail(parts: TailInput, budget: Budget, settings: ContextSettings, counting: MessageCounter) -> RequestTail:
+    """Limits each group of pieces to its share. Recalled passages were limited by recall itself."""
     dropped: list[tuple[Layer, DroppedSource]] = []
     project = budget.shares[Layer.PROJECT]
 
     def within(pieces: tuple[MessagePiece, ...], limit: int) -> tuple[MessagePiece, ...]:
-        kept, left = _bounded(pieces, limit, counting)
-        dropped.extend(left)
+        kept, left_out = _bounded(pieces, limit, counting)
+        dropped.extend(left_out)
         return kept
 
     pieces = (
-        *within(wanted.instructions, budget.shares[Layer.SYSTEM]),
-        *within(wanted.skills, project),
-        *within(wanted.changes, project // 2),
-        *wanted.recalled,
-        *within(wanted.attachments, int(budget.total * settings.attachment_share)),
-        *wanted.message,
+        *within(parts.instructions, budget.shares[Layer.SYSTEM]),
+        *within(parts.skills, project),
+        *within(parts.changes, project // 2),
+        *parts.recalled,
+        *within(parts.attachments, int(budget.total * settings.attachment_share)),
+        *parts.message,
     )
     return RequestTail(pieces, tuple(dropped))
 
 
 def squeeze(tail: RequestTail, room: int, counting: MessageCounter) -> tuple[RequestTail, CountedMessage]:
-    """Cuts the tail to `room` tokens: recalled passages first, then changes, skills, instructions, attachments.
+    """Truncates the tail to `room` tokens: recalled passages first, then changes, skills, instructions, attachments.
 
     Raises RequestTooLarge where the message alone does not fit.
     """
     pieces = list(tail.pieces)
     dropped = list(tail.dropped)
     while True:
-        weighed = counting.weighed(Role.USER, tuple(pieces))
-        over = weighed.tokens - room
-        if over <= 0:
-            return RequestTail(tuple(pieces), tuple(dropped)), weighed
-        victim = _least(pieces)
-        if victim is None:
-            raise RequestTooLarge("Too large", f"{weighed.tokens:,} tokens do not fit {max(0, room):,}.")
-        tokens = counting.part(pieces[victim].part)
-        shorter, left = _shortened(pieces[victim], tokens - over - MARGIN, counting)
-        dropped.append((pieces[victim].layer, DroppedSource(pieces[victim].source, left, _ROOM)))
-        pieces[victim : victim + 1] = [shorter] if shorter and left else []
+        counted = counting.counted_message(Role.USER, tuple(pieces))
+        excess = counted.tokens - room
+        if excess <= 0:
+            return RequestTail(tuple(pieces), tuple(dropped)), counted
+        lowest = _lowest_ranked(pieces)
+        if lowest is None:
+            raise RequestTooLarge("Too large", f"{counted.tokens:,} tokens do not fit {max(0, room):,}.")
+        tokens = counting.part(pieces[lowest].part)
+        shorter, dropped_tokens = _shortened(pieces[lowest], tokens - excess - MARGIN, counting)
+        dropped.append((pieces[lowest].layer, DroppedSource(pieces[lowest].source, dropped_tokens, _NO_ROOM)))
+        pieces[lowest : lowest + 1] = [shorter] if shorter and dropped_tokens else []
 
 
 def _bounded(
@@ -101,8 +101,8 @@ def _bounded(
             kept.append(piece)
             room -= tokens
             continue
-        shorter, left = _shortened(piece, room - MARGIN, counting)
-        dropped.append((piece.layer, DroppedSource(piece.source, left, _SHARE)))
+        shorter, dropped_tokens = _shortened(piece, room - MARGIN, counting)
+        dropped.append((piece.layer, DroppedSource(piece.source, dropped_tokens, _SHARE_FULL)))
         if shorter:
             kept.append(shorter)
             room -= counting.part(shorter.part) + MARGIN
@@ -110,20 +110,20 @@ def _bounded(
 
 
 def _shortened(piece: MessagePiece, limit: int, counting: MessageCounter) -> tuple[MessagePiece | None, int]:
-    """The piece cut to `limit` tokens, and how many were dropped; None where no part of it makes sense alone."""
-    whole = counting.part(piece.part)
+    """The piece truncated to `limit` tokens (None where no part of it is usable), and the number of dropped tokens."""
+    tokens = counting.part(piece.part)
     if not isinstance(piece.part, Text):
-        return None, whole
+        return None, tokens
     part = piece.part
     frame = counting.part(replace(part, text=""))
-    text, left = fit_lines(part.text, limit - frame, counting, f"… (the rest of {piece.source} did not fit)")
-    if not text or not left:
-        return None, whole
-    return MessagePiece(piece.layer, piece.source, replace(part, text=text)), left
+    text, dropped_tokens = fit_lines(part.text, limit - frame, counting, f"… (the rest of {piece.source} did not fit)")
+    if not text or not dropped_tokens:
+        return None, tokens
+    return MessagePiece(piece.layer, piece.source, replace(part, text=text)), dropped_tokens
 
 
-def _least(pieces: Sequence[MessagePiece]) -> int | None:
-    """The piece to drop next: the last of the lowest rank."""
+def _lowest_ranked(pieces: Sequence[MessagePiece]) -> int | None:
+    """Index of the piece to drop next: the last of the lowest rank."""
     ranked = [(rank, -n) for n, piece in enumerate(pieces) if (rank := _rank(piece)) is not None]
     return -min(ranked)[1] if ranked else None
 
@@ -134,8 +134,8 @@ def _rank(piece: MessagePiece) -> int | None:
             return 0
         case Text(injected=""):
             return None
-        case Text(injected=what):
-            return _RANKS.get(what, 1)
+        case Text(injected=tag):
+            return _RANKS.get(tag, 1)
         case Image():
             return 4
         case _:

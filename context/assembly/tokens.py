@@ -1,4 +1,4 @@
-"""Counts the pieces of a request with the model's own counter, so that they sum to the whole request."""
+"""Token counts of a request's pieces, by the model's own counter; they sum to the count of the request."""
 
 from enum import StrEnum
 
@@ -11,7 +11,7 @@ from models.tokens import image_tokens, message_tokens
 
 
 class Layer(StrEnum):
-    """The four layers, in order."""
+    """The four layers of a request, in order."""
 
     SYSTEM = "system"
     PROJECT = "project"
@@ -28,7 +28,7 @@ class MessagePiece(Struct, frozen=True):
 
 
 class CountedMessage(Struct, frozen=True):
-    """A message with the tokens of its pieces, which sum to the message's."""
+    """A message and the token counts of its pieces, which sum to the message's count."""
 
     message: Message
     pieces: tuple[tuple[MessagePiece, int], ...]
@@ -38,13 +38,13 @@ class CountedMessage(Struct, frozen=True):
         return sum(tokens for _, tokens in self.pieces)
 
 
-def gathered(role: Role, pieces: tuple[MessagePiece, ...]) -> Message:
-    """One message of these pieces."""
+def joined_message(role: Role, pieces: tuple[MessagePiece, ...]) -> Message:
+    """One message with these pieces as its parts."""
     return Message(role, tuple(piece.part for piece in pieces))
 
 
 class MessageCounter:
-    """One token counter and one rule for pictures. `key` names the cache of its counts."""
+    """A token counter and an image rule. `key` identifies the cache of its counts."""
 
     def __init__(self, counter: TokenCounter, images: ImageRule) -> None:
         self.counter = counter
@@ -65,7 +65,7 @@ class MessageCounter:
                 return self.counter.count(render(part))
 
     def after(self, part: MessagePart, before: MessagePiece | None) -> int:
-        """Tokens that a part adds after another: recalled passages share a block."""
+        """Tokens that a part adds after `before`: adjacent recalled passages share a block."""
         if isinstance(part, RecalledSpan) and before is not None and isinstance(before.part, RecalledSpan):
             return self.counter.count(f"\n{passage_lines(part, before.part)}")
         return self.part(part)
@@ -74,25 +74,28 @@ class MessageCounter:
         """Tokens of one message, its frame included."""
         return message_tokens(message, self.counter, self.images)
 
-    def weighed(self, role: Role, pieces: tuple[MessagePiece, ...]) -> CountedMessage:
-        """One message of these pieces. The tokens of the frame, and what joining saves, count to the largest piece."""
-        message = gathered(role, pieces)
+    def counted_message(self, role: Role, pieces: tuple[MessagePiece, ...]) -> CountedMessage:
+        """One message with the tokens of each piece.
+
+        The frame's tokens, less the tokens saved by joining, count to the largest piece.
+        """
+        message = joined_message(role, pieces)
         if len(pieces) == 1:
             return CountedMessage(message, ((pieces[0], self.message(message)),))
         counts = [self.after(piece.part, before) for before, piece in zip((None, *pieces), pieces, strict=False)]
-        rest = self.message(message) - sum(counts)
+        remainder = self.message(message) - sum(counts)
         largest = max(range(len(counts)), key=counts.__getitem__)
-        counts[largest] += rest
+        counts[largest] += remainder
         return CountedMessage(message, tuple(zip(pieces, counts, strict=True)))
 
 
 def fit_lines(text: str, limit: int, counting: MessageCounter, note: str) -> tuple[str, int]:
-    """As many leading lines as fit `limit` tokens, with `note` as the last line where some are missing.
+    """The leading lines that fit `limit` tokens, with `note` as the last line where lines are missing.
 
-    Gives "" where not even one line fits; the second value is the tokens left out.
+    Returns "" where not even one line fits; the second value is the number of omitted tokens.
     """
-    whole = counting.text(text)
-    if whole <= limit:
+    total = counting.text(text)
+    if total <= limit:
         return text, 0
     lines = text.split("\n")
     low, high = 0, len(lines)
@@ -103,12 +106,12 @@ def fit_lines(text: str, limit: int, counting: MessageCounter, note: str) -> tup
         else:
             high = middle - 1
     if low:
-        kept = "\n".join([*lines[:low], note])
-        return kept, max(0, whole - counting.text(kept))
-    return _fitted_line(text, limit, counting, note, whole)
+        fitting = "\n".join([*lines[:low], note])
+        return fitting, max(0, total - counting.text(fitting))
+    return _fitted_line(text, limit, counting, note, total)
 
 
-def _fitted_line(text: str, limit: int, counting: MessageCounter, note: str, whole: int) -> tuple[str, int]:
+def _fitted_line(text: str, limit: int, counting: MessageCounter, note: str, total: int) -> tuple[str, int]:
     low, high = 0, len(text.split("\n", 1)[0])
     while low < high:
         middle = (low + high + 1) // 2
@@ -117,6 +120,6 @@ def _fitted_line(text: str, limit: int, counting: MessageCounter, note: str, who
         else:
             high = middle - 1
     if low < 20:
-        return "", whole
-    kept = f"{text[:low]}…\n{note}"
-    return kept, max(0, whole - counting.text(kept))
+        return "", total
+    fitting = f"{text[:low]}…\n{note}"
+    return fitting, max(0, total - counting.text(fitting))

@@ -1,4 +1,4 @@
-"""The entries in view: read from the leaf back to the last compaction, never to the root."""
+"""Entries in view, read from the leaf back to the last compaction, never to the root."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -8,13 +8,13 @@ from memory.records import Entry, EntryKind
 from models.messages import Role
 
 MOST_ENTRIES = 4000
-_CHARACTERS_A_TOKEN = 16  # more than any text has; what lies further back could not fit anyway
+_CHARACTERS_A_TOKEN = 16  # more than any text has; older entries could not fit anyway
 
 
 class BranchView(Struct, frozen=True):
     """Summaries, then entries, oldest first.
 
-    `further`: there are older entries beyond those that were read.
+    `further`: older entries exist that were not read.
     """
 
     summaries: tuple[Entry, ...] = ()
@@ -38,9 +38,9 @@ EntriesAt = Callable[[Iterable[int]], dict[int, Entry]]
 
 
 def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without: int | None = None) -> BranchView:
-    """Reads the branch that `path` walks, newest first, for a request of at most `tokens`.
+    """Reads a branch for a request of at most `tokens`. `path` yields its entries, newest first.
 
-    `without` is left out: the message that is being sent. `entries_at` gives entries by their seq.
+    `without` is excluded: the message that is being sent. `entries_at` returns entries by their seq.
     """
     kept: list[Entry] = []
     anchor: Entry | None = None
@@ -64,11 +64,11 @@ def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without
     if anchor is None:
         return BranchView((), tuple(kept), further)
     meta = anchor_of(anchor)
-    wanted = [*meta.prior, *([meta.pinned] if meta.pinned is not None else [])]
-    others = entries_at(wanted) if wanted else {}
-    summaries = (*(others[seq] for seq in meta.prior if seq in others), anchor)
-    if meta.pinned in others and meta.pinned not in (without, *(entry.seq for entry in kept)):
-        kept.insert(0, others[meta.pinned])
+    older_seqs = [*meta.prior, *([meta.pinned] if meta.pinned is not None else [])]
+    older = entries_at(older_seqs) if older_seqs else {}
+    summaries = (*(older[seq] for seq in meta.prior if seq in older), anchor)
+    if meta.pinned in older and meta.pinned not in (without, *(entry.seq for entry in kept)):
+        kept.insert(0, older[meta.pinned])
     return BranchView(summaries, tuple(kept), further)
 
 
@@ -77,6 +77,6 @@ def _begins_turn(entry: Entry) -> bool:
 
 
 def anchor_of(summary: Entry) -> CompactionAnchor:
-    """A summary's metadata about the entries it covers."""
+    """Parses a summary's metadata."""
     meta = summary.meta
     return CompactionAnchor(meta.get("first_kept"), tuple(meta.get("prior") or ()), meta.get("pinned"))

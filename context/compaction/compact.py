@@ -1,7 +1,7 @@
-"""Carries out a compaction: older turns leave for the archive, and a summary replaces them.
+"""Carries out a compaction: archives older turns and replaces them with a summary.
 
 Pages, spans, the removal of the text and the summary are one transaction: after a kill at any moment, either the turns
-are in view or the summary is.
+or the summary are in view.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from memory.pages.types import ArchiveResult, OnPage
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from models.messages import Role
 
-if TYPE_CHECKING:  # receipts alone are light
+if TYPE_CHECKING:  # keeps the import of receipts light
     from context.assembly.view import BranchView
     from context.compaction.plan import CompactionPlan
     from context.compaction.projection import ProjectedCompaction
@@ -21,9 +21,9 @@ if TYPE_CHECKING:  # receipts alone are light
 
 
 class CompactionReceipt(Struct, frozen=True, kw_only=True):
-    """What a compaction did. `text` is the sentence for a person.
+    """Result of a compaction. `text` is the sentence for a person.
 
-    `tokens_before` and `tokens_after` are of the whole request. `summary_seq` is the seq of the summary, which is the
+    `tokens_before` and `tokens_after` count the whole request. `summary_seq` is the seq of the summary, which is the
     conversation's new leaf, and `summary_entry` its id.
     """
 
@@ -38,13 +38,13 @@ class CompactionReceipt(Struct, frozen=True, kw_only=True):
     summary_seq: int = 0
     summary_tokens: int = 0
     archived: str = ""  # the label in the archive
-    pages_in_view: int = 0  # of all the past, after it
-    page_tokens: int = 0  # what they cost
-    stands_for: int = 0  # what the words on them would cost as text
+    pages_in_view: int = 0  # number of pages in view after the compaction
+    page_tokens: int = 0  # their cost
+    stands_for: int = 0  # the cost of their text as text
 
 
 class StoredSummary(Struct, frozen=True):
-    """The summary's entry, and the archive of the entries (None where they had no text)."""
+    """The summary's entry, and the result of archiving the entries (None where they have no text)."""
 
     summary: Entry
     archived: ArchiveResult | None
@@ -53,17 +53,17 @@ class StoredSummary(Struct, frozen=True):
 def carry_out(
     memory: "Memory", projection: "ProjectedCompaction", *, on_page: OnPage | None, label: str = ""
 ) -> StoredSummary:
-    """Archives the entries that leave and appends the summary as a child of the leaf, in one transaction.
+    """Archives the leaving entries and appends the summary as a child of the leaf, in one transaction.
 
-    `label` is what the archive calls them, "" for the conversation's title and the entries. Raises OutOfDate.
+    `label` is their label in the archive; "" for the conversation's title and the ids of the entries. Raises OutOfDate.
     """
-    plan, occasion = projection.plan.entries, projection.plan.occasion
-    conversation, view = occasion.conversation, occasion.view
+    plan, inputs = projection.plan.entries, projection.plan.inputs
+    conversation, view = inputs.conversation, inputs.view
     assert conversation is not None
-    joined = archived_tokens(view) if plan.joins else 0
+    joined_tokens = archived_tokens(view) if plan.joins else 0
     draft = EntryDraft(
         conversation=conversation.seq,
-        parent=occasion.message.seq if occasion.message else occasion.leaf,
+        parent=inputs.message.seq if inputs.message else inputs.leaf,
         kind=EntryKind.SUMMARY,
         role=Role.USER,
         text=projection.text,
@@ -73,7 +73,7 @@ def carry_out(
                 "first_kept": plan.first_kept,
                 "prior": [] if plan.joins else [entry.seq for entry in view.summaries],
                 "pinned": plan.pinned.seq if plan.pinned else None,
-                "tokens": projection.plan.left + joined,
+                "tokens": projection.plan.left + joined_tokens,
             }
         ),
     )
@@ -83,19 +83,19 @@ def carry_out(
 
 
 def archived_tokens(view: "BranchView") -> int:
-    """Tokens of everything that the summaries in view cover, as it was sent in requests."""
+    """Tokens of all entries that the summaries in view cover, as sent in requests."""
     return sum(int(summary.meta.get("tokens") or 0) for summary in view.summaries)
 
 
-def receipt_of(projection: "ProjectedCompaction", done: StoredSummary, summary_tokens: int) -> CompactionReceipt:
-    """The figures of what was done, and the sentence for a person."""
-    plan, in_view = projection.plan.entries, projection.past.pages
+def receipt_of(projection: "ProjectedCompaction", stored: StoredSummary, summary_tokens: int) -> CompactionReceipt:
+    """Receipt of a finished compaction: its figures, and the sentence for a person."""
+    plan, in_view = projection.plan.entries, projection.history.pages
     before, after = projection.plan.before, projection.after
-    pages = len(done.archived.pages) if done.archived else 0
-    where = f"{_counted(pages, 'page')} of the archive" if pages else "the archive"
-    what = _counted(plan.turns, "older turn") if plan.turns else _counted(len(plan.leaving), "older tool result")
+    pages = len(stored.archived.pages) if stored.archived else 0
+    destination = f"{_counted(pages, 'page')} of the archive" if pages else "the archive"
+    moved = _counted(plan.turns, "older turn") if plan.turns else _counted(len(plan.leaving), "older tool result")
     text = (
-        f"{what} ({_counted(len(plan.leaving), 'entry', 'entries')}) left for {where}. The whole request: "
+        f"{moved} ({_counted(len(plan.leaving), 'entry', 'entries')}) left for {destination}. The whole request: "
         f"{before:,} → {after:,} tokens. A summary of {summary_tokens:,} stands in their place, and every word "
         "can be recalled."
     )
@@ -111,11 +111,11 @@ def receipt_of(projection: "ProjectedCompaction", done: StoredSummary, summary_t
         tokens_before=before,
         tokens_after=after,
         pages=pages,
-        vision_tokens=done.archived.vision_tokens if done.archived else 0,
-        summary_entry=done.summary.id,
-        summary_seq=done.summary.seq,
+        vision_tokens=stored.archived.vision_tokens if stored.archived else 0,
+        summary_entry=stored.summary.id,
+        summary_seq=stored.summary.seq,
         summary_tokens=summary_tokens,
-        archived=done.archived.label if done.archived else "",
+        archived=stored.archived.label if stored.archived else "",
         pages_in_view=in_view.count if in_view else 0,
         page_tokens=in_view.tokens if in_view else 0,
         stands_for=in_view.stands_for if in_view else 0,
@@ -127,5 +127,5 @@ def _label(conversation: Conversation, plan: "CompactionPlan") -> str:
     return f"{conversation.title or conversation.id} · {first.id} to {last.id}"
 
 
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _counted(number: int, singular: str, plural: str = "") -> str:
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"

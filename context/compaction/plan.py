@@ -1,4 +1,4 @@
-"""Chooses the turns that leave when a request passes the high water mark. Pure."""
+"""Selects the turns to archive when a request exceeds the high-water mark. Pure functions."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -9,15 +9,17 @@ from context.settings import ContextSettings
 from memory.records import Entry, EntryKind
 from models.messages import Role
 
-SUMMARY_PART = 0.12  # of what leaves, that its summary takes
+SUMMARY_PART = 0.12  # tokens of a summary, as a part of the tokens that leave
 SUMMARY_FLOOR = 60
 FRAME = 30  # tokens of zone B's frames and its reply
-NEARLY_FULL = 0.85  # of the budget: the last turn stays where the request is no fuller than this with it
+NEARLY_FULL = 0.85  # of the budget: the last turn stays where the request is within this with it
 
 
 class CompactionBudget(Struct, frozen=True):
-    """Tokens: `total` of a request, `fixed` outside the conversation (head and tail), of the summaries in view, and
-    `low`, the target after the compaction.
+    """Token budget of a compaction.
+
+    `total` of a request; `fixed` outside the conversation (head and tail); `summaries` in view; `low`, the target after
+    the compaction.
     """
 
     total: int
@@ -27,10 +29,10 @@ class CompactionBudget(Struct, frozen=True):
 
 
 class CompactionPlan(Struct, frozen=True):
-    """The entries that leave and those that stay. `pinned`: the running turn's question, kept though entries after it
-    leave.
+    """Entries that leave and entries that stay.
 
-    `joins`: the new summary replaces the summaries in view.
+    `pinned`: the running turn's question, kept even though entries after it leave. `joins`: the new summary replaces
+    the summaries in view.
     """
 
     leaving: tuple[Entry, ...]
@@ -43,8 +45,8 @@ class CompactionPlan(Struct, frozen=True):
     @property
     def first_kept(self) -> int | None:
         """The seq at which reading the branch stops."""
-        rest = [entry.seq for entry in self.kept if self.pinned is None or entry.seq != self.pinned.seq]
-        return min(rest) if rest else None
+        seqs = [entry.seq for entry in self.kept if self.pinned is None or entry.seq != self.pinned.seq]
+        return min(seqs) if seqs else None
 
 
 def turns_of(entries: Sequence[Entry]) -> list[tuple[Entry, ...]]:
@@ -58,56 +60,60 @@ def rounds_of(entries: Sequence[Entry]) -> list[tuple[Entry, ...]]:
 
 
 def _split(entries: Sequence[Entry], begins: Callable[[Entry], bool]) -> list[tuple[Entry, ...]]:
-    found: list[list[Entry]] = []
+    groups: list[list[Entry]] = []
     for entry in entries:
-        if begins(entry) or not found:
-            found.append([])
-        found[-1].append(entry)
-    return [tuple(one) for one in found]
+        if begins(entry) or not groups:
+            groups.append([])
+        groups[-1].append(entry)
+    return [tuple(group) for group in groups]
 
 
 def plan_entries(
     view: BranchView, tokens: Mapping[int, int], figures: CompactionBudget, settings: ContextSettings, *, running: bool
 ) -> CompactionPlan | None:
-    """Chooses whole turns, oldest first, down to the low water mark; None where nothing can leave.
+    """Selects whole turns, oldest first, down to the low-water mark; None where no turn can leave.
 
-    While a turn is `running` its question stays, and its own older rounds leave only where all older turns are not
-    enough.
+    The question of a `running` turn stays; its own older rounds leave only where all older turns are not enough.
     """
     turns = turns_of(view.entries)
     if not turns:
         return None
     current = turns.pop() if running else ()
-    weigh = _CostEstimate(tokens, figures, settings)
-    stay: list[tuple[Entry, ...]] = list(turns)
-    gone: list[tuple[Entry, ...]] = []
-    while stay and weigh.size(gone, [*stay, current]) > figures.low:
-        if gone and len(stay) == 1 and weigh.size(gone, [*stay, current]) <= figures.total * NEARLY_FULL:
-            break  # the last turn is what the next message is about
-        gone.append(stay.pop(0))
-    left_turns = len(gone)
+    estimate = _CostEstimate(tokens, figures, settings)
+    staying: list[tuple[Entry, ...]] = list(turns)
+    leaving: list[tuple[Entry, ...]] = []
+    while staying and estimate.size(leaving, [*staying, current]) > figures.low:
+        if leaving and len(staying) == 1 and estimate.size(leaving, [*staying, current]) <= figures.total * NEARLY_FULL:
+            break  # the next message is about the last turn
+        leaving.append(staying.pop(0))
+    leaving_turns = len(leaving)
     pinned: Entry | None = None
-    if current and weigh.size(gone, [*stay, current]) > figures.total * settings.high_water:
-        pinned, current = _shortened(current, gone, stay, weigh)
-    if not gone or weigh.size(gone, [*stay, current]) >= weigh.size([], [*gone, *stay, current]):
+    if current and estimate.size(leaving, [*staying, current]) > figures.total * settings.high_water:
+        pinned, current = _drop_older_rounds(current, leaving, staying, estimate)
+    if not leaving or estimate.size(leaving, [*staying, current]) >= estimate.size([], [*leaving, *staying, current]):
         return None
-    kept = tuple(entry for turn in [*stay, current] for entry in turn)
-    return weigh.plan(gone, kept, pinned, left_turns)
+    kept = tuple(entry for turn in [*staying, current] for entry in turn)
+    return estimate.plan(leaving, kept, pinned, leaving_turns)
 
 
-def _shortened(
-    current: tuple[Entry, ...], gone: list[tuple[Entry, ...]], stay: list[tuple[Entry, ...]], weigh: "_CostEstimate"
+def _drop_older_rounds(
+    current: tuple[Entry, ...],
+    leaving: list[tuple[Entry, ...]],
+    staying: list[tuple[Entry, ...]],
+    estimate: "_CostEstimate",
 ) -> tuple[Entry | None, tuple[Entry, ...]]:
-    """The running turn without its older rounds; the last round always stays."""
+    """Moves the running turn's older rounds to `leaving`; the last round always stays."""
     question, rounds = current[0], rounds_of(current[1:])
-    before = len(gone)
-    while len(rounds) > 1 and weigh.size(gone, [*stay, (question,), *rounds]) > weigh.low:
-        gone.append(rounds.pop(0))
-    shorter = (question, *(entry for one in rounds for entry in one))
-    return (question if len(gone) > before else None), shorter
+    before = len(leaving)
+    while len(rounds) > 1 and estimate.size(leaving, [*staying, (question,), *rounds]) > estimate.low:
+        leaving.append(rounds.pop(0))
+    shorter = (question, *(entry for round_ in rounds for entry in round_))
+    return (question if len(leaving) > before else None), shorter
 
 
 class _CostEstimate:
+    """Estimated tokens of a request and its summary after a compaction."""
+
     def __init__(self, tokens: Mapping[int, int], figures: CompactionBudget, settings: ContextSettings) -> None:
         self._tokens = tokens
         self._figures = figures
@@ -117,35 +123,35 @@ class _CostEstimate:
     def of(self, groups: Sequence[Sequence[Entry]]) -> int:
         return sum(self._tokens.get(entry.seq, 0) for group in groups for entry in group)
 
-    def limit(self, gone: Sequence[Sequence[Entry]]) -> int:
-        """The most tokens of a summary of these entries."""
-        most = min(self._settings.summary_tokens, max(SUMMARY_FLOOR, self._figures.total // 8))
-        return min(most, max(SUMMARY_FLOOR, int(self.of(gone) * SUMMARY_PART)))
+    def limit(self, leaving: Sequence[Sequence[Entry]]) -> int:
+        """Maximum tokens of a summary of these entries."""
+        ceiling = min(self._settings.summary_tokens, max(SUMMARY_FLOOR, self._figures.total // 8))
+        return min(ceiling, max(SUMMARY_FLOOR, int(self.of(leaving) * SUMMARY_PART)))
 
-    def joins(self, gone: Sequence[Sequence[Entry]]) -> bool:
+    def joins(self, leaving: Sequence[Sequence[Entry]]) -> bool:
         share = int(self._figures.total * self._settings.summaries_share)
-        return self._figures.summaries > 0 and self._figures.summaries + self.limit(gone) > share
+        return self._figures.summaries > 0 and self._figures.summaries + self.limit(leaving) > share
 
-    def size(self, gone: Sequence[Sequence[Entry]], stay: Sequence[Sequence[Entry]]) -> int:
+    def size(self, leaving: Sequence[Sequence[Entry]], staying: Sequence[Sequence[Entry]]) -> int:
         """Tokens of the request after these entries have left."""
-        if not gone:
-            return self._figures.fixed + self._figures.summaries + self.of(stay)
-        return self._figures.fixed + self._summaries(gone) + FRAME + self.of(stay)
+        if not leaving:
+            return self._figures.fixed + self._figures.summaries + self.of(staying)
+        return self._figures.fixed + self._summaries(leaving) + FRAME + self.of(staying)
 
-    def _summaries(self, gone: Sequence[Sequence[Entry]]) -> int:
-        if self.joins(gone):
-            return self.joined_limit(gone)
-        return self._figures.summaries + self.limit(gone)
+    def _summaries(self, leaving: Sequence[Sequence[Entry]]) -> int:
+        if self.joins(leaving):
+            return self.joined_limit(leaving)
+        return self._figures.summaries + self.limit(leaving)
 
-    def joined_limit(self, gone: Sequence[Sequence[Entry]]) -> int:
-        """The most tokens of a summary that replaces earlier ones, within the summaries' share."""
+    def joined_limit(self, leaving: Sequence[Sequence[Entry]]) -> int:
+        """Maximum tokens of a summary that replaces earlier ones, within the summaries' share."""
         share = int(self._figures.total * self._settings.summaries_share)
-        return max(self.limit(gone), min(2 * self._settings.summary_tokens, int(share * 0.6)))
+        return max(self.limit(leaving), min(2 * self._settings.summary_tokens, int(share * 0.6)))
 
     def plan(
-        self, gone: Sequence[Sequence[Entry]], kept: tuple[Entry, ...], pinned: Entry | None, turns: int
+        self, leaving: Sequence[Sequence[Entry]], kept: tuple[Entry, ...], pinned: Entry | None, turns: int
     ) -> CompactionPlan:
-        joins = self.joins(gone)
-        limit = self.joined_limit(gone) if joins else self.limit(gone)
-        leaving = tuple(entry for group in gone for entry in group)
-        return CompactionPlan(leaving, kept, pinned, limit, joins, turns)
+        joins = self.joins(leaving)
+        limit = self.joined_limit(leaving) if joins else self.limit(leaving)
+        entries = tuple(entry for group in leaving for entry in group)
+        return CompactionPlan(entries, kept, pinned, limit, joins, turns)

@@ -1,4 +1,4 @@
-"""Preview of a compaction: its figures, for a person to agree to."""
+"""Preview of a compaction: the figures shown for confirmation."""
 
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 class CompactionPreview(Struct, frozen=True, kw_only=True):
-    """Figures of a compaction. Tokens are of the request, except `text_tokens` of the text that will be archived and
-    `vision_tokens` of its pages. `tokens_after` is an estimate.
+    """Figures of a planned compaction.
+
+    Tokens count the request, except `text_tokens` (the text to be archived) and `vision_tokens` (its pages).
+    `tokens_after` is an estimate.
     """
 
     entries: int
@@ -31,7 +33,7 @@ class CompactionPreview(Struct, frozen=True, kw_only=True):
 
 
 def preview_of(compaction: "PlannedCompaction", expected: "ArchiveEstimate") -> CompactionPreview:
-    """The preview of a plan. `expected` is the estimate for archiving its entries."""
+    """Preview of a plan. `expected` is the estimate for archiving its entries."""
     plan, before = compaction.entries, compaction.before
     return CompactionPreview(
         entries=len(plan.leaving),
@@ -48,7 +50,7 @@ def preview_of(compaction: "PlannedCompaction", expected: "ArchiveEstimate") -> 
 
 
 def modes_for(cells: int, archive: ArchiveSettings) -> list[Mode]:
-    """The pages that fill so many cells: full ones, and the smallest that holds the rest."""
+    """Modes of the pages for `cells` cells: full pages, and the smallest page that holds the rest."""
     mode = mode_named(archive.mode, archive.dense)
     full, rest = divmod(cells, mode.capacity)
     last = next((smaller for smaller in mode.smaller if rest <= smaller.capacity), mode)

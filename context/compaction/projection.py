@@ -1,7 +1,7 @@
-"""A planned compaction, and the request's past after it: the summary, and the pages that show the oldest turns.
+"""Plan of a compaction, and the projected history after it: the summary, and the pages that show the oldest turns.
 
-It is planned once: `Context.assemble` plans the one that a request needs, `Context.plan_compaction` the one that a
-person asks for; `Context.compact` carries both out.
+`Context.assemble` plans a compaction that a request needs, `Context.plan_compaction` one that a person requests;
+`Context.compact` carries out both.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,39 +25,39 @@ from models.chat.port import Profile
 from models.fence import SAMPLE_NONCE, label, neutralise, reference
 from models.messages import Role
 
-if TYPE_CHECKING:  # it imports what a request is made of
+if TYPE_CHECKING:  # import cycle
     from context.state import ContextState
 
 
 class CompactionInputs(Struct, frozen=True, kw_only=True):
-    """What a compaction is planned for: a branch, what is in view of it, and what else the request holds.
+    """Inputs of a compaction: a branch, its view, and the other parts of the request.
 
-    `fixed` counts the tokens outside the conversation, `tail` those of `message`, the question that is being sent.
+    `fixed` counts the tokens outside the conversation, `tail` the tokens of `message`, the question being sent.
     """
 
     conversation: Conversation | None
     leaf: int | None
     view: BranchView
-    past: HistoryZones
+    history: HistoryZones
     fixed: int
     message: Entry | None = None
     tail: int = 0
-    low: int  # tokens that the request should have afterwards
+    low: int  # target tokens of the request after the compaction
     running: bool
     profile: Profile
     budget: Budget
-    page_room: int  # tokens that pages may take of a request
+    page_room: int  # maximum tokens of pages in a request
     begin: ChapterStart | None = None  # where the pages of the current epoch begin
 
 
 class PlannedCompaction(Struct, frozen=True, kw_only=True):
-    """What a compaction will do: where, which entries leave, and the figures of the request."""
+    """Planned compaction: its inputs, the entries that leave, and the request's figures."""
 
-    occasion: CompactionInputs
+    inputs: CompactionInputs
     entries: CompactionPlan
-    tokens: Mapping[int, int]  # by entry in view, the message among them
+    tokens: Mapping[int, int]  # by entry in view, the message included
     before: int  # tokens of the whole request
-    more_pages: int  # tokens that pages in view will take beyond today's
+    more_pages: int  # tokens that pages in view will take beyond the present ones
 
     @property
     def left(self) -> int:
@@ -67,102 +67,107 @@ class PlannedCompaction(Struct, frozen=True, kw_only=True):
     @property
     def beside(self) -> int:
         """Tokens of the request without summaries and pages, once the entries have left."""
-        return self.occasion.fixed + self._of(self.entries.kept)
+        return self.inputs.fixed + self._of(self.entries.kept)
 
     def _of(self, entries: Sequence[Entry]) -> int:
         return sum(self.tokens.get(entry.seq, 0) for entry in entries)
 
 
 class ProjectedCompaction(Struct, frozen=True):
-    """A plan with its summary's text, and the past as the next request will show it."""
+    """A plan, the text of its summary, and the history as the next request will show it."""
 
     plan: PlannedCompaction
     text: Cleared
-    past: HistoryZones
+    history: HistoryZones
 
     @property
     def after(self) -> int:
         """Tokens of the whole request after the compaction."""
-        return self.plan.beside + sum(tokens for _, tokens in self.past.summaries)
+        return self.plan.beside + sum(tokens for _, tokens in self.history.summaries)
 
 
-def plan_compaction(occasion: CompactionInputs, settings: ContextSettings) -> PlannedCompaction | None:
-    """The plan; None where nothing can leave."""
-    past, view, message = occasion.past, occasion.view, occasion.message
-    tokens = dict(tokens_by_entry(past))
-    fixed = occasion.fixed
+def plan_compaction(inputs: CompactionInputs, settings: ContextSettings) -> PlannedCompaction | None:
+    """Plans a compaction; None where no entry can leave."""
+    history, view, message = inputs.history, inputs.view, inputs.message
+    tokens = dict(tokens_by_entry(history))
+    fixed = inputs.fixed
     if message is None:
-        fixed += occasion.tail
+        fixed += inputs.tail
     else:
-        tokens[message.seq] = occasion.tail
+        tokens[message.seq] = inputs.tail
         view = BranchView(view.summaries, (*view.entries, message), view.further)
-    summaries = sum(count for _, count in past.summaries)
-    pages = _expected_pages(occasion.page_room, past)
-    figures = CompactionBudget(occasion.budget.total, fixed + pages, summaries - past.page_tokens, occasion.low)
-    entries = plan_entries(view, tokens, figures, settings, running=occasion.running)
+    summaries = sum(count for _, count in history.summaries)
+    pages = _expected_pages(inputs.page_room, history)
+    figures = CompactionBudget(inputs.budget.total, fixed + pages, summaries - history.page_tokens, inputs.low)
+    entries = plan_entries(view, tokens, figures, settings, running=inputs.running)
     if entries is None:
         return None
     return PlannedCompaction(
-        occasion=occasion,
+        inputs=inputs,
         entries=entries,
         tokens=tokens,
-        before=occasion.fixed + occasion.tail + past.tokens,
-        more_pages=pages - past.page_tokens,
+        before=inputs.fixed + inputs.tail + history.tokens,
+        more_pages=pages - history.page_tokens,
     )
 
 
 def project(
-    bench: "ContextState",
+    components: "ContextState",
     plan: PlannedCompaction,
     counting: MessageCounter,
     shown: Sequence[Entry] = (),
     *,
-    asks: bool = False,
+    question_follows: bool = False,
 ) -> ProjectedCompaction:
-    """The plan's summary, and the past with the entries `shown` after it. `asks`: a user's message comes next."""
-    reader, occasion, entries = bench.past, plan.occasion, plan.entries
-    view = occasion.view
+    """Projects the history after the plan: its summary, then the entries `shown`.
+
+    `question_follows`: a user's message comes next.
+    """
+    reader, inputs, entries = components.history, plan.inputs, plan.entries
+    view = inputs.view
     text = _summary_text(entries, view, reader.text_of, counting)
-    said = {} if entries.joins else {entry.seq: reader.text_of(entry) for entry in view.summaries}
-    said[TO_COME] = text
-    summaries = sum(map(counting.text, said.values()))
-    standing = bench.pages.chosen(
+    summary_texts = {} if entries.joins else {entry.seq: reader.text_of(entry) for entry in view.summaries}
+    summary_texts[TO_COME] = text
+    summary_tokens = sum(map(counting.text, summary_texts.values()))
+    selection = components.pages.choose(
         PageRequest(
-            leaf=occasion.leaf,
+            leaf=inputs.leaf,
             in_view=view.seqs,
-            summaries=tuple(said),
+            summaries=tuple(summary_texts),
             leaving=entries.leaving,
-            profile=occasion.profile,
-            begin=occasion.begin,
+            profile=inputs.profile,
+            begin=inputs.begin,
             counting=counting,
-            nominal=occasion.page_room,
-            room=page_room(occasion.page_room, occasion.budget, plan.beside + summaries),
+            nominal=inputs.page_room,
+            room=page_room(inputs.page_room, inputs.budget, plan.beside + summary_tokens),
         )
     )
-    pages = tuple(zip(standing.pages, bench.pages.drawn(standing.pages), strict=True))
-    texts = [text for seq, text in said.items() if seq not in standing.hidden]
-    past = reader.past_of(texts, shown, counting, asks=asks, pages=pages, nonce=SAMPLE_NONCE)
-    return ProjectedCompaction(plan, text, past)
+    pages = tuple(zip(selection.pages, components.pages.draw(selection.pages), strict=True))
+    texts = [text for seq, text in summary_texts.items() if seq not in selection.hidden]
+    history = reader.zones_of(
+        texts, shown, counting, question_follows=question_follows, pages=pages, nonce=SAMPLE_NONCE
+    )
+    return ProjectedCompaction(plan, text, history)
 
 
 def _summary_text(
     plan: CompactionPlan, view: BranchView, text_of: Callable[[Entry], str], counting: MessageCounter
 ) -> Cleared:
-    said = [
+    entries = [
         SummaryEntry(
             reference(entry.id), label(entry.speaker or entry.role.value), entry.role is Role.USER, entry.time, text
         )
         for entry in plan.leaving
         if (text := neutralise(clear(text_of(entry), TextSource.OTHER)))
     ]
-    before = [text_of(entry) for entry in view.summaries] if plan.joins else []
-    text = summarise(said, plan.summary_limit, counting.text, before=before)
+    earlier = [text_of(entry) for entry in view.summaries] if plan.joins else []
+    text = summarise(entries, plan.summary_limit, counting.text, before=earlier)
     if view.further:
         text += "\nEntries before these are found by search."
     return clear(text, TextSource.OTHER)
 
 
-def _expected_pages(room: int, past: HistoryZones) -> int:
-    """Tokens that pages will roughly take once older turns have left: at most half of what they show."""
-    turns = sum(tokens for _, tokens in past.turns)
-    return min(room, past.page_tokens + turns // 2)
+def _expected_pages(room: int, history: HistoryZones) -> int:
+    """Estimated tokens of pages after the compaction: at most half of the text that they show."""
+    turns = sum(tokens for _, tokens in history.turns)
+    return min(room, history.page_tokens + turns // 2)

@@ -1,6 +1,6 @@
 """Extractive summary of older turns: their own sentences, each with its entry. No model is called.
 
-It keeps the first and the last question, decisions, open points, and the names, figures, dates and paths mentioned.
+Keeps the first and the last question, decisions, open points, and the names, figures, dates and paths mentioned.
 """
 
 import re
@@ -10,15 +10,15 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from context.sources.conditions import found
+from context.sources.conditions import entities_in
 from foundation.text.folding import UNSPACED
 from foundation.text.sentences import is_question, sentences
 
 CountTokens = Callable[[str], int]
 
 LONGEST_LINE = 220  # characters
-MOST_SENTENCES = 4000  # looked at in one compaction
-CARRIED_SHARE = 0.4  # of the summary, for what earlier ones said
+MOST_SENTENCES = 4000  # scored in one compaction
+CARRIED_SHARE = 0.4  # of the summary, for lines of earlier summaries
 FACTS_SHARE = 0.25  # of the summary, for names and figures
 
 _DECIDED = re.compile(
@@ -39,108 +39,109 @@ _ASK = re.compile(r"(?:First|Last) asked")
 _BEFORE = "Before that:"
 _FACTS = "Spoken of: "
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_SHORTEST = 8  # columns of a sentence that says something: a Chinese character fills two
+_SHORTEST = 8  # columns of a meaningful sentence: a Chinese character fills two
 _KINDS = ("flight_number", "date", "money", "email", "url", "file_path")
 
 
 class SummaryEntry(Struct, frozen=True):
-    """An entry to be summarised: its id, speaker, time and text."""
+    """An entry to be summarised."""
 
     ref: str
     speaker: str
-    asked: bool  # a user's own message
+    by_user: bool  # a message of the user
     time: datetime
     text: str
 
 
 class _Line(Struct, frozen=True):
-    place: int
+    index: int
     ref: str
     speaker: str
-    asked: bool
+    by_user: bool
     text: str
     weight: float  # of the sentence by itself
     recency: float
 
 
-def summarise(said: Sequence[SummaryEntry], limit: int, count: CountTokens, *, before: Sequence[str] = ()) -> str:
+def summarise(entries: Sequence[SummaryEntry], limit: int, count: CountTokens, *, before: Sequence[str] = ()) -> str:
     """Summarises the entries in at most `limit` tokens. `before`: texts of earlier summaries that this one replaces.
 
-    Gives at least its first line, however small the limit.
+    Returns at least the first line, however small the limit.
     """
-    head = _heading(said)
+    head = _heading(entries)
     lines = [head]
     longest = max(60, min(LONGEST_LINE, limit))
     carried = _carried(before, int(limit * CARRIED_SHARE), longest, count)
     room = limit - count(head) - sum(count(line) + 1 for line in carried)
-    asks = [one for one in said if one.asked and one.text.strip()]
-    if asks:
-        room = _add(lines, _ask("First asked", asks[0], longest), room, count)
-        if len(asks) > 1:
-            room = _add(lines, _ask("Last asked", asks[-1], longest), room, count)
+    questions = [entry for entry in entries if entry.by_user and entry.text.strip()]
+    if questions:
+        room = _append_if_fits(lines, _question_line("First asked", questions[0], longest), room, count)
+        if len(questions) > 1:
+            room = _append_if_fits(lines, _question_line("Last asked", questions[-1], longest), room, count)
     facts_room = int(room * FACTS_SHARE)
-    told = list(_scored(said, longest))
+    scored = list(_scored(entries, longest))
     room -= facts_room
-    decided = [line for line in told if _DECIDED.search(line.text)]
+    decided = [line for line in scored if _DECIDED.search(line.text)]
     room -= _section(lines, "Decided:", decided, room // 2, count)
     used = set(lines)
-    open_lines = [line for line in told if _is_open(line) and _shown(line) not in used]
+    open_lines = [line for line in scored if _is_open(line) and _shown(line) not in used]
     room -= _section(lines, "Open:", open_lines, room // 2, count)
     used = set(lines)
-    rest = [line for line in told if line.weight >= 1 and _shown(line) not in used]
-    room -= _section(lines, "Said:", rest, room, count)
-    _add(lines, _facts(said, before, room + facts_room, count), room + facts_room, count)
+    remaining = [line for line in scored if line.weight >= 1 and _shown(line) not in used]
+    room -= _section(lines, "Said:", remaining, room, count)
+    _append_if_fits(lines, _facts(entries, before, room + facts_room, count), room + facts_room, count)
     return "\n".join([*lines, *carried])
 
 
-def _heading(said: Sequence[SummaryEntry]) -> str:
-    if not said:
+def _heading(entries: Sequence[SummaryEntry]) -> str:
+    if not entries:
         return "Earlier in this conversation."
-    first, last = (f"{one.time:%Y-%m-%d}" for one in (said[0], said[-1]))
+    first, last = (f"{entry.time:%Y-%m-%d}" for entry in (entries[0], entries[-1]))
     days = first if first == last else f"{first} to {last}"
-    return f"Earlier ({days}; {len(said)} entries, archived: recall a reference for the exact words)."
+    return f"Earlier ({days}; {len(entries)} entries, archived: recall a reference for the exact words)."
 
 
-def _ask(label: str, one: SummaryEntry, longest: int) -> str:
-    return f"{label}: “{_cut(' '.join(one.text.split()), longest)}” [{one.ref}]"
+def _question_line(label: str, entry: SummaryEntry, longest: int) -> str:
+    return f"{label}: “{_cut(' '.join(entry.text.split()), longest)}” [{entry.ref}]"
 
 
-def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, count: CountTokens) -> int:
-    """Adds the best lines that fit `most` tokens, in chronological order; gives their tokens."""
+def _section(lines: list[str], title: str, candidates: Iterable[_Line], limit: int, count: CountTokens) -> int:
+    """Appends the best lines that fit `limit` tokens, in chronological order; returns their tokens."""
     chosen: list[_Line] = []
-    used = count(title) + 1
-    for line in sorted(found, key=lambda line: -(line.weight + line.recency)):
+    used_tokens = count(title) + 1
+    for line in sorted(candidates, key=lambda line: -(line.weight + line.recency)):
         tokens = count(_shown(line)) + 1
-        if used + tokens <= most:
+        if used_tokens + tokens <= limit:
             chosen.append(line)
-            used += tokens
+            used_tokens += tokens
     if not chosen:
         return 0
     lines.append(title)
-    lines += [_shown(line) for line in sorted(chosen, key=lambda line: line.place)]
-    return used
+    lines += [_shown(line) for line in sorted(chosen, key=lambda line: line.index)]
+    return used_tokens
 
 
-def _carried(before: Sequence[str], most: int, longest: int, count: CountTokens) -> list[str]:
-    """Lines of earlier summaries in `most` tokens: questions and decisions first, then the newest."""
-    room = most - count(_BEFORE) - 1
-    found = [line for text in before for line in text.split("\n") if _REFERENCE.search(line)]
+def _carried(before: Sequence[str], limit: int, longest: int, count: CountTokens) -> list[str]:
+    """Lines of earlier summaries within `limit` tokens: questions and decisions first, then the newest."""
+    room = limit - count(_BEFORE) - 1
+    earlier = [line for text in before for line in text.split("\n") if _REFERENCE.search(line)]
     ranked = sorted(
-        range(len(found)), key=lambda n: (_ASK.match(found[n]) is None, -bool(_DECIDED.search(found[n])), -n)
+        range(len(earlier)), key=lambda n: (_ASK.match(earlier[n]) is None, -bool(_DECIDED.search(earlier[n])), -n)
     )
-    kept: dict[int, str] = {}
+    chosen: dict[int, str] = {}
     for n in ranked:
-        reference = _REFERENCE.search(found[n])
-        words = _REFERENCE.sub("", found[n]).strip()
-        line = f"{_cut(words, longest)} {reference.group()}" if reference else words
+        reference = _REFERENCE.search(earlier[n])
+        text = _REFERENCE.sub("", earlier[n]).strip()
+        line = f"{_cut(text, longest)} {reference.group()}" if reference else text
         tokens = count(line) + 1
-        if tokens <= room and line not in kept.values():
-            kept[n] = line
+        if tokens <= room and line not in chosen.values():
+            chosen[n] = line
             room -= tokens
-    return [_BEFORE, *(kept[n] for n in sorted(kept))] if kept else []
+    return [_BEFORE, *(chosen[n] for n in sorted(chosen))] if chosen else []
 
 
-def _add(lines: list[str], line: str, room: int, count: CountTokens) -> int:
+def _append_if_fits(lines: list[str], line: str, room: int, count: CountTokens) -> int:
+    """Appends the line where it fits; returns the room that remains."""
     tokens = count(line) + 1
     if not line or tokens > room:
         return room
@@ -148,20 +149,22 @@ def _add(lines: list[str], line: str, room: int, count: CountTokens) -> int:
     return room - tokens
 
 
-def _scored(said: Sequence[SummaryEntry], longest: int) -> Iterator[_Line]:
+def _scored(entries: Sequence[SummaryEntry], longest: int) -> Iterator[_Line]:
     seen: set[str] = set()
-    place = 0
-    for n, one in enumerate(said):
-        for sentence in _sentences(one.text):
+    index = 0
+    for n, entry in enumerate(entries):
+        for sentence in _sentences(entry.text):
             key = sentence.casefold()
             if key in seen:
                 continue
             seen.add(key)
-            place += 1
-            if place > MOST_SENTENCES:
+            index += 1
+            if index > MOST_SENTENCES:
                 return
             shown = _cut(sentence, longest)
-            yield _Line(place, one.ref, one.speaker, one.asked, shown, _weight(sentence, one), n / len(said))
+            yield _Line(
+                index, entry.ref, entry.speaker, entry.by_user, shown, _weight(sentence, entry), n / len(entries)
+            )
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -172,8 +175,8 @@ def _sentences(text: str) -> Iterator[str]:
             yield line
 
 
-def _weight(sentence: str, one: SummaryEntry) -> float:
-    score = 1.0 if one.asked else 0.0
+def _weight(sentence: str, entry: SummaryEntry) -> float:
+    score = 1.0 if entry.by_user else 0.0
     score += 3.0 if _DECIDED.search(sentence) else 0.0
     score += 2.0 if _OPEN.search(sentence) else 0.0
     score += 1.5 if _NUMBER.search(sentence) else 0.0
@@ -185,23 +188,23 @@ def _weight(sentence: str, one: SummaryEntry) -> float:
 
 
 def _is_open(line: _Line) -> bool:
-    return bool(_OPEN.search(line.text)) or (line.asked and is_question(line.text))
+    return bool(_OPEN.search(line.text)) or (line.by_user and is_question(line.text))
 
 
-def _facts(said: Sequence[SummaryEntry], before: Sequence[str], room: int, count: CountTokens) -> str:
+def _facts(entries: Sequence[SummaryEntry], before: Sequence[str], room: int, count: CountTokens) -> str:
     """Names, figures, dates and paths, the most frequent first, those of earlier summaries included."""
-    seen: Counter[str] = Counter()
-    told = [line for text in before for line in text.split("\n") if line.startswith(_FACTS)]
-    seen.update(fact for line in told for fact in line.removeprefix(_FACTS).split(" · "))
-    for one in said:
-        text = one.text[:20_000]
+    counts: Counter[str] = Counter()
+    fact_lines = [line for text in before for line in text.split("\n") if line.startswith(_FACTS)]
+    counts.update(fact for line in fact_lines for fact in line.removeprefix(_FACTS).split(" · "))
+    for entry in entries:
+        text = entry.text[:20_000]
         for kind in _KINDS:
-            seen.update(found(kind, text))
-        seen.update(match.group() for match in _NAME.finditer(text))
-        seen.update(match.group() for match in _HASH.finditer(text))
-        seen.update(number for number in (m.group().rstrip(".,:") for m in _NUMBER.finditer(text)) if len(number) > 2)
+            counts.update(entities_in(kind, text))
+        counts.update(match.group() for match in _NAME.finditer(text))
+        counts.update(match.group() for match in _HASH.finditer(text))
+        counts.update(number for number in (m.group().rstrip(".,:") for m in _NUMBER.finditer(text)) if len(number) > 2)
     line = ""
-    for fact, _ in seen.most_common(60):
+    for fact, _ in counts.most_common(60):
         if len(fact) > 120 or fact in line:
             continue
         longer = f"{line} · {fact}" if line else _FACTS + fact

@@ -1,4 +1,4 @@
-"""The conversation layer: summaries and pages (zone B), then entries exactly as they were sent (zone C)."""
+"""Conversation layer: summaries and pages (zone B), then entries exactly as they were sent (zone C)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +25,7 @@ PAGES = (
 
 
 class PastMessage(Struct, frozen=True):
-    """A message of the history. `entry` is its entry's seq; None for one that only keeps the roles alternating."""
+    """A message of the history. `entry` is its entry's seq; None for a filler that keeps the roles alternating."""
 
     message: Message
     entry: int | None = None
@@ -38,8 +38,8 @@ def past_pieces(summaries: Sequence[str], pages: Sequence[tuple[Image, Text]], n
     ]
     if pages:
         parts.append(("pages", Text(PAGES, "pages", nonce)))
-    for image, words in pages:
-        parts += [("pages", image), ("pages", Text(words.text, words.injected, nonce))]
+    for image, caption in pages:
+        parts += [("pages", image), ("pages", Text(caption.text, caption.injected, nonce))]
     return tuple(MessagePiece(Layer.CONVERSATION, source, part) for source, part in parts)
 
 
@@ -51,50 +51,51 @@ def reply_to_past(*, pages: bool) -> Message:
 def turn_messages(
     entries: Iterable[Entry], text_of: Callable[[Entry], str], overlay: Mapping[int, Message]
 ) -> tuple[PastMessage, ...]:
-    """Zone C. What a chat template may refuse is repaired: two questions in a row, a call without a result."""
-    found: list[PastMessage] = []
-    waiting: dict[str, ToolCall] = {}
+    """Messages of zone C. Repairs sequences that a chat template may refuse: two questions in a row, a call without a
+    result."""
+    messages: list[PastMessage] = []
+    pending: dict[str, ToolCall] = {}
     for entry in entries:
         message = overlay.get(entry.seq) or message_of(entry, text_of(entry))
         if message is None:
             continue
         if message.role is Role.TOOL:
             result = message.parts[0]
-            if not isinstance(result, ToolResult) or waiting.pop(result.call_id, None) is None:
+            if not isinstance(result, ToolResult) or pending.pop(result.call_id, None) is None:
                 continue  # its call is not in view
         else:
-            found += _not_run(waiting)
-            found += _between(found, message)
-        waiting |= {part.id: part for part in message.parts if isinstance(part, ToolCall)}
-        found.append(PastMessage(message, entry.seq))
-    return (*found, *_not_run(waiting))
+            messages += _missing_results(pending)
+            messages += _separator(messages, message)
+        pending |= {part.id: part for part in message.parts if isinstance(part, ToolCall)}
+        messages.append(PastMessage(message, entry.seq))
+    return (*messages, *_missing_results(pending))
 
 
-def before_next(past: Sequence[PastMessage]) -> tuple[PastMessage, ...]:
-    """The messages needed between the history and a user's next message."""
-    if past and past[-1].message.role is Role.USER:
+def before_next(history: Sequence[PastMessage]) -> tuple[PastMessage, ...]:
+    """Filler messages needed between the history and the user's next message."""
+    if history and history[-1].message.role is Role.USER:
         return (PastMessage(Message(Role.ASSISTANT, (Text(NO_ANSWER),))),)
     return ()
 
 
-def _between(past: Sequence[PastMessage], message: Message) -> tuple[PastMessage, ...]:
+def _separator(history: Sequence[PastMessage], message: Message) -> tuple[PastMessage, ...]:
     if message.role is Role.USER:
-        return before_next(past)
-    if not past:
+        return before_next(history)
+    if not history:
         return (PastMessage(Message(Role.USER, (Text(GOES_ON),))),)
     return ()
 
 
-def _not_run(waiting: dict[str, ToolCall]) -> list[PastMessage]:
+def _missing_results(pending: dict[str, ToolCall]) -> list[PastMessage]:
     missing = [
-        PastMessage(Message(Role.TOOL, (ToolResult(call.id, call.name, NOT_RUN, True),))) for call in waiting.values()
+        PastMessage(Message(Role.TOOL, (ToolResult(call.id, call.name, NOT_RUN, True),))) for call in pending.values()
     ]
-    waiting.clear()
+    pending.clear()
     return missing
 
 
 def message_of(entry: Entry, text: str) -> Message | None:
-    """The message as it was sent; None for an entry that is none (a summary, a page, an empty one)."""
+    """The message as it was sent; None for an entry that is no message (a summary, a page, an empty entry)."""
     match entry.kind, entry.role:
         case EntryKind.MESSAGE, Role.USER:
             parts: tuple[MessagePart, ...] = (*entry.sent, Text(text)) if text or not entry.sent else entry.sent
@@ -105,7 +106,7 @@ def message_of(entry: Entry, text: str) -> Message | None:
                 return Message(Role.ASSISTANT, (Text(NO_ANSWER),))
             return Message(Role.ASSISTANT, ((Text(text),) if text else ()) + calls)
         case EntryKind.MESSAGE, Role.SYSTEM:
-            return None  # an import's own instructions are not ours
+            return None  # instructions of an imported conversation do not apply
         case EntryKind.TOOL_RESULT, _:
             meta = entry.meta
             shown = str(meta.get("shown", text))
@@ -126,11 +127,11 @@ class _StoredCall(Struct):
 
 
 def _calls(entry: Entry) -> tuple[ToolCall, ...]:
-    """An answer's tool calls. Imported metadata may hold anything under that name: what is no call is skipped."""
-    given: object = entry.meta.get("tool_calls")
-    found: list[ToolCall] = []
-    for value in cast("list[object]", given) if isinstance(given, list) else ():
+    """Tool calls of an answer. Imported metadata may hold anything under that key: invalid values are skipped."""
+    stored: object = entry.meta.get("tool_calls")
+    calls: list[ToolCall] = []
+    for value in cast("list[object]", stored) if isinstance(stored, list) else ():
         with suppress(msgspec.ValidationError):
             call = msgspec.convert(value, _StoredCall)
-            found.append(ToolCall(call.id, call.name, call.arguments))
-    return tuple(found)
+            calls.append(ToolCall(call.id, call.name, call.arguments))
+    return tuple(calls)

@@ -1,4 +1,4 @@
-"""The message layer: recalled passages, attachments, and the message itself."""
+"""Message layer: recalled passages, attachments, and the message itself."""
 
 import hashlib
 import mimetypes
@@ -26,16 +26,16 @@ from models.ocr.open import installed_engine
 from models.ocr.port import OcrEngine
 
 ReadImage = Callable[[bytes], str]
-"""Gives the words in a picture; "" where it finds none."""
+"""Returns the text in an image; "" where it finds none."""
 
 MOST_BYTES = 20_000_000
-CACHED_PICTURES = 8  # their texts: one request may be assembled more than once
-MOST_PIXELS = 40_000_000  # a picture larger than this may be a bomb
+CACHED_PICTURES = 8  # OCR results, since one request may be assembled more than once
+MOST_PIXELS = 40_000_000  # a larger image may be a decompression bomb
 _IMAGES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
 
 
 class LoadedAttachment(Struct, frozen=True):
-    """An attachment as a part of the tail, the kinds that a condition may name, and a notice for the person."""
+    """An attachment as a piece of the tail, its kinds for conditions, and a notice for the person."""
 
     piece: MessagePiece
     kinds: frozenset[str]
@@ -62,16 +62,16 @@ def load_attachment(path: Path) -> Attachment:
 
 
 def media_type_of(name: str, data: bytes) -> str:
-    """By the first bytes for a picture, else by the file's name, else text where it is UTF-8."""
-    for begins, media_type in _IMAGES.items():
-        if data.startswith(begins) and (begins != b"RIFF" or data[8:12] == b"WEBP"):
+    """Media type by the first bytes for an image, else by the file's name; text/plain where neither tells it."""
+    for signature, media_type in _IMAGES.items():
+        if data.startswith(signature) and (signature != b"RIFF" or data[8:12] == b"WEBP"):
             return media_type
     guessed, _ = mimetypes.guess_type(name)
     return guessed or "text/plain"
 
 
 def load_for_model(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) -> LoadedAttachment:
-    """The attachment as the model sees it. Raises BadAttachment for what is neither text nor a picture."""
+    """Converts an attachment to a piece for the model. Raises BadAttachment where it is neither text nor an image."""
     if attachment.media_type.startswith("image/") and attachment.media_type != "image/svg+xml":
         return _picture(attachment, vision, read_image)
     try:
@@ -84,9 +84,9 @@ def load_for_model(attachment: Attachment, *, vision: bool, read_image: ReadImag
         ) from error
     value = _json(attachment, text)
     if value is None:
-        return LoadedAttachment(_words(attachment, text), frozenset({"any", "text"}))
+        return LoadedAttachment(_text_piece(attachment, text), frozenset({"any", "text"}))
     kinds = {"any", "json"} | ({"calendar"} if events_in(value[0]) else set[str]())
-    return LoadedAttachment(_words(attachment, readable(value[0])), frozenset(kinds))
+    return LoadedAttachment(_text_piece(attachment, readable(value[0])), frozenset(kinds))
 
 
 def _json(attachment: Attachment, text: str) -> tuple[Any] | None:
@@ -95,11 +95,11 @@ def _json(attachment: Attachment, text: str) -> tuple[Any] | None:
     try:
         return (msgspec.json.decode(text),)
     except (msgspec.DecodeError, RecursionError):
-        return None  # shown as it is written
+        return None  # sent as plain text
 
 
-def _words(attachment: Attachment, text: str) -> MessagePiece:
-    shown = f"{one_line(attachment.name)}\n{text}"  # private tags stay: what is stored is cleared by them
+def _text_piece(attachment: Attachment, text: str) -> MessagePiece:
+    shown = f"{one_line(attachment.name)}\n{text}"  # private tags stay: storing removes the text between them
     return MessagePiece(Layer.MESSAGE, f"attachment {attachment.name}", Text(shown, injected="attachment"))
 
 
@@ -109,12 +109,12 @@ def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None)
     if vision:
         image = Image(attachment.data, attachment.media_type, width, height, name)
         return LoadedAttachment(MessagePiece(Layer.MESSAGE, source, image), kinds)
-    words = read_image(attachment.data).strip() if read_image else ""
-    if words:
+    ocr_text = read_image(attachment.data).strip() if read_image else ""
+    if ocr_text:
         notice = FileNotice(
             "info", f"{name}: this model cannot see it; the words in it, read by OCR, go with the message."
         )
-        text = f"{one_line(name)} (a picture of {width}×{height} pixels; its words, as read by OCR)\n{words}"
+        text = f"{one_line(name)} (a picture of {width}×{height} pixels; its words, as read by OCR)\n{ocr_text}"
     else:
         why = "no words were found in it" if read_image else "no OCR engine is installed"
         text = f"{one_line(name)}: a picture of {width}×{height} pixels. This model cannot see it, and {why}."
@@ -140,45 +140,45 @@ def _size(attachment: Attachment) -> tuple[int, int]:
 
 
 def recalled_pieces(recalled: Sequence[RecalledSpan]) -> tuple[MessagePiece, ...]:
-    """Each recalled passage, under its reference."""
+    """One piece for each recalled passage, named by its reference."""
     return tuple(MessagePiece(Layer.MESSAGE, f"recalled {part.citation.ref}", part) for part in recalled)
 
 
 def message_piece(text: str) -> MessagePiece:
-    """The message as the model sees it: private words included, without their tags."""
+    """The message as the model sees it: private text included, without its tags."""
     return MessagePiece(Layer.MESSAGE, "message", Text(without_tags(text)))
 
 
 class PictureReader:
-    """Finds the engine once, and caches what it read last; it reads one picture at a time.
+    """Extracts text from images, one at a time, with a cache of the latest results. Looks up the OCR engine once.
 
-    `given` replaces the installed engine.
+    `read_image` replaces the installed engine.
     """
 
-    def __init__(self, given: ReadImage | None = None) -> None:
-        self._given = given
-        self._read: dict[str, str] = {}
+    def __init__(self, read_image: ReadImage | None = None) -> None:
+        self._read_image = read_image
+        self._texts: dict[str, str] = {}
         self._lock = threading.Lock()
 
     @property
     def read_image(self) -> ReadImage | None:
-        """Reads the text in a picture; None where no engine is installed."""
-        return self._remembered if self._given or self._engine else None
+        """The function that extracts the text of an image; None where no engine is installed."""
+        return self._cached_text if self._read_image or self._engine else None
 
     @cached_property
     def _engine(self) -> OcrEngine | None:
         return installed_engine()
 
-    def _remembered(self, data: bytes) -> str:
+    def _cached_text(self, data: bytes) -> str:
         key = hashlib.sha256(data).hexdigest()
         with self._lock:
-            if key not in self._read:
-                if len(self._read) >= CACHED_PICTURES:
-                    self._read.pop(next(iter(self._read)))
-                self._read[key] = self._words(data)
-            return self._read[key]
+            if key not in self._texts:
+                if len(self._texts) >= CACHED_PICTURES:
+                    self._texts.pop(next(iter(self._texts)))
+                self._texts[key] = self._read_text(data)
+            return self._texts[key]
 
-    def _words(self, data: bytes) -> str:
-        if self._given:
-            return self._given(data)
+    def _read_text(self, data: bytes) -> str:
+        if self._read_image:
+            return self._read_image(data)
         return self._engine.read(data).text if self._engine else ""

@@ -1,5 +1,4 @@
-"""The project layer: AGENTS.md, SOUL.md, the index of skills and hot memory in the head; skills and changes in the
-tail."""
+"""Project layer: AGENTS.md, SOUL.md, skill index and hot memory in the head; called skills and changes in the tail."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -15,12 +14,12 @@ from memory.hot import Note
 from models.messages import Text
 
 MEMORY = "MEMORY.md"
-NEWEST = "(newest first; "  # how the line below a shortened MEMORY.md begins
+NEWEST = "(newest first; "  # start of the last line of a truncated MEMORY.md
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 class MemorySection(Struct, frozen=True):
-    """The head's part of MEMORY.md, the ids of its notes, and what did not fit."""
+    """The part of MEMORY.md in the head, the ids of its notes, and the dropped part."""
 
     text: str
     in_head: tuple[str, ...]
@@ -28,52 +27,53 @@ class MemorySection(Struct, frozen=True):
 
 
 def skills_text(skills: Sequence[Skill]) -> str:
-    """The index of skills, one a line, sorted by name."""
+    """Index of skills, one per line, sorted by name."""
     lines = [f"- {skill.name}: {skill.description}" for skill in sorted(skills, key=lambda skill: skill.name)]
     return clear("\n".join(lines), TextSource.OTHER)
 
 
 def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: MessageCounter) -> MemorySection:
-    """MEMORY.md; where it has more than `limit` tokens, its newest notes and the number of the others."""
-    mine = [note for note in notes if note.path == MEMORY]
+    """MEMORY.md; where it exceeds `limit` tokens, its newest notes and the number of the others."""
+    own_notes = [note for note in notes if note.path == MEMORY]
     text = clear(whole.strip(), TextSource.OTHER)
     tokens = counting.text(text)
     if tokens <= limit:
-        return MemorySection(text, tuple(note.id for note in mine))
+        return MemorySection(text, tuple(note.id for note in own_notes))
     lines = whole.split("\n")
-    newest = sorted(mine, key=lambda note: (note.time or _EARLIEST, note.line_first), reverse=True)
-    kept: list[Note] = []
+    newest = sorted(own_notes, key=lambda note: (note.time or _EARLIEST, note.line_first), reverse=True)
+    kept_notes: list[Note] = []
     shown: list[str] = []
     for note in newest:
-        more = clear("\n".join(lines[note.line_first - 1 : note.line_last]).strip(), TextSource.OTHER)
-        if counting.text("\n\n".join([*shown, more, _others(len(mine) - len(kept) - 1)])) > limit:
+        note_text = clear("\n".join(lines[note.line_first - 1 : note.line_last]).strip(), TextSource.OTHER)
+        extended = "\n\n".join([*shown, note_text, _remainder_line(len(own_notes) - len(kept_notes) - 1)])
+        if counting.text(extended) > limit:
             break
-        kept.append(note)
-        shown.append(more)
-    section = "\n\n".join([*shown, _others(len(mine) - len(kept))]) if mine else ""
-    if not kept:
+        kept_notes.append(note)
+        shown.append(note_text)
+    section = "\n\n".join([*shown, _remainder_line(len(own_notes) - len(kept_notes))]) if own_notes else ""
+    if not kept_notes:
         section, _ = fit_lines(text, limit, counting, "… more of MEMORY.md can be searched.")
-    left = max(0, tokens - counting.text(section))
-    missing = len(mine) - len(kept)
+    dropped_tokens = max(0, tokens - counting.text(section))
+    missing = len(own_notes) - len(kept_notes)
     name = f"{MEMORY}: {missing} older notes" if missing else f"{MEMORY}: its end"
     return MemorySection(
         section,
-        tuple(note.id for note in kept),
-        DroppedSource(name, left, "the share is full; they are found by search"),
+        tuple(note.id for note in kept_notes),
+        DroppedSource(name, dropped_tokens, "the share is full; they are found by search"),
     )
 
 
-def _others(count: int) -> str:
+def _remainder_line(count: int) -> str:
     return f"{NEWEST}{count} older {'note' if count == 1 else 'notes'} can be searched)"
 
 
 def skills_called(skills: Sequence[Skill], name: str, text: str) -> tuple[Skill, ...]:
-    """The named skill, then those whose triggers are in the message. Raises NoSuchSkill."""
+    """The named skill, then the skills whose triggers occur in the message. Raises NoSuchSkill."""
     called = [skill for skill in skills if skill.called_by(text)]
     if not name.strip():
         return tuple(called)
-    wanted = name.strip().casefold()
-    named = next((skill for skill in skills if skill.name.casefold() == wanted), None)
+    folded_name = name.strip().casefold()
+    named = next((skill for skill in skills if skill.name.casefold() == folded_name), None)
     if named is None:
         known = ", ".join(skill.name for skill in skills) or "none yet"
         raise NoSuchSkill("No such skill", f"There is no skill “{name}” in skills/.", f"The skills are: {known}.")
@@ -81,7 +81,7 @@ def skills_called(skills: Sequence[Skill], name: str, text: str) -> tuple[Skill,
 
 
 def skill_piece(skill: Skill) -> MessagePiece:
-    """A skill's body, for the tail."""
+    """Body of a skill, for the tail."""
     return MessagePiece(
         Layer.PROJECT,
         f"skill {skill.name}",
@@ -90,7 +90,7 @@ def skill_piece(skill: Skill) -> MessagePiece:
 
 
 def changes_piece(lines: Sequence[str]) -> MessagePiece:
-    """The changes of memory and skills since the epoch began."""
+    """Changes of memory and skills since the epoch began, for the tail."""
     opening = "Changed since the head was written. This is what holds now; what it replaces no longer does."
     text = "\n".join([opening, *lines])
     return MessagePiece(Layer.PROJECT, "changes", Text(clear(text, TextSource.OTHER), injected="changes"))

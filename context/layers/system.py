@@ -1,4 +1,4 @@
-"""The system layer: unconditional lines in the head, the lines of rules that fire in the tail."""
+"""System layer: unconditional lines in the head, the lines of matching rules in the tail."""
 
 from collections.abc import Iterable
 
@@ -10,17 +10,17 @@ from models.messages import Text
 
 
 def static_text(file: SystemFile) -> str:
-    """The unconditional lines."""
+    """Unconditional lines of system.yaml."""
     return clear("\n".join(file.abilities), TextSource.OTHER)
 
 
-def matching_rules(file: SystemFile, moment: ConditionInput) -> tuple[SystemRule, ...]:
-    """The rules whose condition holds, in the file's order."""
-    return tuple(rule for rule in file.rules if rule.when.holds(moment))
+def matching_rules(file: SystemFile, inputs: ConditionInput) -> tuple[SystemRule, ...]:
+    """Rules whose condition holds, in the file's order."""
+    return tuple(rule for rule in file.rules if rule.when.holds(inputs))
 
 
 def instruction_pieces(rules: Iterable[SystemRule]) -> tuple[MessagePiece, ...]:
-    """The fired rules' lines, for the tail."""
+    """Lines of the matching rules, for the tail."""
     rules = tuple(rules)
     if not rules:
         return ()
@@ -37,10 +37,10 @@ def instruction_pieces(rules: Iterable[SystemRule]) -> tuple[MessagePiece, ...]:
 
 def knowledge_pieces() -> tuple[MessagePiece, ...]:
     """Instructions for answering from the person's own files."""
-    return (MessagePiece(Layer.SYSTEM, "knowledge", Text(_FROM_FILES, injected="instructions")),)
+    return (MessagePiece(Layer.SYSTEM, "knowledge", Text(_KNOWLEDGE_INSTRUCTIONS, injected="instructions")),)
 
 
-_FROM_FILES = (
+_KNOWLEDGE_INSTRUCTIONS = (
     "Answer from what is recalled here: it comes from files that the user added. After each statement name its source "
     "in square brackets, as file and place. Where the files do not say it, say so; do not fill in from elsewhere."
 )

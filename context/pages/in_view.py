@@ -1,6 +1,6 @@
-"""The pages in view of an epoch: chosen when it begins, drawn again by every process that continues it.
+"""Pages in view of an epoch: chosen when it begins, drawn again by every process that continues it.
 
-The modules that draw are imported when there are pages to draw.
+The drawing modules are imported on the first page.
 """
 
 import hashlib
@@ -25,28 +25,28 @@ from models.messages import Image, Text
 
 PageParts = tuple[Image, Text]
 OFF = "the pages in view are switched off"
-OTHERWISE = "what the pages in view show has changed"
-MOST_FULL = 0.85  # of a request's budget: pages never fill it further
-MOST_REMEMBERED = 1000  # recipes
+CHANGED = "what the pages in view show has changed"
+MOST_FULL = 0.85  # of a request's budget, the limit for a request with pages
+MOST_CACHED = 1000  # recipes
 TO_COME = 2**62
-"""The seq of a summary that a compaction is about to write."""
+"""Placeholder seq of a summary that a compaction is about to write."""
 
 
 class PagesState(Struct, frozen=True):
-    """An epoch's pages: their recipes, oldest first, the digest of them all, and the summaries that are left out
-    because
-    pages show every word that they cover.
+    """Pages of an epoch: their recipes, oldest first, and the digest of them all.
+
+    `hidden` are the omitted summaries: pages show all the text that they cover.
     """
 
     pages: tuple[PageRecipe, ...] = ()
     digest: str = ""
     hidden: tuple[int, ...] = ()
     begin: ChapterStart | None = None
-    unread: tuple[str, ...] = ()  # why some of the past could not be drawn
+    unread: tuple[str, ...] = ()  # reasons why entries could not be drawn
 
 
 class PagesInView:
-    """Chooses and draws pages for one workspace, and caches what it drew. Methods may be called from any thread."""
+    """Chooses, draws and caches pages for one workspace. Methods may be called from any thread."""
 
     def __init__(
         self, conversations: Conversations, text_of: Callable[[Entry], str], settings: ContextSettings
@@ -54,50 +54,50 @@ class PagesInView:
         self._conversations = conversations
         self.text_of = text_of
         self._settings = settings
-        self._lock = threading.Lock()  # of what is cached; not held while pages are drawn
+        self._lock = threading.Lock()  # guards the caches; not held while pages are drawn
         self._drawn: dict[PageRecipe, PageParts] = {}
         self._recipes: dict[tuple[Chapter, Mode, str], PageRecipe | None] = {}
 
     def room(self, profile: Profile, budget: Budget) -> int:
-        """Tokens that pages may take; 0 where they are off, the model's image cost is unknown, or no page fits."""
-        reader = _reader(profile)
-        if not self._settings.resident_pages or reader is None:
+        """Token budget of pages; 0 where they are off, the model's image cost is unknown, or no page fits."""
+        render_profile = _render_profile(profile)
+        if not self._settings.resident_pages or render_profile is None:
             return 0
         share = int(budget.total * self._settings.vision_share)
         room = min(share, self._settings.vision_tokens) if self._settings.vision_tokens else share
-        return room if room >= min(map(reader.tokens, reader.modes)) + FRAME else 0
+        return room if room >= min(map(render_profile.tokens, render_profile.modes)) + FRAME else 0
 
-    def chosen(self, asked: "PageRequest") -> PagesState:
+    def choose(self, request: "PageRequest") -> PagesState:
         """Chooses the pages of an epoch that begins now. Stores nothing."""
         from context.pages.select import SelectionPolicy, choose_pages, redundant_summaries, size_ladder
 
-        reader = _reader(asked.profile)
-        if reader is None or asked.room <= 0 or not asked.summaries:
+        render_profile = _render_profile(request.profile)
+        if render_profile is None or request.room <= 0 or not request.summaries:
             return PagesState()
-        sizes = size_ladder(reader, asked.nominal)
-        characters = sizes[0].capacity * (1 + asked.room // reader.tokens(sizes[-1].name))
-        past = (
-            read_runs(self._conversations.path(asked.leaf), asked.in_view, characters)
-            if asked.leaf
+        sizes = size_ladder(render_profile, request.nominal)
+        characters = sizes[0].capacity * (1 + request.room // render_profile.tokens(sizes[-1].name))
+        earlier = (
+            read_runs(self._conversations.path(request.leaf), request.in_view, characters)
+            if request.leaf
             else CompactionRuns()
         )
-        runs = (CompactionRun(TO_COME, tuple(asked.leaving)), *past.runs) if asked.leaving else past.runs
+        runs = (CompactionRun(TO_COME, tuple(request.leaving)), *earlier.runs) if request.leaving else earlier.runs
         entries = [entry for run in reversed(runs) for entry in run.entries]
         with self._lock:
-            if len(self._recipes) > MOST_REMEMBERED:
+            if len(self._recipes) > MOST_CACHED:
                 self._recipes = {}
             recipes = self._recipes
-        terms = SelectionPolicy(sizes, asked.room, self._words, asked.counting, recipes)
-        choice = choose_pages(entries, asked.begin, terms)
-        hides = redundant_summaries(asked.summaries, runs, choice, complete=past.all)
+        policy = SelectionPolicy(sizes, request.room, self._shown_text, request.counting, recipes)
+        selection = choose_pages(entries, request.begin, policy)
+        hidden = redundant_summaries(request.summaries, runs, selection, complete=earlier.all)
         try:
-            digest = digest_of(self.drawn(choice.pages))
-        except MemoryFailure as trouble:  # an entry went while its page was made
-            return PagesState(unread=(trouble.message,))
-        return PagesState(choice.pages, digest, hides, choice.begin, choice.unread)
+            digest = digest_of(self.draw(selection.pages))
+        except MemoryFailure as error:  # an entry was deleted while its page was drawn
+            return PagesState(unread=(error.message,))
+        return PagesState(selection.pages, digest, hidden, selection.begin, selection.unread)
 
-    def drawn(self, pages: Sequence[PageRecipe]) -> tuple[PageParts, ...]:
-        """Their pictures and the words beside each, the same bytes in every process. Raises MemoryTrouble."""
+    def draw(self, pages: Sequence[PageRecipe]) -> tuple[PageParts, ...]:
+        """Draws the pages: an image and a caption each, the same bytes in every process. Raises MemoryFailure."""
         cached = self._drawn
         missing = [page for page in pages if page not in cached]
         if not missing:
@@ -106,41 +106,42 @@ class PagesInView:
 
         seqs = {seq for page in missing for seq in page.chapter.entries}
         entries = self._conversations.entries(seqs)
-        made = {page: draw_page(page, entries, self._words) for page in missing}
-        complete = {page: made.get(page) or cached[page] for page in pages}
+        new_pages = {page: draw_page(page, entries, self._shown_text) for page in missing}
+        complete = {page: new_pages.get(page) or cached[page] for page in pages}
         with self._lock:
-            if self._drawn is cached:  # else words were forgotten meanwhile, or other pages were drawn
+            if self._drawn is cached:  # else entries were forgotten or other pages drawn meanwhile
                 self._drawn = complete
         return tuple(complete[page] for page in pages)
 
-    def why_not(self, pages: Sequence[PageRecipe], digest: str, profile: Profile) -> str:
-        """Why an epoch with these pages must end; "" where it continues."""
+    def reason_to_end(self, pages: Sequence[PageRecipe], digest: str, profile: Profile) -> str:
+        """Reason to end an epoch with these pages; "" where it continues."""
         if not pages:
             return ""
-        if not self._settings.resident_pages or _reader(profile) is None:
+        if not self._settings.resident_pages or _render_profile(profile) is None:
             return OFF
-        return OTHERWISE if self.changed(pages, digest) else ""
+        return CHANGED if self.changed(pages, digest) else ""
 
     def changed(self, pages: Sequence[PageRecipe], digest: str) -> bool:
-        """Whether these pages differ from those that the epoch began with."""
+        """Whether these pages differ from the pages at the epoch's beginning."""
         try:
-            return digest_of(self.drawn(pages)) != digest
+            return digest_of(self.draw(pages)) != digest
         except MemoryFailure:
             return True
 
     def forget(self) -> None:
-        """Empties the caches, where entries were changed."""
+        """Empties the caches, after entries were changed."""
         with self._lock:
             self._drawn, self._recipes = {}, {}
 
-    def _words(self, entry: Entry) -> str:
-        return words_of(self.text_of)(entry)
+    def _shown_text(self, entry: Entry) -> str:
+        return shown_text_of(self.text_of)(entry)
 
 
 class PageRequest(Struct, frozen=True, kw_only=True):
-    """What pages are chosen for. `summaries` are those in view (by seq, oldest first), `leaving` the entries that are
-    about
-    to leave: their summary is TO_COME.
+    """Inputs for choosing pages.
+
+    `summaries` are the seqs of the summaries in view, oldest first; `leaving` are the entries that are about to leave,
+    whose summary has the seq TO_COME.
     """
 
     leaf: int | None
@@ -149,34 +150,34 @@ class PageRequest(Struct, frozen=True, kw_only=True):
     leaving: tuple[Entry, ...] = ()
     profile: Profile
     counting: MessageCounter
-    nominal: int  # what pages may take of a request
-    room: int  # what is left of that beside all else
-    begin: ChapterStart | None = None  # where the pages of the epoch before begin
+    nominal: int  # token budget of pages in a request
+    room: int  # the part of it that the rest of the request leaves free
+    begin: ChapterStart | None = None  # start of the previous epoch's pages
 
 
-def words_of(text_of: Callable[[Entry], str]) -> Callable[[Entry], str]:
-    """An entry's text as the model was shown it; `text_of` gives the whole text."""
+def shown_text_of(text_of: Callable[[Entry], str]) -> Callable[[Entry], str]:
+    """Returns a function that gives an entry's text as the model saw it; `text_of` gives the whole text."""
 
-    def words(entry: Entry) -> str:
-        shown = entry.meta.get("shown") if entry.kind is EntryKind.TOOL_RESULT else None
-        return str(shown) if shown else text_of(entry)
+    def shown_text(entry: Entry) -> str:
+        stored = entry.meta.get("shown") if entry.kind is EntryKind.TOOL_RESULT else None
+        return str(stored) if stored else text_of(entry)
 
-    return words
+    return shown_text
 
 
-def page_room(room: int, budget: Budget, beside: int) -> int:
-    """Tokens of `room` that pages may take beside so many others."""
-    return max(0, min(room, int(budget.total * MOST_FULL) - beside))
+def page_room(room: int, budget: Budget, other_tokens: int) -> int:
+    """The part of `room` that pages may take beside `other_tokens`."""
+    return max(0, min(room, int(budget.total * MOST_FULL) - other_tokens))
 
 
 def digest_of(pages: Sequence[PageParts]) -> str:
     """Digest of the bytes of these pages; "" for none."""
-    hashed = hashlib.sha256()
-    for picture, words in pages:
-        hashed.update(hashlib.sha256(picture.data).digest())
-        hashed.update(hashlib.sha256(words.text.encode("utf-8", "surrogatepass")).digest())
-    return hashed.hexdigest()[:16] if pages else ""
+    digest = hashlib.sha256()
+    for picture, caption in pages:
+        digest.update(hashlib.sha256(picture.data).digest())
+        digest.update(hashlib.sha256(caption.text.encode("utf-8", "surrogatepass")).digest())
+    return digest.hexdigest()[:16] if pages else ""
 
 
-def _reader(profile: Profile) -> RenderProfile | None:
+def _render_profile(profile: Profile) -> RenderProfile | None:
     return profile_for(profile.images, f"{profile.name} {profile.known_as}")

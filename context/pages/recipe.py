@@ -1,12 +1,12 @@
-"""Recipe of a page in view: its entries, its mode and cells, and how much of each entry it shows."""
+"""Recipe of a page in view: its entries, its mode and cells, and the shown part of each entry."""
 
 from msgspec import Struct
 
 
 class Chapter(Struct, frozen=True):
-    """The part of the history that one page shows while it is new.
+    """The part of the history on one page of the largest size.
 
-    From character `start` of the first entry, which is in its line `line`, to character `end` of the last.
+    From offset `start` of the first entry, which is in its line `line`, to offset `end` of the last entry.
     """
 
     entries: tuple[int, ...]  # seqs, oldest first
@@ -16,10 +16,10 @@ class Chapter(Struct, frozen=True):
 
 
 class PageRecipe(Struct, frozen=True):
-    """One page in view. `shown` are the entries of its chapter on it, `most` the characters of each; 0: all.
+    """One page in view. `shown` are the seqs of its entries, `most` the maximum characters of each (0: all).
 
-    `facts` is the number of exact tokens in the text beside it. Figures are tokens: the cost of picture and text, and
-    `stands_for`, the cost of the shown words as text.
+    `facts` is the number of exact names and figures in its caption. `tokens` is the cost of image and caption,
+    `stands_for` the cost of the shown text as text, both in tokens.
     """
 
     chapter: Chapter
@@ -38,7 +38,7 @@ class PageRecipe(Struct, frozen=True):
 
 
 class ChapterStart(Struct, frozen=True):
-    """Where the first chapter begins: an entry's seq, a character in it, and that character's line."""
+    """Start of the first chapter: an entry's seq, an offset in its text, and the line of that offset."""
 
     entry: int
     start: int = 0

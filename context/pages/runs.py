@@ -1,4 +1,4 @@
-"""The entries that earlier compactions removed from view, read from the leaf: a run for each summary."""
+"""Entries that earlier compactions removed from view, read from the leaf: one run per summary."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,41 +11,41 @@ _SHOWN = (EntryKind.MESSAGE, EntryKind.TOOL_RESULT)
 
 
 class CompactionRun(Struct, frozen=True):
-    """The entries that one compaction removed, oldest first. `summary` is its summary's seq; 0 for a planned one."""
+    """Entries that one compaction removed, oldest first. `summary` is the seq of its summary."""
 
     summary: int
     entries: tuple[Entry, ...]
 
 
 class CompactionRuns(Struct, frozen=True):
-    """Newest first. `all`: these are all runs of the branch."""
+    """Runs of a branch, newest first. `all`: no older run exists."""
 
     runs: tuple[CompactionRun, ...] = ()
     all: bool = True
 
 
 def read_runs(path: Iterable[Entry], in_view: frozenset[int], characters: int) -> CompactionRuns:
-    """Reads the newest runs of the branch that `path` walks, newest first, up to so many characters.
+    """Reads the newest runs of a branch, up to `characters`. `path` yields its entries, newest first.
 
-    An entry belongs to the first compaction that covered it, and to none while it is in view. A summary comes after the
-    last entry that it covers and before the first that the next one covers, so the walk ends at the first uncovered
-    entry.
+    An entry belongs to the first compaction that covered it, and to none while it is in view. A summary follows the
+    last entry that it covers and precedes the first entry that the next summary covers, so the walk ends at the first
+    uncovered entry.
     """
     summaries: list[Entry] = []
-    gone: list[Entry] = []
-    floor, total, enough = 0, 0, False
+    removed: list[Entry] = []
+    first_covered, total, enough = 0, 0, False
     for entry in path:
         if entry.kind is EntryKind.SUMMARY:
             enough = enough or total >= characters or len(summaries) == MOST_RUNS
             if not enough:
                 summaries.append(entry)
-                floor = min(floor or entry.seq, _covers(entry)[0])
-        elif summaries and entry.seq < floor:
+                first_covered = min(first_covered or entry.seq, _covers(entry)[0])
+        elif summaries and entry.seq < first_covered:
             break
         elif summaries and entry.kind in _SHOWN and entry.seq not in in_view:
-            gone.append(entry)
+            removed.append(entry)
             total += entry.chars
-    return CompactionRuns(tuple(_parted(summaries, gone)), not enough)
+    return CompactionRuns(tuple(_split_runs(summaries, removed)), not enough)
 
 
 def _covers(summary: Entry) -> tuple[int, int]:
@@ -53,12 +53,12 @@ def _covers(summary: Entry) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _parted(summaries: list[Entry], gone: list[Entry]) -> Iterator[CompactionRun]:
-    """The runs, newest first, as are `summaries` and `gone`."""
-    left = gone[::-1]
-    found: list[CompactionRun] = []
+def _split_runs(summaries: list[Entry], removed: list[Entry]) -> Iterator[CompactionRun]:
+    """Runs, newest first, as are `summaries` and `removed`."""
+    remaining = removed[::-1]
+    runs: list[CompactionRun] = []
     for summary in reversed(summaries):
         first, last = _covers(summary)
-        found.append(CompactionRun(summary.seq, tuple(entry for entry in left if first <= entry.seq <= last)))
-        left = [entry for entry in left if not first <= entry.seq <= last]
-    return reversed(found)
+        runs.append(CompactionRun(summary.seq, tuple(entry for entry in remaining if first <= entry.seq <= last)))
+        remaining = [entry for entry in remaining if not first <= entry.seq <= last]
+    return reversed(runs)

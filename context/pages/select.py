@@ -1,4 +1,4 @@
-"""Chooses the pages in view within a budget: the newest entries on the largest pages, older ones on smaller pages."""
+"""Selection of the pages in view within a budget: newest entries on the largest pages, older ones on smaller pages."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,13 +9,13 @@ from context.layers.conversation import PAGES, reply_to_past
 from context.pages.layout import (
     ChapterLayout,
     ChapterText,
-    WordsOf,
+    ShownTextOf,
     chapters_of,
     joined_text,
     lay_out_chapter,
+    page_caption,
     shown_text,
     texts_of,
-    words_beside,
 )
 from context.pages.recipe import Chapter, ChapterStart, PageRecipe
 from context.pages.runs import CompactionRun
@@ -26,16 +26,17 @@ from memory.pages.cost.profiles import RenderProfile
 from memory.pages.render.modes import DENSE, Mode, mode_named
 from memory.records import Entry
 from models.fence import SAMPLE_NONCE
-from models.messages import Text as Said
+from models.messages import Text as TextPart
 from models.tokens import image_tokens
 
-FACTS_PART = 8  # a factsheet takes at most an eighth of what its picture does
+FACTS_PART = 8  # a factsheet takes at most an eighth of its image's tokens
 
 
 class PageSelection(Struct, frozen=True):
-    """The chosen pages, oldest first. `whole` are the entries of which every word is shown; `begin` is where the first
-    page
-    begins, so that the next epoch makes the same chapters; `unread`: why entries could not be read.
+    """The chosen pages, oldest first.
+
+    `whole` are the seqs of the entries that are shown completely; `begin` is the start of the first page, from which
+    the next epoch makes the same chapters; `unread`: reasons why entries could not be read.
     """
 
     pages: tuple[PageRecipe, ...] = ()
@@ -45,189 +46,196 @@ class PageSelection(Struct, frozen=True):
 
 
 class _BudgetLadder:
-    """A budget spent down a ladder of sizes: each may take half of what is left, the last all of it."""
+    """A budget spent down a ladder of page sizes: each may take half of the remaining tokens, the last all of them."""
 
     def __init__(self, rungs: Sequence[Mode], room: int) -> None:
         self._rungs = rungs
         self.left = room
-        self._at = 0
+        self._index = 0
         self._begin()
 
     @property
     def rung(self) -> Mode | None:
-        return self._rungs[self._at] if self._at < len(self._rungs) else None
+        return self._rungs[self._index] if self._index < len(self._rungs) else None
 
     def takes(self, tokens: int) -> bool:
-        """Whether this size may spend so much; its first page may be more than half."""
-        return tokens <= self.left and (self._first or tokens <= self._rung_left)
+        """Whether this size may spend `tokens`; its first page may exceed the half."""
+        return tokens <= self.left and (self._is_first or tokens <= self._rung_budget)
 
     def spend(self, tokens: int) -> None:
         self.left -= tokens
-        self._rung_left -= tokens
-        self._first = False
+        self._rung_budget -= tokens
+        self._is_first = False
 
     def down(self) -> None:
-        self._at += 1
+        self._index += 1
         self._begin()
 
     def _begin(self) -> None:
-        self._first = True
-        self._rung_left = self.left if self._at >= len(self._rungs) - 1 else self.left // 2
+        self._is_first = True
+        self._rung_budget = self.left if self._index >= len(self._rungs) - 1 else self.left // 2
 
 
 class SelectionPolicy(Struct, frozen=True):
-    """How pages are chosen: the ladder of sizes, the tokens they may take, and how an entry is read and counted.
-    `known`
-    caches recipes, so that none is made twice for one compaction.
+    """Parameters of the selection: the ladder of sizes, the token budget, and how an entry is read and counted.
+
+    `known` caches recipes, so that none is made twice for one compaction.
     """
 
     ladder: tuple[Mode, ...]
     room: int
-    words: WordsOf
+    text_of: ShownTextOf
     counting: MessageCounter
     known: dict[tuple[Chapter, Mode, str], PageRecipe | None]
 
 
-def choose_pages(entries: Sequence[Entry], begin: ChapterStart | None, terms: SelectionPolicy) -> PageSelection:
-    """Chooses pages of these entries (oldest first), the newest first, until the budget is spent.
+def choose_pages(entries: Sequence[Entry], begin: ChapterStart | None, policy: SelectionPolicy) -> PageSelection:
+    """Chooses pages of these entries (oldest first), starting with the newest, until the budget is spent.
 
-    Entries that the gate keeps as text, or that cannot be read, are left to the summaries. No page is chosen where all
-    of
-    them would cost as much as their text.
+    Entries that the cost gate keeps as text, or that cannot be read, are left to the summaries. No page is chosen where
+    all pages together would cost as much as their text.
     """
-    reading, counting = _EntryReader(terms.words), terms.counting
-    texts = reading.texts(_from(entries, begin), begin)
+    reader, counting = _EntryReader(policy.text_of), policy.counting
+    texts = reader.texts(_entries_from(entries, begin), begin)
     by_seq = {text.entry.seq: text.entry for text in texts}
-    chapters = [*chapters_of(texts, terms.ladder[0])]
-    opening = counting.part(Said(PAGES, "pages", SAMPLE_NONCE)) + counting.message(reply_to_past(pages=True))
-    spending = _BudgetLadder(terms.ladder, terms.room - opening)
-    made = [_made(chapter, texts_of(chapter, by_seq, reading.of), spending, terms) for chapter in reversed(chapters)]
-    recipes = list(zip(chapters, reversed(made), strict=True))
+    chapters = [*chapters_of(texts, policy.ladder[0])]
+    opening = counting.part(TextPart(PAGES, "pages", SAMPLE_NONCE)) + counting.message(reply_to_past(pages=True))
+    budget = _BudgetLadder(policy.ladder, policy.room - opening)
+    newest_first = [
+        _largest_affordable(chapter, texts_of(chapter, by_seq, reader.of), budget, policy)
+        for chapter in reversed(chapters)
+    ]
+    recipes = list(zip(chapters, reversed(newest_first), strict=True))
     pages = tuple(recipe for _, recipe in recipes if recipe)
     if sum(page.tokens for page in pages) + opening >= sum(page.stands_for for page in pages):
-        return PageSelection(unread=tuple(reading.troubles))
+        return PageSelection(unread=tuple(reader.errors))
     missing = {seq for chapter, recipe in recipes if not (recipe and recipe.whole) for seq in chapter.entries}
     first = pages[0].chapter
     start = ChapterStart(first.entries[0], first.start, first.line)
-    return PageSelection(pages, frozenset(by_seq) - missing, start, tuple(reading.troubles))
+    return PageSelection(pages, frozenset(by_seq) - missing, start, tuple(reader.errors))
 
 
 class _EntryReader:
-    """Reads each entry once; collects why entries could not be read."""
+    """Reads each entry once, and collects the errors."""
 
-    def __init__(self, words: WordsOf) -> None:
-        self._words = words
-        self._read: dict[int, str] = {}
-        self.troubles: list[str] = []
+    def __init__(self, text_of: ShownTextOf) -> None:
+        self._text_of = text_of
+        self._texts: dict[int, str] = {}
+        self.errors: list[str] = []
 
     def of(self, entry: Entry) -> str:
-        if entry.seq not in self._read:
-            self._read[entry.seq] = self._said(entry)
-        return self._read[entry.seq]
+        if entry.seq not in self._texts:
+            self._texts[entry.seq] = self._read_text(entry)
+        return self._texts[entry.seq]
 
     def texts(self, entries: Sequence[Entry], begin: ChapterStart | None) -> list[ChapterText]:
-        """The texts that are not empty; the first from where the chapters begin."""
-        found = [ChapterText(entry, words) for entry in entries if (words := self.of(entry))]
-        if found and begin and found[0].entry.seq == begin.entry:
-            found[0] = ChapterText(found[0].entry, found[0].text, begin.start, begin.line)
-        return found
+        """The non-empty texts; the first one from the start of the chapters."""
+        texts = [ChapterText(entry, text) for entry in entries if (text := self.of(entry))]
+        if texts and begin and texts[0].entry.seq == begin.entry:
+            texts[0] = ChapterText(texts[0].entry, texts[0].text, begin.start, begin.line)
+        return texts
 
-    def _said(self, entry: Entry) -> str:
+    def _read_text(self, entry: Entry) -> str:
         try:
-            return self._words(entry)
-        except MemoryFailure as trouble:
-            self.troubles.append(trouble.message)
+            return self._text_of(entry)
+        except MemoryFailure as error:
+            self.errors.append(error.message)
             return ""
 
 
-def _from(entries: Sequence[Entry], begin: ChapterStart | None) -> Sequence[Entry]:
-    """The entries from the first chapter on; all where its entry is not among them."""
-    at = next((n for n, entry in enumerate(entries) if begin and entry.seq == begin.entry), 0)
-    return entries[at:]
+def _entries_from(entries: Sequence[Entry], begin: ChapterStart | None) -> Sequence[Entry]:
+    """Entries from the first chapter on; all entries where its first entry is not among them."""
+    first = next((n for n, entry in enumerate(entries) if begin and entry.seq == begin.entry), 0)
+    return entries[first:]
 
 
-def _made(
-    chapter: Chapter, texts: Sequence[ChapterText], spending: _BudgetLadder, terms: SelectionPolicy
+def _largest_affordable(
+    chapter: Chapter, texts: Sequence[ChapterText], budget: _BudgetLadder, policy: SelectionPolicy
 ) -> PageRecipe | None:
-    """The chapter on the largest size that may still take it; None where none may, or the gate refuses."""
-    if spending.rung is None or should_stay_text(joined_text(texts)):
+    """Recipe of the chapter in the largest size within the budget; None where no size is, or the cost gate refuses."""
+    if budget.rung is None or should_stay_text(joined_text(texts)):
         return None
-    while rung := spending.rung:
-        key = (chapter, rung, terms.counting.key)
-        if key not in terms.known:
-            terms.known[key] = recipe_of(chapter, texts, rung, terms.counting)
-        recipe = terms.known[key]
+    while rung := budget.rung:
+        key = (chapter, rung, policy.counting.key)
+        if key not in policy.known:
+            policy.known[key] = recipe_of(chapter, texts, rung, policy.counting)
+        recipe = policy.known[key]
         if recipe is None:
             return None
-        if spending.takes(recipe.tokens):
-            spending.spend(recipe.tokens)
+        if budget.takes(recipe.tokens):
+            budget.spend(recipe.tokens)
             return recipe
-        spending.down()
+        budget.down()
     return None
 
 
 def recipe_of(
     chapter: Chapter, texts: Sequence[ChapterText], rung: Mode, counting: MessageCounter
 ) -> PageRecipe | None:
-    """The chapter on a page of this size; None where it would not save tokens, or does not fit."""
-    laid = lay_out_chapter(texts, rung)
-    if laid is None:
+    """Recipe of the chapter on a page of this size; None where it would not save tokens, or does not fit."""
+    layout = lay_out_chapter(texts, rung)
+    if layout is None:
         return None
-    mode = laid.sheet.mode
+    mode = layout.sheet.mode
     image = image_tokens(counting.images, mode.side, mode.side)
-    facts, words = _facts(texts, laid, image, counting)
-    as_text = counting.text(shown_text(texts, laid.shown, laid.most))
-    if not saves_tokens(as_text, image, words):
+    facts, caption_tokens = _fact_count(texts, layout, image, counting)
+    as_text = counting.text(shown_text(texts, layout.shown, layout.most))
+    if not saves_tokens(as_text, image, caption_tokens):
         return None
-    return PageRecipe(chapter, mode.name, mode.cell.name, laid.shown, laid.most, facts, image + words, as_text)
+    return PageRecipe(
+        chapter, mode.name, mode.cell.name, layout.shown, layout.most, facts, image + caption_tokens, as_text
+    )
 
 
-def _facts(texts: Sequence[ChapterText], laid: ChapterLayout, image: int, counting: MessageCounter) -> tuple[int, int]:
-    """The number of exact tokens of the chapter beside its page, and the cost of all text beside it."""
+def _fact_count(
+    texts: Sequence[ChapterText], layout: ChapterLayout, image: int, counting: MessageCounter
+) -> tuple[int, int]:
+    """The number of exact names and figures in the page's caption, and the tokens of the whole caption."""
 
-    def words(most: int) -> int:
-        return counting.part(Said(words_beside(texts, laid.shown, laid.most, most), "page", SAMPLE_NONCE))
+    def caption_cost(most: int) -> int:
+        return counting.part(TextPart(page_caption(texts, layout.shown, layout.most, most), "page", SAMPLE_NONCE))
 
-    bare = words(0)
-    for most in _fewer(MOST):
-        if (tokens := words(most)) - bare <= image // FACTS_PART:
+    bare_cost = caption_cost(0)
+    for most in _descending_counts(MOST):
+        if (tokens := caption_cost(most)) - bare_cost <= image // FACTS_PART:
             return most, tokens
-    return 0, bare
+    return 0, bare_cost
 
 
-def _fewer(most: int) -> Iterator[int]:
+def _descending_counts(most: int) -> Iterator[int]:
     while most:
         yield most
         most = most * 2 // 3
 
 
 def redundant_summaries(
-    summaries: Sequence[int], runs: Sequence[CompactionRun], choice: PageSelection, *, complete: bool
+    summaries: Sequence[int], runs: Sequence[CompactionRun], selection: PageSelection, *, complete: bool
 ) -> tuple[int, ...]:
-    """The summaries in view, oldest first, that can be left out because pages show every word they cover.
+    """Summaries in view, oldest first, that can be omitted because pages show all the text that they cover.
 
-    A summary covers the runs since the previous one, the first all earlier ones: `complete` says whether `runs` are
-    all.
+    A summary covers the runs since the previous summary, the first one all earlier runs. `complete`: `runs` are all
+    runs of the branch.
     """
-    found: list[int] = []
+    redundant: list[int] = []
     before = 0
     for summary in summaries:
-        own = [run for run in runs if before < run.summary <= summary]
-        said = {entry.seq for run in own for entry in run.entries if entry.chars}
-        if own and said <= choice.whole and (before or complete):
-            found.append(summary)
+        covering_runs = [run for run in runs if before < run.summary <= summary]
+        covered = {entry.seq for run in covering_runs for entry in run.entries if entry.chars}
+        if covering_runs and covered <= selection.whole and (before or complete):
+            redundant.append(summary)
         before = summary
-    return tuple(found)
+    return tuple(redundant)
 
 
 CHARACTERS_A_TOKEN = 4.63  # English by DeepSeek's tokenizer (docs/pages.md)
-GAIN = 2.0  # the larger cells are chosen for the newest pages where they still save half
+GAIN = 2.0  # the newest pages get the larger cells where these still save half
 
 
 def size_ladder(profile: RenderProfile, room: int) -> tuple[Mode, ...]:
-    """The sizes of pages from the newest to the oldest, for pages of `room` tokens together.
+    """Page sizes from the newest to the oldest page, for a total of `room` tokens.
 
-    None costs more than half of that where there is a choice. The newest use the larger cells where that saves tokens.
+    No size costs more than half of that where there is a choice. The newest pages use the larger cells where that saves
+    tokens.
     """
     names = [name for name in profile.modes if 2 * profile.tokens(name) <= room] or profile.modes[-1:]
     dense = profile.cell == DENSE.name

@@ -1,4 +1,4 @@
-"""Citations in a message: `[House · Ann · 2026-03-14 · e_4kx7…]` brings that passage first and whole."""
+"""Citations in a message: `[House · Ann · 2026-03-14 · e_4kx7…]` recalls that passage first and whole."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -15,11 +15,11 @@ from models.fence import SAMPLE_NONCE
 from models.recalled import RecalledSpan, recalled_block
 
 MOST_CITED = 20
-"""References of one message that are looked up."""
+"""Maximum number of references resolved for one message."""
 
 
 class CitablePassage(Protocol):
-    """A whole passage with its citation, as `Memory.recall` gives it."""
+    """A whole passage with its citation, as `Memory.recall` returns it."""
 
     @property
     def text(self) -> str: ...
@@ -32,38 +32,42 @@ class CitablePassage(Protocol):
 
 
 class CitedMessage(Struct, frozen=True):
-    """A message's text without the citations that resolve, and the cited passages, in order."""
+    """A message's text without its resolved citations, and the cited passages in order."""
 
-    words: str
+    text: str
     passages: tuple[CitablePassage, ...] = ()
 
 
 def resolve_citations(text: str, recall: Callable[[str], Sequence[CitablePassage]]) -> CitedMessage:
-    """Resolves the citations in a message. Brackets that name nothing stay text; damaged or deleted passages are
-    skipped."""
-    found: dict[str, Sequence[CitablePassage]] = {}
+    """Resolves the citations in a message. Unknown references stay text; damaged or deleted passages are skipped."""
+    resolved: dict[str, Sequence[CitablePassage]] = {}
     for ref in cited_refs(text)[:MOST_CITED]:
         try:
-            found[ref] = recall(ref)
+            resolved[ref] = recall(ref)
         except PalimpsestError:
             continue
-    passages = (passage for several in found.values() for passage in several)
-    each = {(one.citation.ref, one.citation.conversation, one.citation.lines): one for one in passages}
-    return CitedMessage(remove_citations(text, found.keys()), tuple(each.values()))
+    passages = (passage for group in resolved.values() for passage in group)
+    unique = {
+        (passage.citation.ref, passage.citation.conversation, passage.citation.lines): passage for passage in passages
+    }
+    return CitedMessage(remove_citations(text, resolved.keys()), tuple(unique.values()))
 
 
 def cited_parts(passages: Sequence[CitablePassage], tokens: int, counting: MessageCounter) -> tuple[RecalledSpan, ...]:
-    """The cited passages, whole where `tokens` hold them all; else the longest are cut, with a reference."""
-    whole = [_part(one, clear(one.text.strip(), TextSource.OTHER), rank) for rank, one in enumerate(passages)]
-    costs = [counting.text(recalled_block([part])) for part in whole]
-    room, parts = tokens, dict[int, RecalledSpan]()
-    for at, n in enumerate(sorted(range(len(whole)), key=costs.__getitem__)):  # what the short leave is the long ones'
-        share = room // (len(whole) - at)
-        part = whole[n] if costs[n] <= share else _cut(whole[n], share, counting)
+    """The cited passages, whole where all fit `tokens`; otherwise the longest are truncated, with a reference."""
+    parts = [
+        _part(passage, clear(passage.text.strip(), TextSource.OTHER), rank) for rank, passage in enumerate(passages)
+    ]
+    costs = [counting.text(recalled_block([part])) for part in parts]
+    room, chosen = tokens, dict[int, RecalledSpan]()
+    shortest_first = sorted(range(len(parts)), key=costs.__getitem__)
+    for index, n in enumerate(shortest_first):  # long passages share the room that short ones leave
+        share = room // (len(parts) - index)
+        part = parts[n] if costs[n] <= share else _cut(parts[n], share, counting)
         if part.text:
-            parts[n] = part
+            chosen[n] = part
             room -= counting.text(recalled_block([part]))
-    return tuple(parts[n] for n in sorted(parts))
+    return tuple(chosen[n] for n in sorted(chosen))
 
 
 def _part(passage: CitablePassage, text: str, rank: int) -> RecalledSpan:

@@ -1,6 +1,6 @@
 """Prefetch: starts the memory search while the message is being stored.
 
-The turn waits for its result as late as possible, and at most for the configured time.
+The turn waits for the result as late as possible, and at most for the configured time.
 """
 
 from collections.abc import Callable
@@ -15,51 +15,52 @@ from models.messages import Role
 
 
 class PrefetchResult(Struct, frozen=True):
-    """The results, their query, and the entries that it excluded."""
+    """Search results and their query."""
 
     results: SearchResults
     query: Query
 
 
 class Prefetch:
-    """One search: `run` blocks and is called in a thread, `wait` waits for it, `end` releases whoever waits."""
+    """One search: `run` blocks and is called in a thread, `wait` waits for it, `end` releases the waiting threads."""
 
     def __init__(self, query: Callable[[], Query | None], search: Callable[[Query], SearchResults]) -> None:
         self._query = query
         self._search = search
         self._done = Event()
-        self._found: PrefetchResult | None = None
+        self._result: PrefetchResult | None = None
         self._error: Exception | None = None
 
     def run(self) -> None:
-        """Searches. Raises nothing: `wait` raises what it met."""
+        """Runs the search. Raises nothing: `wait` raises its exception."""
         try:
             query = None if self._done.is_set() else self._query()
             if query is not None:
-                self._found = PrefetchResult(self._search(query), query)
+                self._result = PrefetchResult(self._search(query), query)
         except Exception as error:
             self._error = error
         finally:
             self._done.set()
 
     def wait(self, seconds: float) -> PrefetchResult | None:
-        """The result; None where nothing was searched, or it was ended or is late. Raises what `run` met."""
+        """The result; None where no query was made, or the search was ended or late. Raises the error of `run`."""
         self._done.wait(seconds)
         if self._error is not None:
             raise self._error
-        return self._found
+        return self._result
 
     @property
     def done(self) -> bool:
         return self._done.is_set()
 
     def end(self) -> None:
-        """Releases whoever waits. The search itself runs to its end."""
+        """Releases the waiting threads. A running search is not cancelled."""
         self._done.set()
 
 
 def previous_question(view: BranchView) -> str:
     """The text of the user's previous message."""
-    said = (e for e in reversed(view.entries) if e.kind is EntryKind.MESSAGE and e.role is Role.USER)
-    entry = next(said, None)
-    return (entry.text or "") if entry else ""
+    for entry in reversed(view.entries):
+        if entry.kind is EntryKind.MESSAGE and entry.role is Role.USER:
+            return entry.text or ""
+    return ""

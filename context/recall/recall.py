@@ -1,4 +1,4 @@
-"""Recall: memory's passages on a message, of about 200 tokens each, within a share of the budget."""
+"""Recall of passages relevant to a message, about 200 tokens each, within a share of the budget."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
@@ -19,29 +19,29 @@ from memory.search import Hit, Query, SearchResults
 from models.fence import SAMPLE_NONCE
 from models.recalled import RecalledSpan, passage_lines, recalled_block, shared_label
 
-SHORT_MESSAGE = 6  # words: a message as short as this leans on the one before it
-SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the text in view says it
-SHORTEST = 25  # tokens of a short turn and its label's share: no more passages than that are looked at
-_MOST_OF_PREVIOUS = 40  # words of the previous message that are searched for with a short one
-SPARE = 20  # hits more, for those that are in view already
-TELLING = 25  # characters: anybody says what is shorter
-LENGTH = 0.2  # the power of its tokens that a passage's worth falls with: best at 0.15 to 0.3 on talk of two kinds
-CLOSE = 0.03  # of the best score: hits within one such step below it are taken newest first
+SHORT_MESSAGE = 6  # words: a shorter message is searched for with the previous one
+SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the passage is in view
+SHORTEST = 25  # tokens of a short turn with its share of the label; bounds the number of hits
+_MOST_OF_PREVIOUS = 40  # words of the previous message added to a short one
+SPARE = 20  # extra hits, in place of hits that are already in view
+SHORTEST_CONTAINED = 25  # characters: a shorter snippet is too common to be a duplicate
+LENGTH = 0.2  # exponent: value = score / tokens ** LENGTH; best at 0.15 to 0.3 on two kinds of conversations
+CLOSE = 0.03  # of the best score: hits within one such step of each other are ranked newest first
 
 
 class RecallRequest(Struct, frozen=True):
-    """What to recall for: the message, the previous one, and what is already in view."""
+    """Inputs of recall: the message, the previous one, and the sources already in view."""
 
     text: str
     before: str = ""
     entries: frozenset[int] = frozenset()
     notes: frozenset[str] = frozenset()
-    shown: tuple[tuple[str, str], ...] = ()  # passages recalled before and still in view: reference, text
-    cited: tuple[CitablePassage, ...] = ()  # what the message points at; its citations are no part of `text`
+    shown: tuple[tuple[str, str], ...] = ()  # recalled passages still in view: reference, text
+    cited: tuple[CitablePassage, ...] = ()  # passages cited in the message; `text` does not contain the citations
 
 
 class RecallLimits(Struct, frozen=True):
-    """Tokens in all, tokens of a passage, the number of passages, and tokens of cited passages, which may be more."""
+    """Maximum tokens in total, tokens of a passage, number of passages, and tokens of cited passages (may be more)."""
 
     tokens: int
     passage: int
@@ -50,14 +50,14 @@ class RecallLimits(Struct, frozen=True):
 
 
 def limits_of(settings: ContextSettings, total: int) -> RecallLimits:
-    """The limits for a request of `total` tokens."""
+    """Limits for a request of `total` tokens."""
     share = int(total * settings.recall_share)
     tokens = min(share, settings.recall_tokens) if settings.recall_tokens else share
     return RecallLimits(tokens, settings.recall_passage, settings.recall_most, share)
 
 
 def search_text(text: str, before: str) -> str:
-    """The text to search for: the message, with the user's previous one where it is short."""
+    """Query text: the message, with the user's previous one where it is short."""
     if not before or _length(text) >= SHORT_MESSAGE:
         return text
     return f"{text}\n{' '.join(tokens(before)[:_MOST_OF_PREVIOUS])}"
@@ -69,67 +69,71 @@ def _length(text: str) -> float:
 
 
 def query_for(text: str, before: str, limits: RecallLimits, exclude: frozenset[int] = frozenset()) -> Query | None:
-    """The query; None where nothing is searched. It asks for more than fits: some hits are in view, some too long."""
+    """Query for a message; None for an empty message or budget.
+
+    Its limit exceeds the number of passages that fit: some hits are in view, some too long.
+    """
     if not text.strip() or limits.most == 0 or limits.tokens <= 0:
         return None
-    most = min(limits.most, limits.tokens // SHORTEST) + SPARE
-    asked = search_text(text, before)
-    return Query(text=asked, limit=most, exclude=exclude, window_tokens=limits.passage, as_it_stands=True)
+    limit = min(limits.most, limits.tokens // SHORTEST) + SPARE
+    query_text = search_text(text, before)
+    return Query(text=query_text, limit=limit, exclude=exclude, window_tokens=limits.passage, as_it_stands=True)
 
 
 def recall_passages(
-    search: Callable[[Query], SearchResults], wanted: RecallRequest, limits: RecallLimits, counting: MessageCounter
+    search: Callable[[Query], SearchResults], request: RecallRequest, limits: RecallLimits, counting: MessageCounter
 ) -> tuple[RecalledSpan, ...]:
-    """Searches and gives the passages that fit: cited ones first, then hits by relevance; none where nothing is
-    relevant.
+    """Searches and returns the passages that fit: cited passages first, then hits by relevance.
 
     Passages of one day of a conversation share a label, at the rank of the best of them, in chronological order.
     """
-    query = query_for(wanted.text, wanted.before, limits, wanted.entries)
-    return fit_passages(search(query) if query else None, wanted, limits, counting)
+    query = query_for(request.text, request.before, limits, request.entries)
+    return fit_passages(search(query) if query else None, request, limits, counting)
 
 
 def fit_passages(
-    results: SearchResults | None, wanted: RecallRequest, limits: RecallLimits, counting: MessageCounter
+    results: SearchResults | None, request: RecallRequest, limits: RecallLimits, counting: MessageCounter
 ) -> tuple[RecalledSpan, ...]:
-    """The same for the results of a search; None where nothing was searched."""
-    first = cited_parts(wanted.cited, max(limits.cited, limits.tokens), counting)
-    found = results.hits if results else ()
-    hits = [hit for hit in found if not _in_view(hit, wanted) and not _is_told(hit, first)]
-    newer = {hit.id: hit for hit in found}
-    parts = [_part(hit, rank, newer, limits, counting) for rank, hit in enumerate(_ranked(hits), len(first))]
+    """Selects the passages that fit from the results of a search. `results` is None where there was no query."""
+    cited = cited_parts(request.cited, max(limits.cited, limits.tokens), counting)
+    candidates = results.hits if results else ()
+    hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
+    by_id = {hit.id: hit for hit in candidates}
+    parts = [_part(hit, rank, by_id, limits, counting) for rank, hit in enumerate(_ranked(hits), len(cited))]
     return (
-        *first,
-        *_arranged(_within([(part, seq) for part, seq in parts if part.text.strip()], first, limits, counting)),
+        *cited,
+        *_grouped_by_label(
+            _fit_by_value([(part, seq) for part, seq in parts if part.text.strip()], cited, limits, counting)
+        ),
     )
 
 
-def _in_view(hit: Hit, wanted: RecallRequest) -> bool:
-    if hit.entry in wanted.entries or (hit.note is not None and hit.note in wanted.notes):
+def _in_view(hit: Hit, request: RecallRequest) -> bool:
+    if hit.entry in request.entries or (hit.note is not None and hit.note in request.notes):
         return True
-    if _echoes(hit, wanted.text):
-        return True  # the same question, asked before: its words are in view
-    said = [text for ref, text in wanted.shown if ref == hit.citation.ref]
-    return bool(said) and any(_says(shingles(hit.snippet), shingles(text)) for text in said)
+    if _repeats_message(hit, request.text):
+        return True  # an earlier copy of the same question
+    shown_texts = [text for ref, text in request.shown if ref == hit.citation.ref]
+    return bool(shown_texts) and any(_contains(shingles(hit.snippet), shingles(text)) for text in shown_texts)
 
 
-def _is_told(hit: Hit, first: Sequence[RecalledSpan]) -> bool:
-    """Whether a cited passage already holds the hit."""
-    if not first:
+def _is_cited(hit: Hit, cited: Sequence[RecalledSpan]) -> bool:
+    """Whether a cited passage contains the hit."""
+    if not cited:
         return False
-    words, place = " ".join(clear(hit.snippet, TextSource.OTHER).split()), (hit.citation.ref, hit.citation.lines)
+    snippet, location = " ".join(clear(hit.snippet, TextSource.OTHER).split()), (hit.citation.ref, hit.citation.lines)
     return any(
-        place == (part.citation.ref, part.citation.lines)
+        location == (part.citation.ref, part.citation.lines)
         or hit.entry_id == part.citation.ref
-        or (len(words) >= TELLING and words in " ".join(part.text.split()))
-        for part in first
+        or (len(snippet) >= SHORTEST_CONTAINED and snippet in " ".join(part.text.split()))
+        for part in cited
     )
 
 
-def _echoes(hit: Hit, text: str) -> bool:
-    """Whether the hit adds nothing to the message itself."""
-    said, asked = shingles(hit.snippet), shingles(text)
-    return len(said) <= 1.25 * len(asked) and _says(said, asked)
+def _repeats_message(hit: Hit, text: str) -> bool:
+    """Whether the hit only repeats the message."""
+    hit_shingles, message_shingles = shingles(hit.snippet), shingles(text)
+    return len(hit_shingles) <= 1.25 * len(message_shingles) and _contains(hit_shingles, message_shingles)
 
 
 def _ranked(hits: Sequence[Hit]) -> list[Hit]:
@@ -139,77 +143,77 @@ def _ranked(hits: Sequence[Hit]) -> list[Hit]:
     )
 
 
-def _says(one: Shingles, other: Shingles) -> bool:
-    """Whether one text contains the other. Unlike two hits, of which both may be shown, a short passage counts too:
-    its words are in view."""
-    return alike(one, other, within=SHOWN_ALREADY, shortest=1)
+def _contains(first: Shingles, second: Shingles) -> bool:
+    """Whether one text contains the other, however short. (Of two short hits, both may be shown.)"""
+    return alike(first, second, within=SHOWN_ALREADY, shortest=1)
 
 
 def _part(
-    hit: Hit, rank: int, newer: Mapping[str, Hit], limits: RecallLimits, counting: MessageCounter
+    hit: Hit, rank: int, by_id: Mapping[str, Hit], limits: RecallLimits, counting: MessageCounter
 ) -> tuple[RecalledSpan, int]:
     """The passage, and its entry's seq."""
     text, _ = fit_lines(clear(hit.snippet.strip(), TextSource.OTHER), limits.passage * 2, counting, "…")
-    by = newer.get(hit.superseded_by)
-    superseded = iso(by.time)[:10] if by and by.time else ""
+    successor = by_id.get(hit.superseded_by)
+    superseded = iso(successor.time)[:10] if successor and successor.time else ""
     return RecalledSpan(
         text, hit.citation, hit.trust, hit.score, hit.time, rank, superseded=superseded, nonce=SAMPLE_NONCE
     ), hit.entry or 0
 
 
-_Placed = tuple[RecalledSpan, int]
+_PassageWithSeq = tuple[RecalledSpan, int]
 
 
 class _Cost(Struct, frozen=True):
-    """The tokens of a passage with a label of its own and under an existing one, and its value per token for both."""
+    """Cost of a passage with its own label and under an existing one: tokens and value per token of both."""
 
-    placed: _Placed
+    passage: _PassageWithSeq
     key: tuple[str, ...]
     tokens: tuple[int, int]
-    worth: tuple[float, float]
+    value: tuple[float, float]
 
     @classmethod
-    def of(cls, placed: _Placed, counting: MessageCounter) -> Self:
-        part = placed[0]
+    def of(cls, passage: _PassageWithSeq, counting: MessageCounter) -> Self:
+        part = passage[0]
         tokens = tuple(counting.text("\n" + passage_lines(part, before)) for before in (None, part))
-        alone, after = (part.score / max(each, 1) ** LENGTH for each in tokens)
-        return cls(placed, shared_label(part), (tokens[0], tokens[1]), (alone, after))
+        alone, grouped = (part.score / max(count, 1) ** LENGTH for count in tokens)
+        return cls(passage, shared_label(part), (tokens[0], tokens[1]), (alone, grouped))
 
 
-def _within(
-    parts: Sequence[_Placed], first: tuple[RecalledSpan, ...], limits: RecallLimits, counting: MessageCounter
-) -> list[_Placed]:
-    """As many passages as fit after the `first`, by value per token: a label is paid once, and of two equally relevant
-    passages the shorter comes first.
+def _fit_by_value(
+    parts: Sequence[_PassageWithSeq], cited: tuple[RecalledSpan, ...], limits: RecallLimits, counting: MessageCounter
+) -> list[_PassageWithSeq]:
+    """The passages that fit beside the `cited` ones, by value per token.
+
+    A label is counted once; of two equally relevant passages the shorter is preferred.
     """
-    kept: list[_Placed] = []
+    chosen: list[_PassageWithSeq] = []
     labels: dict[tuple[str, ...], RecalledSpan] = {}
     frame = (RecalledSpan("", Citation(kind="", ref=""), Trust.EXACT, nonce=SAMPLE_NONCE),)
-    room = limits.tokens - counting.text(recalled_block(first or frame))
-    left = [_Cost.of(part, counting) for part in parts]
-    while left and len(kept) < limits.most:
-        best = max(left, key=lambda cost: cost.worth[cost.key in labels])
-        left.remove(best)
+    room = limits.tokens - counting.text(recalled_block(cited or frame))
+    remaining = [_Cost.of(part, counting) for part in parts]
+    while remaining and len(chosen) < limits.most:
+        best = max(remaining, key=lambda cost: cost.value[cost.key in labels])
+        remaining.remove(best)
         tokens = best.tokens[best.key in labels]
         if tokens > room:
             continue
         room -= tokens
-        labels.setdefault(best.key, best.placed[0])
-        kept.append(best.placed)
-    while kept and counting.text(recalled_block((*first, *_arranged(kept)))) > limits.tokens:
-        kept.pop()
-    return kept
+        labels.setdefault(best.key, best.passage[0])
+        chosen.append(best.passage)
+    while chosen and counting.text(recalled_block((*cited, *_grouped_by_label(chosen)))) > limits.tokens:
+        chosen.pop()
+    return chosen
 
 
-def _arranged(parts: Sequence[_Placed]) -> tuple[RecalledSpan, ...]:
+def _grouped_by_label(parts: Sequence[_PassageWithSeq]) -> tuple[RecalledSpan, ...]:
     """Groups the passages that share a label at the rank of the best, in chronological order."""
-    groups: dict[tuple[str, ...], list[_Placed]] = {}
+    groups: dict[tuple[str, ...], list[_PassageWithSeq]] = {}
     for part, seq in parts:
         groups.setdefault(shared_label(part), []).append((part, seq))
     arranged: list[RecalledSpan] = []
     for group in groups.values():
         last = 0
-        for part, seq in sorted(group, key=lambda one: (one[1], one[0].rank)):
+        for part, seq in sorted(group, key=lambda pair: (pair[1], pair[0].rank)):
             arranged.append(replace(part, follows=bool(last) and seq == last + 1))
             last = seq
     return tuple(arranged)

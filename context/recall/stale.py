@@ -1,4 +1,4 @@
-"""Finds the words that a change replaces: those that the request holds and no file does."""
+"""Detection of stale text: text in the request that a change of memory has replaced."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,62 +14,68 @@ from memory.hot import Note
 from memory.hot.parse import parse
 from models.messages import RecalledSpan
 
-MOST_CHARACTERS = 800  # of replaced words that one change names
-_ALIKE = 0.5  # of the shorter note's words: the same note, rewritten
+MOST_CHARACTERS = 800  # of replaced text that one change reports
+_ALIKE = 0.5  # overlap of the words with the shorter note, from which a note counts as rewritten
 _MARK = re.compile(r"^\s*(?:[-*+]|#{1,6}|>|\d{1,3}[.)])\s+")
 
 
 class NotesInContext(Struct, frozen=True):
-    """The notes' text as the request holds it: by id, and recalled passages by their source."""
+    """Text of the notes in the request: by id, and recalled passages by their source."""
 
     notes: Mapping[str, Note]
-    told: Mapping[str, str]
+    reported: Mapping[str, str]
     recalled: Mapping[tuple[str, str, str], str]
 
-    def words_at(self, id_: str) -> str:
-        """The text of the note with this id in the request; "" for none."""
-        if id_ in self.told:
-            return self.told[id_]
+    def text_at(self, id_: str) -> str:
+        """Text of the note with this id in the request; "" for none."""
+        if id_ in self.reported:
+            return self.reported[id_]
         note = self.notes.get(id_)
-        return _words(note) if note else ""
+        return _note_text(note) if note else ""
 
-    def words_of(self, note: Note) -> str:
-        """The same for a note that still exists, recalled passages included."""
-        return self.words_at(note.id) or self.recalled.get((note.path, note.heading, str(note.time)), "")
+    def text_of(self, note: Note) -> str:
+        """Text of an existing note in the request, recalled passages included; "" for none."""
+        return self.text_at(note.id) or self.recalled.get((note.path, note.heading, str(note.time)), "")
 
-    def successors(self, gone: Iterable[str], new: Sequence[Note]) -> dict[str, str]:
-        """For a new note that replaces a deleted one: that one's id."""
-        found: dict[str, str] = {}
-        for id_ in gone:
-            then = self.notes.get(id_)
-            if then is None:
+    def successors(self, deleted: Iterable[str], new: Sequence[Note]) -> dict[str, str]:
+        """Maps the id of each new note that replaces a deleted one to the id of the deleted note."""
+        matches: dict[str, str] = {}
+        for id_ in deleted:
+            old_note = self.notes.get(id_)
+            if old_note is None:
                 continue
-            ranks = [(rank, n) for n, note in enumerate(new) if note.id not in found and (rank := _same(then, note))]
+            ranks = [
+                (rank, n)
+                for n, note in enumerate(new)
+                if note.id not in matches and (rank := _succession_score(old_note, note))
+            ]
             if ranks:
-                found[new[max(ranks, key=lambda one: (one[0], -one[1]))[1]].id] = id_
-        return found
+                matches[new[max(ranks, key=lambda pair: (pair[0], -pair[1]))[1]].id] = id_
+        return matches
 
 
 def old_notes(state: EpochState, in_view: frozenset[int], recalled: Sequence[RecalledSpan]) -> NotesInContext:
-    """The notes as the head, the reported changes and the recalled passages in view hold them."""
+    """Collects the notes in the head, the reported changes and the recalled passages in view."""
     texts = [piece.text.partition(f"\n{NEWEST}")[0] for piece in state.pieces if piece.source == MEMORY]
-    told = {key.removeprefix("note "): said.words for key, said in state.told.items() if said.entry in in_view}
+    reported = {
+        key.removeprefix("note "): change.words for key, change in state.told.items() if change.entry in in_view
+    }
     passages = {
         (part.citation.ref, part.citation.title, str(part.citation.time)): part.text
         for part in recalled
         if part.citation.kind == "memory"
     }
-    held = {note.id: note for text in texts for note in parse(text, MEMORY)}
-    return NotesInContext(held, {key: words for key, words in told.items() if words}, passages)
+    head_notes = {note.id: note for text in texts for note in parse(text, MEMORY)}
+    return NotesInContext(head_notes, {key: text for key, text in reported.items() if text}, passages)
 
 
 def passages_in(view: BranchView) -> tuple[RecalledSpan, ...]:
-    """The passages that messages in view recalled."""
+    """Passages recalled for messages in view."""
     return tuple(part for entry in view.entries for part in entry.sent if isinstance(part, RecalledSpan))
 
 
 def current_passages(passages: Iterable[RecalledSpan], notes: Sequence[Note]) -> tuple[tuple[str, str], ...]:
-    """Reference and text of each passage, without those of notes whose text is gone."""
+    """Reference and text of each passage, except passages of notes whose text no longer exists."""
     return tuple(
         (part.citation.ref, part.text)
         for part in passages
@@ -78,35 +84,35 @@ def current_passages(passages: Iterable[RecalledSpan], notes: Sequence[Note]) ->
     )
 
 
-def replaced_lines(before: str, now: str) -> tuple[str, ...]:
-    """The lines of `before`, without list and heading marks, that `now` does not have."""
-    stand = {_bare(line) for line in now.split("\n")}
-    found: dict[str, None] = {}
+def replaced_lines(before: str, after: str) -> tuple[str, ...]:
+    """Lines of `before`, without list and heading marks, that `after` does not contain."""
+    current_lines = {_without_mark(line) for line in after.split("\n")}
+    replaced: dict[str, None] = {}
     room = MOST_CHARACTERS
-    for line in map(_bare, before.split("\n")):
-        if line and line not in stand and line not in found and len(line) <= room:
-            found[line] = None
+    for line in map(_without_mark, before.split("\n")):
+        if line and line not in current_lines and line not in replaced and len(line) <= room:
+            replaced[line] = None
             room -= len(line)
-    return tuple(found)
+    return tuple(replaced)
 
 
-def _bare(line: str) -> str:
+def _without_mark(line: str) -> str:
     return _MARK.sub("", line).strip()
 
 
-def _words(note: Note) -> str:
+def _note_text(note: Note) -> str:
     return f"{note.heading}\n{note.text}" if note.heading else note.text
 
 
-def _same(then: Note, now: Note) -> float:
-    """How likely `now` is a new version of `then`: 0 for another note."""
-    if then.path != now.path:
+def _succession_score(before: Note, after: Note) -> float:
+    """Score for `after` being a new version of `before`: 0 for an unrelated note."""
+    if before.path != after.path:
         return 0.0
-    if then.time is not None and then.time == now.time:
+    if before.time is not None and before.time == after.time:
         return 3.0
-    if then.time is not None and now.time is not None:
+    if before.time is not None and after.time is not None:
         return 0.0
-    if then.heading and then.heading == now.heading:
+    if before.heading and before.heading == after.heading:
         return 2.0
-    share = overlap(*(set(plain_words(_words(note).casefold())) for note in (then, now)))
+    share = overlap(*(set(plain_words(_note_text(note).casefold())) for note in (before, after)))
     return share if share >= _ALIKE else 0.0

@@ -1,4 +1,4 @@
-"""Renders JSON as readable lines; a calendar event as title, time, place and people."""
+"""Rendering of JSON as readable lines, and of calendar events as title, time, place and people."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
@@ -14,13 +14,13 @@ MOST_DEPTH = 12
 
 
 def is_event(value: object) -> bool:
-    """Whether it looks like a calendar event: an object with a title and a start time."""
+    """Whether the value is a calendar event: an object with a title and a start time."""
     fields = _object(value)
     return fields is not None and _first(fields, _TITLE) is not None and _first(fields, _START) is not None
 
 
 def events_in(value: object) -> list[Mapping[str, Any]]:
-    """The events in a JSON calendar: one, a list of them, or a list under `items`, `events` or `value`."""
+    """Events in a JSON calendar: a single event, a list of events, or a list under `items`, `events` or `value`."""
     if is_event(value):
         return [cast("Mapping[str, Any]", value)]
     fields = _object(value)
@@ -34,7 +34,7 @@ def events_in(value: object) -> list[Mapping[str, Any]]:
 
 
 def readable(value: object) -> str:
-    """The JSON as readable lines."""
+    """Renders JSON as readable lines."""
     events = events_in(value)
     if events:
         return "\n\n".join(_event(event) for event in events)
@@ -98,7 +98,7 @@ def _outline(value: object, depth: int) -> list[str]:
 
 
 def _entry(label: str, item: object, depth: int) -> list[str]:
-    if _holds_more(item):
+    if _is_nested(item):
         return [label, *_outline(item, depth + 1)]
     plain = _plain(item)
     if "\n" in plain:
@@ -106,7 +106,7 @@ def _entry(label: str, item: object, depth: int) -> list[str]:
     return [f"{label} {plain}"]
 
 
-def _holds_more(value: object) -> bool:
+def _is_nested(value: object) -> bool:
     return value not in ({}, []) and isinstance(value, dict | list)
 
 

@@ -1,6 +1,6 @@
 """Changes of hot memory and skills since an epoch began, each reported once.
 
-A change gives the new text, and below it a line for each sentence that no longer holds: `replaces: …`.
+A change reports the new text, followed by a line for each line that it replaces: `replaces: …`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,29 +15,29 @@ from foundation.clock import iso
 from memory.hot import Note
 from models.messages import RecalledSpan
 
-LONGEST = 400  # characters of a note as a change tells it
+LONGEST = 400  # characters of a note in a change
 GONE = "gone"
 
 
 class SourceChange(Struct, frozen=True):
     """One change: its key, its new digest (`gone` for a removal), and the lines that report it.
 
-    `words`: the new text of a note, for a change that may follow.
+    `text`: the new text of a note, to which a later change is compared.
     """
 
     key: str
     digest: str
     line: str
-    words: str = ""
+    text: str = ""
 
 
 def note_digests(notes: Iterable[Note]) -> dict[str, str]:
-    """The digests of the notes, for an epoch."""
+    """Digests of the notes by id, for an epoch."""
     return {note.id: _digest(note) for note in notes}
 
 
 def skill_digests(skills: Iterable[Skill]) -> dict[str, str]:
-    """The digests of the skills, for an epoch."""
+    """Digests of the skills by name, for an epoch."""
     return {skill.name: skill.digest for skill in skills}
 
 
@@ -48,100 +48,102 @@ def unreported_changes(
     in_view: frozenset[int],
     recalled: Sequence[RecalledSpan] = (),
 ) -> tuple[SourceChange, ...]:
-    """The differences from the head that no message in view has reported. `recalled`: the passages still in view."""
+    """Differences from the head that no message in view has reported. `recalled`: the passages still in view."""
     old = old_notes(state, in_view, recalled)
-    changes = (*_notes(state.notes, notes, old), *_skills(state.skills, skills))
+    changes = (*_note_changes(state.notes, notes, old), *_skill_changes(state.skills, skills))
     known = {f"note {key}": digest for key, digest in state.notes.items()}
     known |= {f"skill {key}": digest for key, digest in state.skills.items()}
     current = {change.key: change for change in changes}
-    back = _restored(state.told, known, current, in_view, {note.id: note for note in notes})
-    fresh = [change for change in changes if not _told(state.told.get(change.key), change.digest, in_view)]
-    return (*fresh, *back)
+    restored = _restored(state.told, known, current, in_view, {note.id: note for note in notes})
+    unreported = [change for change in changes if not _is_reported(state.told.get(change.key), change.digest, in_view)]
+    return (*unreported, *restored)
 
 
 def unchanged_notes(state: EpochState, notes: Iterable[Note]) -> frozenset[str]:
-    """The ids of the notes that are as in the head."""
+    """Ids of the notes that are unchanged from the head."""
     held = frozenset(state.in_head)
     return frozenset(note.id for note in notes if note.id in held and state.notes.get(note.id) == _digest(note))
 
 
-def _told(told: ReportedChange | None, digest: str, in_view: frozenset[int]) -> bool:
-    return told is not None and told.digest == digest and told.entry in in_view
+def _is_reported(reported: ReportedChange | None, digest: str, in_view: frozenset[int]) -> bool:
+    return reported is not None and reported.digest == digest and reported.entry in in_view
 
 
 def _restored(
-    told: Mapping[str, ReportedChange],
+    reported: Mapping[str, ReportedChange],
     known: Mapping[str, str],
     current: Mapping[str, SourceChange],
     in_view: frozenset[int],
     notes: Mapping[str, Note],
 ) -> list[SourceChange]:
-    """What was reported as changed and is now as in the head again."""
-    found: list[SourceChange] = []
-    for key, said in told.items():
-        if key in current or said.entry not in in_view or said.digest == known.get(key, GONE):
+    """Changes that were reported and have been reverted to the state in the head."""
+    restored: list[SourceChange] = []
+    for key, change in reported.items():
+        if key in current or change.entry not in in_view or change.digest == known.get(key, GONE):
             continue
         note = notes.get(key.removeprefix("note "))
-        words = _words(note) if note else ""
+        text = _note_text(note) if note else ""
         if key in known:
-            line = f"- {key} is again as it was: {_short(words)}" if words else f"- {key} is again as it was."
+            line = f"- {key} is again as it was: {_shortened(text)}" if text else f"- {key} is again as it was."
         else:
             line = f"- {key} was removed."
-        found.append(SourceChange(key, known.get(key, GONE), _with(line, replaced_lines(said.words, words)), words))
-    return found
+        restored.append(
+            SourceChange(key, known.get(key, GONE), _with_replaced(line, replaced_lines(change.words, text)), text)
+        )
+    return restored
 
 
-def _notes(then: Mapping[str, str], notes: Sequence[Note], old: NotesInContext) -> Iterable[SourceChange]:
-    """Changed and new notes; then deleted ones, unless another replaced them."""
+def _note_changes(known: Mapping[str, str], notes: Sequence[Note], old: NotesInContext) -> Iterable[SourceChange]:
+    """Changed and new notes, then deleted ones."""
     now = {note.id: note for note in notes}
-    gone = [key for key in then if key not in now]
-    successors = old.successors(gone, [note for note in notes if note.id not in then])
+    deleted = [key for key in known if key not in now]
+    successors = old.successors(deleted, [note for note in notes if note.id not in known])
     for note in now.values():
-        digest, words = _digest(note), _words(note)
-        if then.get(note.id) == digest:
+        digest, text = _digest(note), _note_text(note)
+        if known.get(note.id) == digest:
             continue
-        before = old.words_of(note) or old.words_at(successors.get(note.id, ""))
-        verb = f"{note.path} now says" if before or note.id in then else f"new in {note.path}"
-        line = f"- {verb} ({_dated(note)}): {_short(words)}"
-        yield SourceChange(f"note {note.id}", digest, _with(line, replaced_lines(before, words)), words)
+        before = old.text_of(note) or old.text_at(successors.get(note.id, ""))
+        verb = f"{note.path} now says" if before or note.id in known else f"new in {note.path}"
+        line = f"- {verb} ({_id_and_date(note)}): {_shortened(text)}"
+        yield SourceChange(f"note {note.id}", digest, _with_replaced(line, replaced_lines(before, text)), text)
     replaced = frozenset(successors.values())
-    for key in gone:
+    for key in deleted:
         if key in replaced:
             line = f"- note {key} was rewritten."
             yield SourceChange(f"note {key}", GONE, line)
             continue
         yield SourceChange(
-            f"note {key}", GONE, _with(f"- note {key} was removed.", replaced_lines(old.words_at(key), ""))
+            f"note {key}", GONE, _with_replaced(f"- note {key} was removed.", replaced_lines(old.text_at(key), ""))
         )
 
 
-def _with(line: str, replaced: Sequence[str]) -> str:
-    return "\n".join([line, *(f"  replaces: {one}" for one in replaced)])
+def _with_replaced(line: str, replaced: Sequence[str]) -> str:
+    return "\n".join([line, *(f"  replaces: {text}" for text in replaced)])
 
 
-def _skills(then: Mapping[str, str], skills: Sequence[Skill]) -> Iterable[SourceChange]:
+def _skill_changes(known: Mapping[str, str], skills: Sequence[Skill]) -> Iterable[SourceChange]:
     now = {skill.name: skill for skill in skills}
     for skill in now.values():
-        if then.get(skill.name) != skill.digest:
-            verb = "changed" if skill.name in then else "new"
+        if known.get(skill.name) != skill.digest:
+            verb = "changed" if skill.name in known else "new"
             yield SourceChange(f"skill {skill.name}", skill.digest, f"- {verb} skill {skill.name}: {skill.description}")
-    for key in then:
+    for key in known:
         if key not in now:
             yield SourceChange(f"skill {key}", GONE, f"- skill {key} was removed.")
 
 
 def _digest(note: Note) -> str:
-    return digest_of(_words(note))
+    return digest_of(_note_text(note))
 
 
-def _words(note: Note) -> str:
+def _note_text(note: Note) -> str:
     return f"{note.heading}\n{note.text}" if note.heading else note.text
 
 
-def _dated(note: Note) -> str:
+def _id_and_date(note: Note) -> str:
     return f"{note.id}, {iso(note.time)[:10]}" if note.time else note.id
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     joined = " / ".join(line.strip() for line in text.strip().split("\n") if line.strip())
     return joined if len(joined) <= LONGEST else joined[:LONGEST].rsplit(" ", 1)[0] + " …"

@@ -1,6 +1,6 @@
-"""Conditions of the rules in system.yaml, and the kinds of things that they may name.
+"""Conditions of the rules in system.yaml, and the entity kinds that they may name.
 
-The patterns have no repeat within a repeat, so that none backtracks without bound.
+The patterns have no nested repeats, so that backtracking is bounded.
 """
 
 import re
@@ -55,13 +55,13 @@ ENTITIES = tuple(_PATTERNS)
 """The kinds that `entity:` may name."""
 
 
-def names_a(kind: str, text: str) -> bool:
-    """Whether `text` contains a thing of this kind. Raises KeyError for an unknown kind."""
+def has_entity(kind: str, text: str) -> bool:
+    """Whether `text` contains an entity of this kind. Raises KeyError for an unknown kind."""
     return _PATTERNS[kind].search(text) is not None
 
 
-def found(kind: str, text: str) -> list[str]:
-    """Each thing of this kind, in order."""
+def entities_in(kind: str, text: str) -> list[str]:
+    """Entities of this kind, in order."""
     return [match.group().strip() for match in _PATTERNS[kind].finditer(text)]
 
 
@@ -73,7 +73,7 @@ _LATIN = re.compile(r"[A-Za-z0-9_\u00c0-\u024f]")
 
 
 class HourRange(Struct, frozen=True):
-    """A range of the day in minutes since midnight, local time; one that ends before it begins spans midnight."""
+    """A range of the day in minutes since midnight, local time. A range that ends before it starts spans midnight."""
 
     first: int
     last: int
@@ -81,14 +81,14 @@ class HourRange(Struct, frozen=True):
     @classmethod
     def parse(cls, text: str) -> Self:
         """Parses `22:00-06:00`. Raises ValueError."""
-        found = _HOURS.fullmatch(text.strip())
-        if found is None:
+        match = _HOURS.fullmatch(text.strip())
+        if match is None:
             raise ValueError(f"`{text}` is no stretch of the day like 22:00-06:00")
-        hours = [int(digits) for digits in found.groups()]
+        hours = [int(digits) for digits in match.groups()]
         return cls(hours[0] * 60 + hours[1], hours[2] * 60 + hours[3])
 
     def holds(self, moment: datetime) -> bool:
-        """Whether the moment, in its own zone, lies within; the end is not part of it."""
+        """Whether the range contains the moment, in the moment's own time zone; the end is exclusive."""
         minute = moment.hour * 60 + moment.minute
         if self.first <= self.last:
             return self.first <= minute < self.last
@@ -105,7 +105,7 @@ class ConditionInput(Struct, frozen=True):
 
 
 class Condition(Struct, frozen=True):
-    """All given kinds must hold; within a kind, any one."""
+    """A conjunction of the given keys; the values of one key are alternatives."""
 
     patterns: tuple[SafePattern, ...] = ()
     keywords: tuple[str, ...] = ()
@@ -113,31 +113,31 @@ class Condition(Struct, frozen=True):
     times: tuple[HourRange, ...] = ()
     attachments: tuple[str, ...] = ()
 
-    def holds(self, moment: ConditionInput) -> bool:
-        """Whether every key that was given is met."""
+    def holds(self, inputs: ConditionInput) -> bool:
+        """Whether every given key matches."""
         tests = (
-            (self.patterns, lambda: any(pattern.matches(moment.text, moment.budget) for pattern in self.patterns)),
-            (self.keywords, lambda: has_keyword(moment.text, self.keywords)),
-            (self.entities, lambda: any(names_a(kind, moment.text) for kind in self.entities)),
-            (self.times, lambda: any(hours.holds(moment.now) for hours in self.times)),
-            (self.attachments, lambda: any(kind in moment.attachments for kind in self.attachments)),
+            (self.patterns, lambda: any(pattern.matches(inputs.text, inputs.budget) for pattern in self.patterns)),
+            (self.keywords, lambda: has_keyword(inputs.text, self.keywords)),
+            (self.entities, lambda: any(has_entity(kind, inputs.text) for kind in self.entities)),
+            (self.times, lambda: any(hours.holds(inputs.now) for hours in self.times)),
+            (self.attachments, lambda: any(kind in inputs.attachments for kind in self.attachments)),
         )
         return all(test() for given, test in tests if given)
 
 
 def has_keyword(text: str, keywords: Sequence[str]) -> bool:
-    """Whether the text contains one of the keywords: as a whole word in scripts with spaces."""
+    """Whether the text contains a keyword: as a whole word in Latin script."""
     lowered = text.casefold()
-    return any(_stands(keyword.casefold(), lowered) for keyword in keywords)
+    return any(_contains_word(keyword.casefold(), lowered) for keyword in keywords)
 
 
-def _stands(word: str, text: str) -> bool:
-    place = text.find(word)
-    while place >= 0:
-        before, after = text[place - 1 : place], text[place + len(word) : place + len(word) + 1]
+def _contains_word(word: str, text: str) -> bool:
+    offset = text.find(word)
+    while offset >= 0:
+        before, after = text[offset - 1 : offset], text[offset + len(word) : offset + len(word) + 1]
         begins = not (_LATIN.match(word[0]) and _LATIN.match(before))
         ends = not (_LATIN.match(word[-1]) and _LATIN.match(after))
         if begins and ends:
             return True
-        place = text.find(word, place + 1)
+        offset = text.find(word, offset + 1)
     return False

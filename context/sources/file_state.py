@@ -1,4 +1,4 @@
-"""The workspace's files that requests are made of, read only when they changed."""
+"""Cached source files of the workspace, read again only when they changed."""
 
 import hashlib
 from datetime import datetime
@@ -9,53 +9,53 @@ from msgspec import Struct
 from foundation.clock import Clock
 from foundation.files.untrusted import UnreadableFile, read_own_text
 
-_YOUNG_NS = 2_000_000_000  # a file as young as this may change again within one tick of its clock: read it again
+_RECENT_NS = 2_000_000_000  # newer files are read again: they may change within one tick of the file clock
 
 
 class SourceFile(Struct, frozen=True):
-    """A file as last read. `digest` is "" where there is no such file."""
+    """A file as last read. `digest` is "" for a missing file."""
 
     path: Path
     text: str = ""
     digest: str = ""
     signature: tuple[int, int, int] = (0, 0, 0)  # mtime in ns, bytes, inode
-    trouble: str = ""
+    problem: str = ""
 
 
-def refreshed(known: SourceFile, clock: Clock, root: Path) -> SourceFile:
-    """The file as it is now: `known` itself where its stat is unchanged.
+def refreshed(previous: SourceFile, clock: Clock, root: Path) -> SourceFile:
+    """The current state of the file: `previous` itself where its stat is unchanged.
 
-    A link that leads out of `root` is reported as trouble, and not read.
+    A link that leads out of `root` is reported as a problem, and not read.
     """
     try:
-        stat = known.path.stat()
+        stat = previous.path.stat()
     except FileNotFoundError:
-        return known if not known.digest and not known.trouble else SourceFile(known.path)
+        return previous if not previous.digest and not previous.problem else SourceFile(previous.path)
     except OSError as error:
-        return SourceFile(known.path, trouble=f"it cannot be read: {error.strerror}")
+        return SourceFile(previous.path, problem=f"it cannot be read: {error.strerror}")
     signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-    if signature == known.signature and not _young(stat.st_mtime_ns, clock.now()):
-        return known
-    return _read(known, signature, root)
+    if signature == previous.signature and not _is_recent(stat.st_mtime_ns, clock.now()):
+        return previous
+    return _read(previous, signature, root)
 
 
-def _read(known: SourceFile, signature: tuple[int, int, int], root: Path) -> SourceFile:
+def _read(previous: SourceFile, signature: tuple[int, int, int], root: Path) -> SourceFile:
     try:
-        text = read_own_text(known.path, within=root)
+        text = read_own_text(previous.path, within=root)
     except FileNotFoundError:
-        return SourceFile(known.path)
+        return SourceFile(previous.path)
     except UnreadableFile as error:
-        return SourceFile(known.path, signature=signature, trouble=str(error))
+        return SourceFile(previous.path, signature=signature, problem=str(error))
     digest = digest_of(text)
-    if digest == known.digest:
-        return SourceFile(known.path, known.text, digest, signature)
-    return SourceFile(known.path, text.replace("\r\n", "\n"), digest, signature)
+    if digest == previous.digest:
+        return SourceFile(previous.path, previous.text, digest, signature)
+    return SourceFile(previous.path, text.replace("\r\n", "\n"), digest, signature)
 
 
-def _young(mtime_ns: int, now: datetime) -> bool:
-    return now.timestamp() * 1e9 - mtime_ns < _YOUNG_NS
+def _is_recent(mtime_ns: int, now: datetime) -> bool:
+    return now.timestamp() * 1e9 - mtime_ns < _RECENT_NS
 
 
 def digest_of(text: str) -> str:
-    """Sixteen hex digits of the hash of the text."""
+    """First 16 hex digits of the text's SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

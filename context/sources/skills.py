@@ -1,4 +1,4 @@
-"""Skills: `skills/<name>/SKILL.md`, a name and a description in its front matter, the body below.
+"""Skills: `skills/<name>/SKILL.md`, with a name and a description in the front matter, and the body below.
 
 ---
 name: packing
@@ -24,12 +24,12 @@ from foundation.workspace_trust import trust_command
 from foundation.yaml import BadYaml, load_yaml
 
 DESCRIPTION_CHARACTERS = 300
-_NAME = "skills"
+_FOLDER = "skills"
 _CHANGED = "it is new or changed since you trusted this workspace; the skill is left out until `{}` allows it."
 
 
 class Skill(Struct, frozen=True):
-    """One skill. `digest` is of its whole file."""
+    """A skill. `digest` is the digest of its whole file."""
 
     name: str
     description: str
@@ -51,23 +51,23 @@ def _skill_files(folder: Path) -> list[Path]:
 
 
 class SkillRegistry:
-    """The skills of a workspace, read again when they change."""
+    """Registry of a workspace's skills, read again when they change."""
 
-    def __init__(self, workspace: Workspace, clock: Clock, in_force: Callable[[str], bool] = lambda _: True) -> None:
-        """`in_force` tells whether the owner trusted a skill's file (`skills/<name>/SKILL.md`) as it is."""
+    def __init__(self, workspace: Workspace, clock: Clock, is_trusted: Callable[[str], bool] = lambda _: True) -> None:
+        """`is_trusted` tells whether the owner trusts the present content of a skill's file, by relative path."""
         self._workspace = workspace
         self._folder = workspace.skills
-        self._in_force = in_force
+        self._is_trusted = is_trusted
         self._clock = clock
         self._files: dict[Path, SourceFile] = {}
         self._skills: dict[Path, Skill | None] = {}
         self._leads_out = False  # the folder is a link that is not followed
-        self._looked = False
-        self._left_out: frozenset[str] = frozenset()  # names of files that are not in force
+        self._has_read = False
+        self._left_out: frozenset[str] = frozenset()  # paths of files that are not trusted
         self.skills: tuple[Skill, ...] = ()
 
     def refresh(self) -> tuple[FileNotice, ...]:
-        """Reads the files that changed; gives a notice for each that cannot be used."""
+        """Reads the changed files; returns a notice for each that cannot be used."""
         notices: list[FileNotice] = []
         self._folder = self._workspace.skills
         try:
@@ -76,9 +76,9 @@ class SkillRegistry:
         except UnsafePath as error:
             paths = []
             if not self._leads_out and not self._workspace.is_read_only:
-                command = trust_command(self._workspace, "--allow", _NAME)
-                said = f"it is a link that leads out of the workspace; `{command}` follows it."
-                notices.append(FileNotice("warning", said if error.reason == "outside" else error.message, _NAME))
+                command = trust_command(self._workspace, "--allow", _FOLDER)
+                text = f"it is a link that leads out of the workspace; `{command}` follows it."
+                notices.append(FileNotice("warning", text if error.reason == "outside" else error.message, _FOLDER))
             self._leads_out = True
         files = {
             path: refreshed(self._files.get(path) or SourceFile(path), self._clock, self._workspace.bounds_of(path))
@@ -86,62 +86,66 @@ class SkillRegistry:
         }
         skills: dict[Path, Skill | None] = {}
         for path, file in files.items():
-            known = self._files.get(path)
-            if known is not None and known.digest == file.digest and known.trouble == file.trouble:
+            previous = self._files.get(path)
+            if previous is not None and previous.digest == file.digest and previous.problem == file.problem:
                 skills[path] = self._skills[path]
                 continue
-            shown = f"{_NAME}/{path.parent.name}/SKILL.md"
-            if file.trouble:
+            relative_path = f"{_FOLDER}/{path.parent.name}/SKILL.md"
+            if file.problem:
                 skills[path] = None
-                notices.append(FileNotice("warning", f"{file.trouble}; the skill is left out.", shown))
+                notices.append(FileNotice("warning", f"{file.problem}; the skill is left out.", relative_path))
             else:
-                skills[path], found = read_skill(file.text, file.digest, shown)
-                notices += found
+                skills[path], problems = read_skill(file.text, file.digest, relative_path)
+                notices += problems
         self._files, self._skills = files, skills
-        left_out = frozenset(skill.path for skill in skills.values() if skill and not self._in_force(skill.path))
-        if self._looked and not self._workspace.is_read_only:  # said at opening of the whole workspace
-            said = _CHANGED.format(trust_command(self._workspace))
-            notices += [FileNotice("warning", said, name) for name in sorted(left_out - self._left_out)]
-        self._left_out, self._looked = left_out, True
+        left_out = frozenset(skill.path for skill in skills.values() if skill and not self._is_trusted(skill.path))
+        if self._has_read and not self._workspace.is_read_only:  # opening the workspace reports the first read
+            text = _CHANGED.format(trust_command(self._workspace))
+            notices += [FileNotice("warning", text, name) for name in sorted(left_out - self._left_out)]
+        self._left_out, self._has_read = left_out, True
         by_name = {s.name: s for s in reversed(list(skills.values())) if s and s.path not in left_out}
         self.skills = tuple(by_name[name] for name in sorted(by_name))
         return tuple(notices)
 
     def find(self, name: str) -> Skill | None:
-        """The skill of this name, in any case."""
-        wanted = name.strip().casefold()
-        return next((skill for skill in self.skills if skill.name.casefold() == wanted), None)
+        """The skill of this name, compared case-insensitively."""
+        folded_name = name.strip().casefold()
+        return next((skill for skill in self.skills if skill.name.casefold() == folded_name), None)
 
 
-def read_skill(text: str, digest: str, shown: str) -> tuple[Skill | None, list[FileNotice]]:
-    """Parses a SKILL.md; None and a notice where its front matter cannot be used."""
+def read_skill(text: str, digest: str, relative_path: str) -> tuple[Skill | None, list[FileNotice]]:
+    """Parses a SKILL.md; returns None and a notice where its front matter cannot be used."""
     lines = text.split("\n")
     if lines[0].strip() != "---":
         return None, [
-            FileNotice("warning", "a skill begins with front matter between `---` lines; it is left out.", shown, 1)
+            FileNotice(
+                "warning", "a skill begins with front matter between `---` lines; it is left out.", relative_path, 1
+            )
         ]
     end = next((n for n, line in enumerate(lines[1:], 1) if line.strip() == "---"), None)
     if end is None:
         return None, [
-            FileNotice("warning", "the front matter is not closed with `---`; the skill is left out.", shown, 1)
+            FileNotice("warning", "the front matter is not closed with `---`; the skill is left out.", relative_path, 1)
         ]
     try:
         front = load_yaml("\n".join(lines[1:end]))
     except BadYaml as error:
-        return None, [FileNotice("warning", f"{error.said}; the skill is left out.", shown, error.line + 1)]
+        return None, [FileNotice("warning", f"{error.said}; the skill is left out.", relative_path, error.line + 1)]
     fields = cast("dict[str, object]", front) if isinstance(front, dict) else dict[str, object]()
-    name, description = (_word(fields.get(key)) for key in ("name", "description"))
+    name, description = (_scalar_text(fields.get(key)) for key in ("name", "description"))
     if not name or not description:
         missing = "name" if not name else "description"
-        return None, [FileNotice("warning", f"the front matter needs a {missing}; the skill is left out.", shown, 1)]
+        return None, [
+            FileNotice("warning", f"the front matter needs a {missing}; the skill is left out.", relative_path, 1)
+        ]
     triggers: object = fields.get("triggers") or []
-    words = cast("list[object]", triggers) if isinstance(triggers, list) else [triggers]
+    trigger_values = cast("list[object]", triggers) if isinstance(triggers, list) else [triggers]
     body = "\n".join(lines[end + 1 :]).strip()
-    short = " ".join(description.split())[:DESCRIPTION_CHARACTERS]
-    named = tuple(word for word in map(_word, words) if word)
-    return Skill(" ".join(name.split()), short, named, body, shown, digest), []
+    summary = " ".join(description.split())[:DESCRIPTION_CHARACTERS]
+    trigger_words = tuple(word for word in map(_scalar_text, trigger_values) if word)
+    return Skill(" ".join(name.split()), summary, trigger_words, body, relative_path, digest), []
 
 
-def _word(value: object) -> str:
-    """The value as text; "" for a list or a mapping, which is no name."""
+def _scalar_text(value: object) -> str:
+    """A scalar value as text; "" for a list or a mapping."""
     return "" if value is None or isinstance(value, list | dict | set) else str(value).strip()

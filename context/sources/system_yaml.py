@@ -1,4 +1,4 @@
-"""system.yaml: what an assistant can do, and what joins when a condition holds.
+"""system.yaml: the assistant's abilities, and rules that add lines when a condition holds.
 
     version: 1
     abilities:
@@ -9,7 +9,8 @@
         then:
           - Say when check-in opens.
 
-All keys of a `when` must hold; of a list, any. Parsed by hand from YAML's nodes, so that each problem has its line.
+All keys of a `when` must match; the values of a list are alternatives. Parsed from YAML nodes, so that each problem has
+its line.
 """
 
 import re
@@ -23,7 +24,7 @@ from context.sources.conditions import ATTACHMENTS, ENTITIES, Condition, HourRan
 from foundation.regex import SafePattern, UnsafePattern
 from foundation.yaml import BadYaml, compose_yaml
 
-Read = TypeVar("Read")
+Parsed = TypeVar("Parsed")
 
 
 class SystemRule(Struct, frozen=True):
@@ -35,7 +36,7 @@ class SystemRule(Struct, frozen=True):
 
 
 class SystemFile(Struct, frozen=True):
-    """The contents of system.yaml."""
+    """Contents of system.yaml."""
 
     abilities: tuple[str, ...] = ()
     rules: tuple[SystemRule, ...] = ()
@@ -59,11 +60,11 @@ class BrokenSystemFile(ValueError):
 DEFAULT = SystemFile(
     abilities=("You are Palimpsest, an assistant that remembers. Cite what you recall by its reference.",)
 )
-"""What holds where there is no system.yaml, or never was one that could be read."""
+"""Default where no system.yaml exists, or none could ever be read."""
 
 
 def parse_system_yaml(text: str) -> SystemFile:
-    """Parses the file. Raises BrokenSystemFile with the line of the first problem."""
+    """Parses system.yaml. Raises BrokenSystemFile with the line of the first problem."""
     try:
         root = compose_yaml(text)
     except BadYaml as error:
@@ -71,7 +72,7 @@ def parse_system_yaml(text: str) -> SystemFile:
     if root is None:
         return SystemFile()
     top = _mapping(root, "the file", ("version", "abilities", "rules"))
-    if "version" in top and _word(top["version"], "version") != "1":
+    if "version" in top and _scalar_text(top["version"], "version") != "1":
         raise BrokenSystemFile(_line(top["version"]), "only version 1 is known")
     rules = _items(top["rules"], "rules") if "rules" in top else []
     return SystemFile(
@@ -82,10 +83,10 @@ def parse_system_yaml(text: str) -> SystemFile:
 
 def _rule(node: yaml.Node) -> SystemRule:
     fields = _mapping(node, "a rule", ("name", "when", "then"))
-    for wanted in ("when", "then"):
-        if wanted not in fields:
-            raise BrokenSystemFile(_line(node), f"a rule needs `{wanted}`")
-    name = _word(fields["name"], "name") if "name" in fields else f"line {_line(node)}"
+    for key in ("when", "then"):
+        if key not in fields:
+            raise BrokenSystemFile(_line(node), f"a rule needs `{key}`")
+    name = _scalar_text(fields["name"], "name") if "name" in fields else f"line {_line(node)}"
     return SystemRule(name, _condition(fields["when"]), _lines(fields["then"], "then"))
 
 
@@ -93,13 +94,13 @@ def _condition(node: yaml.Node) -> Condition:
     keys = _mapping(node, "when", ("pattern", "keyword", "keywords", "entity", "time", "attachment"))
     if not keys:
         raise BrokenSystemFile(_line(node), "`when` holds no condition; lines that always hold belong to `abilities`")
-    words = [key for key in ("keyword", "keywords") if key in keys]
+    keyword_keys = [key for key in ("keyword", "keywords") if key in keys]
     return Condition(
-        patterns=_each(keys.get("pattern"), "pattern", _pattern),
-        keywords=tuple(word for key in words for word in _lines(keys[key], key)),
-        entities=_each(keys.get("entity"), "entity", _one_of(ENTITIES)),
-        times=_each(keys.get("time"), "time", HourRange.parse),
-        attachments=_each(keys.get("attachment"), "attachment", _one_of(ATTACHMENTS)),
+        patterns=_parsed_values(keys.get("pattern"), "pattern", _pattern),
+        keywords=tuple(word for key in keyword_keys for word in _lines(keys[key], key)),
+        entities=_parsed_values(keys.get("entity"), "entity", _member_of(ENTITIES)),
+        times=_parsed_values(keys.get("time"), "time", HourRange.parse),
+        attachments=_parsed_values(keys.get("attachment"), "attachment", _member_of(ATTACHMENTS)),
     )
 
 
@@ -112,7 +113,7 @@ def _pattern(source: str) -> SafePattern:
         raise ValueError(f"`{source}`: {error}") from error
 
 
-def _one_of(known: tuple[str, ...]) -> Callable[[str], str]:
+def _member_of(known: tuple[str, ...]) -> Callable[[str], str]:
     def check(word: str) -> str:
         if word not in known:
             raise ValueError(f"`{word}` is not one of {', '.join(known)}")
@@ -121,32 +122,32 @@ def _one_of(known: tuple[str, ...]) -> Callable[[str], str]:
     return check
 
 
-def _each(node: yaml.Node | None, name: str, read: Callable[[str], Read]) -> tuple[Read, ...]:
+def _parsed_values(node: yaml.Node | None, name: str, read: Callable[[str], Parsed]) -> tuple[Parsed, ...]:
     if node is None:
         return ()
-    found: list[Read] = []
+    values: list[Parsed] = []
     for item in node.value if isinstance(node, yaml.SequenceNode) else [node]:
         try:
-            found.append(read(_word(item, name)))
+            values.append(read(_scalar_text(item, name)))
         except BrokenSystemFile:
             raise
         except ValueError as error:
             raise BrokenSystemFile(_line(item), f"`{name}`: {error}") from error
-    if not found:
+    if not values:
         raise BrokenSystemFile(_line(node), f"`{name}` is empty")
-    return tuple(found)
+    return tuple(values)
 
 
 def _mapping(node: yaml.Node, name: str, known: tuple[str, ...]) -> dict[str, yaml.Node]:
     if not isinstance(node, yaml.MappingNode):
         raise BrokenSystemFile(_line(node), f"{name} must be a mapping with {', '.join(known)}")
-    found: dict[str, yaml.Node] = {}
-    for key, value in node.value:
-        word = _word(key, "a key")
-        if word not in known:
-            raise BrokenSystemFile(_line(key), f"`{word}` is not known here; {name} takes {', '.join(known)}")
-        found[word] = value
-    return found
+    fields: dict[str, yaml.Node] = {}
+    for key_node, value in node.value:
+        key_text = _scalar_text(key_node, "a key")
+        if key_text not in known:
+            raise BrokenSystemFile(_line(key_node), f"`{key_text}` is not known here; {name} takes {', '.join(known)}")
+        fields[key_text] = value
+    return fields
 
 
 def _items(node: yaml.Node, name: str) -> list[yaml.Node]:
@@ -160,11 +161,11 @@ def _items(node: yaml.Node, name: str) -> list[yaml.Node]:
 def _lines(node: yaml.Node, name: str) -> tuple[str, ...]:
     """A list of lines, or a single line."""
     if isinstance(node, yaml.ScalarNode) and node.tag != "tag:yaml.org,2002:null":
-        return (_word(node, name),)
-    return tuple(_word(item, name) for item in _items(node, name))
+        return (_scalar_text(node, name),)
+    return tuple(_scalar_text(item, name) for item in _items(node, name))
 
 
-def _word(node: yaml.Node, name: str) -> str:
+def _scalar_text(node: yaml.Node, name: str) -> str:
     if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
         raise BrokenSystemFile(_line(node), f"`{name}` must be text that is not empty")
     return node.value.strip()

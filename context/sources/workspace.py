@@ -1,4 +1,4 @@
-"""The workspace's own files as last read, with notices about what changed or is broken."""
+"""Source files of the workspace as last read, with notices about changed and broken files."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from memory.hot import HotFileProblem, Note
 
 
 class HotMemoryPort(Protocol):
-    """What the context needs of hot memory."""
+    """The part of hot memory that the context uses."""
 
     def refresh(self, *, ours: bool = True) -> list[str]: ...
     def notes(self) -> tuple[Note, ...]: ...
@@ -30,7 +30,7 @@ class HotMemoryPort(Protocol):
 class WorkspaceSources:
     """Keeps a `HeadSources` up to date; methods may be called from any thread.
 
-    A broken system.yaml leaves the last good one in force, of this run or an earlier one.
+    Where system.yaml is broken, the last good one of this or an earlier run stays in force.
     """
 
     def __init__(
@@ -48,41 +48,44 @@ class WorkspaceSources:
         self._soul = SourceFile(workspace.soul_md)
         self._skills = SkillRegistry(workspace, clock, skill_in_force)
         self._file: SystemFile = DEFAULT
-        self._good = ""  # the text that the file in force was read from
-        self._kept = ""  # its digest, where it is kept for the next process
-        self._looked = False
+        self._good_text = ""  # source of the system.yaml in force; "" for the default
+        self._kept_digest = ""  # its digest, once it is saved for later processes
+        self._has_read = False
         self._problems: tuple[HotFileProblem, ...] = ()
         self._lock = threading.RLock()
 
     def refresh(self, *, sending: bool = False) -> tuple[FileNotice, ...]:
-        """Reads the files that changed. A problem is reported once, until it changes. `sending`: a message goes now."""
-        with self._lock:
-            return self._refreshed_all(sending)
+        """Reads the changed files. A problem is reported once, until it changes.
 
-    def _refreshed_all(self, sending: bool) -> tuple[FileNotice, ...]:
+        `sending`: a message is sent right afterwards, and reports the changes.
+        """
+        with self._lock:
+            return self._refresh_all(sending)
+
+    def _refresh_all(self, sending: bool) -> tuple[FileNotice, ...]:
         notices = [
             *self._refresh_system(),
             *self._skills.refresh(),
         ]
-        self._agents, found = self._refreshed(self._agents)
-        notices += found
-        self._soul, found = self._refreshed(self._soul)
-        notices += found
+        self._agents, file_notices = self._refresh_file(self._agents)
+        notices += file_notices
+        self._soul, file_notices = self._refresh_file(self._soul)
+        notices += file_notices
         changed = self._hot.refresh(ours=False)
         notices += self._hot_problems()
-        if self._looked:
+        if self._has_read:
             which = "this" if sending else "your next"
             notices += [
                 FileNotice("info", f"{path} changed: what is new goes with {which} message.", path)
                 for path in sorted(set(changed))
             ]
-        self._looked = True
+        self._has_read = True
         return tuple(notices)
 
     def now(self) -> HeadSources:
-        """The files as they were last read; reads them where they never were."""
+        """The files as last read; reads them on the first call."""
         with self._lock:
-            if not self._looked:
+            if not self._has_read:
                 self.refresh()
             return HeadSources(
                 system=self._file,
@@ -99,40 +102,40 @@ class WorkspaceSources:
             )
 
     def keep_last_good(self) -> None:
-        """Saves the current system.yaml for later processes, in case the person's own is broken by then."""
+        """Saves the current system.yaml for later processes, in case the file is broken by then."""
         with self._lock:
-            digest = digest_of(self._good)
-            if not self._good or digest == self._kept or self._workspace.is_read_only:
+            digest = digest_of(self._good_text)
+            if not self._good_text or digest == self._kept_digest or self._workspace.is_read_only:
                 return
             make_private_folder(self._workspace.state)
-            write_atomically(self._workspace.last_good_system, clear(self._good, TextSource.OTHER))
-            self._kept = digest
+            write_atomically(self._workspace.last_good_system, clear(self._good_text, TextSource.OTHER))
+            self._kept_digest = digest
 
-    def _read(self, known: SourceFile) -> SourceFile:
-        return refreshed(known, self._clock, self._workspace.bounds_of(known.path))
+    def _read(self, previous: SourceFile) -> SourceFile:
+        return refreshed(previous, self._clock, self._workspace.bounds_of(previous.path))
 
     def _refresh_system(self) -> list[FileNotice]:
         before, self._system = self._system, self._read(self._system)
-        if (before.digest, before.trouble) == (self._system.digest, self._system.trouble) and self._looked:
+        if (before.digest, before.problem) == (self._system.digest, self._system.problem) and self._has_read:
             return []
         name = self._workspace.system_yaml.name
-        if self._system.trouble:
-            return [self._fallen_back(self._system.trouble, 0)]
+        if self._system.problem:
+            return [self._fall_back(self._system.problem, 0)]
         if not self._system.digest:
-            self._file, self._good = DEFAULT, ""
-            return [FileNotice("info", f"{name} is gone. The default holds.", name)] if self._looked else []
+            self._file, self._good_text = DEFAULT, ""
+            return [FileNotice("info", f"{name} is gone. The default holds.", name)] if self._has_read else []
         try:
-            self._file, self._good = parse_system_yaml(self._system.text), self._system.text
+            self._file, self._good_text = parse_system_yaml(self._system.text), self._system.text
         except BrokenSystemFile as error:
-            return [self._fallen_back(error.problem.text, error.problem.line)]
-        return [FileNotice("info", f"{name} changed. It holds from now on.", name)] if self._looked else []
+            return [self._fall_back(error.problem.text, error.problem.line)]
+        return [FileNotice("info", f"{name} changed. It holds from now on.", name)] if self._has_read else []
 
-    def _fallen_back(self, what: str, line: int) -> FileNotice:
+    def _fall_back(self, problem: str, line: int) -> FileNotice:
         name = self._workspace.system_yaml.name
-        if not self._good:
-            self._file, self._good = _last_good(self._workspace)
-        held = "the last good one holds" if self._good else "the default holds"
-        return FileNotice("error", f"{what}; {held} until it is mended.", name, line)
+        if not self._good_text:
+            self._file, self._good_text = _last_good(self._workspace)
+        fallback = "the last good one holds" if self._good_text else "the default holds"
+        return FileNotice("error", f"{problem}; {fallback} until it is mended.", name, line)
 
     def _hot_problems(self) -> list[FileNotice]:
         problems, self._problems = self._problems, self._hot.problems
@@ -140,18 +143,18 @@ class WorkspaceSources:
             FileNotice("warning", problem.text, problem.path) for problem in self._problems if problem not in problems
         ]
 
-    def _refreshed(self, known: SourceFile) -> tuple[SourceFile, list[FileNotice]]:
-        file = self._read(known)
-        if (file.digest, file.trouble) == (known.digest, known.trouble):
+    def _refresh_file(self, previous: SourceFile) -> tuple[SourceFile, list[FileNotice]]:
+        file = self._read(previous)
+        if (file.digest, file.problem) == (previous.digest, previous.problem):
             return file, []
-        if file.trouble:
-            kept = SourceFile(file.path, known.text, known.digest, file.signature, file.trouble)
-            held = "what was read before holds" if known.text else "it is left out"
-            return kept, [FileNotice("warning", f"{file.trouble}; {held}.", file.path.name)]
-        said = (
+        if file.problem:
+            kept = SourceFile(file.path, previous.text, previous.digest, file.signature, file.problem)
+            fallback = "what was read before holds" if previous.text else "it is left out"
+            return kept, [FileNotice("warning", f"{file.problem}; {fallback}.", file.path.name)]
+        text = (
             f"{file.path.name} {'changed' if file.digest else 'is gone'}. The model will read the whole context anew."
         )
-        return file, [FileNotice("info", said, file.path.name)] if self._looked else []
+        return file, [FileNotice("info", text, file.path.name)] if self._has_read else []
 
 
 def _last_good(workspace: Workspace) -> tuple[SystemFile, str]:

@@ -84,7 +84,7 @@ def test_nothing_waits_for_a_request_that_waits_for_recall(talk: Talk, gate: Gat
         conversation=talk.conversation,
         leaf=talk.leaf,
         text="When does it leave?",
-        ahead=Waiting(lambda: None, talk.memory.search.query),
+        prefetch=Waiting(lambda: None, talk.memory.search.query),
     )
     with gate.held(lambda: talk.context.assemble(turn, talk.profile, talk.counter)):
         assert [name for name, work in others(talk, before).items() if not ends(work)] == []
@@ -122,11 +122,11 @@ def test_a_page_drawn_while_its_words_are_forgotten_is_drawn_again(talk: Talk, g
         return talk.memory.passage(entry).text
 
     pages = PagesInView(talk.memory.conversations, text_of, talk.settings)
-    with gate.held(lambda: pages.drawn(recipes)):
+    with gate.held(lambda: pages.draw(recipes)):
         pages.forget()
     before = len(read)
-    pages.drawn(recipes)
+    pages.draw(recipes)
     assert len(read) > before  # nothing of the first drawing was kept
     before = len(read)
-    pages.drawn(recipes)
+    pages.draw(recipes)
     assert len(read) == before

@@ -116,7 +116,7 @@ class Conversations(RuleBasedStateMachine):
 
     @rule()
     def resume_in_another_process(self) -> None:
-        private = bool(self.talk.context.state.past.overlay)  # what only this process may know
+        private = bool(self.talk.context.state.history.overlay)  # what only this process may know
         self.talk.reopen()
         if private:
             self.last = None

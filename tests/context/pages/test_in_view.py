@@ -5,7 +5,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from context.pages.in_view import OFF, OTHERWISE
+from context.pages.in_view import CHANGED, OFF
 from context.pages.lookup import by_reference
 from foundation.paths import Workspace
 from memory.errors import NotFound
@@ -230,7 +230,7 @@ def test_an_entry_that_changed_ends_the_epoch(seeing: Talk) -> None:
     seeing.reopen()
     text_of = seeing.context.state.pages.text_of
     seeing.context.state.pages.text_of = lambda entry: "Gone." if entry.seq == shown else text_of(entry)
-    assert seeing.send("And now?").epoch_changed == OTHERWISE
+    assert seeing.send("And now?").epoch_changed == CHANGED
 
 
 def test_an_epoch_stored_before_there_were_pages_is_read(talk: Talk) -> None:

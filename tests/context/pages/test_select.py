@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from context.assembly.tokens import MessageCounter
-from context.pages.layout import WordsOf
+from context.pages.layout import ShownTextOf
 from context.pages.recipe import ChapterStart
 from context.pages.select import PageSelection, SelectionPolicy, choose_pages, size_ladder
 from memory.errors import Damaged
@@ -40,7 +40,9 @@ def words(entry: Entry) -> str:
     return entry.text or ""
 
 
-def choose(past: list[Entry], room: int, *, begin: ChapterStart | None = None, read: WordsOf = words) -> PageSelection:
+def choose(
+    past: list[Entry], room: int, *, begin: ChapterStart | None = None, read: ShownTextOf = words
+) -> PageSelection:
     sizes = size_ladder(profile_named("qwen3-vl"), room)
     return choose_pages(
         past, begin, SelectionPolicy(sizes, room, read, MessageCounter(Estimate(), ImageRule.QWEN3), {})

@@ -127,4 +127,4 @@ def test_so_many_are_looked_up_and_no_more() -> None:
     found = resolve_citations(" ".join(f"[e_{n}]" for n in range(50)), recall)
     assert len(asked) == MOST_CITED
     assert len(found.passages) == MOST_CITED - 1
-    assert found.words.split()[:2] == ["[e_3]", f"[e_{MOST_CITED}]"]
+    assert found.text.split()[:2] == ["[e_3]", f"[e_{MOST_CITED}]"]

@@ -33,7 +33,7 @@ def begun(talk: Talk, text: str) -> Prefetch:
 
 
 def assembled(talk: Talk, text: str, ahead: Prefetch) -> AssembledRequest:
-    turn = Turn(conversation=talk.conversation, leaf=talk.leaf, text=text, ahead=ahead)
+    turn = Turn(conversation=talk.conversation, leaf=talk.leaf, text=text, prefetch=ahead)
     return talk.context.assemble(turn, talk.profile, talk.counter)
 
 
@@ -131,7 +131,7 @@ def test_what_left_the_view_since_is_searched_again(talk: Talk) -> None:
     talk.send("The ferry to Hydra leaves at seven from gate E8.", "Noted.")
     ahead = begun(talk, QUESTION)
     ahead.run()
-    turn = Turn(conversation=talk.conversation, leaf=None, text=QUESTION, ahead=ahead)  # as after a compaction
+    turn = Turn(conversation=talk.conversation, leaf=None, text=QUESTION, prefetch=ahead)  # as after a compaction
     assert talk.context.assemble(turn, talk.profile, talk.counter).recalled
 
 

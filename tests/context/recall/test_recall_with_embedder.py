@@ -47,7 +47,7 @@ def sent(talk: Talk) -> AssembledRequest:
     asking = threading.Thread(target=ahead.run)
     asking.start()
     try:
-        return talk.context.assemble(Turn(text=QUESTION, ahead=ahead), talk.profile, talk.counter)
+        return talk.context.assemble(Turn(text=QUESTION, prefetch=ahead), talk.profile, talk.counter)
     finally:
         if talk.settings.recall_wait > 1:
             asking.join()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context.sources.conditions import Condition, ConditionInput, HourRange, found, has_keyword, names_a
+from context.sources.conditions import Condition, ConditionInput, HourRange, entities_in, has_entity, has_keyword
 from foundation.regex import SafePattern, UnsafePattern
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -68,13 +68,13 @@ def test_a_keyword_is_a_whole_word_where_words_have_spaces() -> None:
     ],
 )
 def test_entities_are_found(kind: str, text: str, expected: list[str]) -> None:
-    assert [one.rstrip(",)") for one in found(kind, text)] == [one.rstrip(",)") for one in expected]
+    assert [one.rstrip(",)") for one in entities_in(kind, text)] == [one.rstrip(",)") for one in expected]
 
 
 def test_code_is_known_by_its_marks() -> None:
-    assert names_a("code", "why does `x = [1]` fail?")
-    assert names_a("code", "Traceback (most recent call last):\n  File")
-    assert not names_a("code", "what is for dinner?")
+    assert has_entity("code", "why does `x = [1]` fail?")
+    assert has_entity("code", "Traceback (most recent call last):\n  File")
+    assert not has_entity("code", "what is for dinner?")
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ async def test_archived_turns_are_told_once(open_chat: Any) -> None:
 def test_every_reason_of_the_context_has_plain_words() -> None:
     import msgspec
 
-    from context.assembly.builder import OUTGREW
+    from context.assembly.builder import HEAD_TOO_LARGE
     from context.epoch import EpochBasis, EpochState, reason_to_end
 
     ground = EpochBasis(model="a", window=9, tools="t", files={}, summary=None)
@@ -85,7 +85,7 @@ def test_every_reason_of_the_context_has_plain_words() -> None:
     now = {"model": "b", "window": 8, "tools": "u", "summary": 3}
     whys = [reason_to_end(state, msgspec.structs.replace(ground, **{name: value})) for name, value in now.items()]
     assert (whys[0], whys[3]) == (MODEL_CHANGED, ARCHIVED)
-    told = [epoch_notice(why) for why in [*whys, OUTGREW]]
+    told = [epoch_notice(why) for why in [*whys, HEAD_TOO_LARGE]]
     assert all(words[0].isupper() and "epoch" not in words for words in told)
 
 
