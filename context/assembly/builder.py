@@ -305,9 +305,9 @@ class RequestAssembler:
         """The request's inputs after the compaction."""
         plan, history = projection.plan, projection.history
         name, why = f"{len(plan.entries.leaving)} older entries", "they leave for the archive before this is sent"
-        archive = archive_of(plan.left + archived_tokens(self._view), history.pages)
+        archive = archive_of(plan.leaving_tokens + archived_tokens(self._view), history.pages)
         return msgspec.structs.replace(
-            inputs, history=history, leaving=DroppedSource(name, plan.left, why), archive=archive
+            inputs, history=history, leaving=DroppedSource(name, plan.leaving_tokens, why), archive=archive
         )
 
 

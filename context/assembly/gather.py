@@ -85,14 +85,7 @@ def _with_nonce(pieces: Sequence[MessagePiece], nonce: str) -> tuple[MessagePiec
 
 
 def _with_message(parts: TailInput, text: str) -> TailInput:
-    return TailInput(
-        instructions=parts.instructions,
-        skills=parts.skills,
-        changes=parts.changes,
-        recalled=parts.recalled,
-        attachments=parts.attachments,
-        message=(message_piece(text),),
-    )
+    return replace(parts, message=(message_piece(text),))
 
 
 def _load(inputs: TailInputs, turn: Turn, n: int) -> LoadedAttachment:

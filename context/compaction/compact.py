@@ -73,7 +73,7 @@ def carry_out(
                 "first_kept": plan.first_kept,
                 "prior": [] if plan.joins else [entry.seq for entry in view.summaries],
                 "pinned": plan.pinned.seq if plan.pinned else None,
-                "tokens": projection.plan.left + joined_tokens,
+                "tokens": projection.plan.leaving_tokens + joined_tokens,
             }
         ),
     )

@@ -43,7 +43,9 @@ def preview_of(compaction: "PlannedCompaction", expected: "ArchiveEstimate") -> 
         vision_tokens=expected.vision_tokens,
         summary_tokens=plan.summary_limit,
         tokens_before=before,
-        tokens_after=min(before, before - compaction.left + compaction.more_pages + plan.summary_limit + FRAME),
+        tokens_after=min(
+            before, before - compaction.leaving_tokens + compaction.extra_page_tokens + plan.summary_limit + FRAME
+        ),
         kept_entries=len(plan.kept),
         kept_turns=len(turns_of(plan.kept)),
     )

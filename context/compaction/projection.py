@@ -57,16 +57,16 @@ class PlannedCompaction(Struct, frozen=True, kw_only=True):
     entries: CompactionPlan
     tokens: Mapping[int, int]  # by entry in view, the message included
     before: int  # tokens of the whole request
-    more_pages: int  # tokens that pages in view will take beyond the present ones
+    extra_page_tokens: int  # tokens that pages in view will take beyond the present ones
 
     @property
-    def left(self) -> int:
+    def leaving_tokens(self) -> int:
         """Tokens of the entries that leave."""
         return self._of(self.entries.leaving)
 
     @property
-    def beside(self) -> int:
-        """Tokens of the request without summaries and pages, once the entries have left."""
+    def remaining_tokens(self) -> int:
+        """Tokens of the request after the compaction, without summaries and pages."""
         return self.inputs.fixed + self._of(self.entries.kept)
 
     def _of(self, entries: Sequence[Entry]) -> int:
@@ -83,7 +83,7 @@ class ProjectedCompaction(Struct, frozen=True):
     @property
     def after(self) -> int:
         """Tokens of the whole request after the compaction."""
-        return self.plan.beside + sum(tokens for _, tokens in self.history.summaries)
+        return self.plan.remaining_tokens + sum(tokens for _, tokens in self.history.summaries)
 
 
 def plan_compaction(inputs: CompactionInputs, settings: ContextSettings) -> PlannedCompaction | None:
@@ -107,7 +107,7 @@ def plan_compaction(inputs: CompactionInputs, settings: ContextSettings) -> Plan
         entries=entries,
         tokens=tokens,
         before=inputs.fixed + inputs.tail + history.tokens,
-        more_pages=pages - history.page_tokens,
+        extra_page_tokens=pages - history.page_tokens,
     )
 
 
@@ -139,7 +139,7 @@ def project(
             begin=inputs.begin,
             counting=counting,
             nominal=inputs.page_room,
-            room=page_room(inputs.page_room, inputs.budget, plan.beside + summary_tokens),
+            room=page_room(inputs.page_room, inputs.budget, plan.remaining_tokens + summary_tokens),
         )
     )
     pages = tuple(zip(selection.pages, components.pages.draw(selection.pages), strict=True))
