@@ -1,4 +1,6 @@
-"""The whole loop of checks, as `python3 run.py test` and CI run it: format, lint, types, imports, tests.
+"""The whole loop of checks, as `python3 run.py test` and CI run it: format, lint, imports, tests, types.
+
+Types are checked on one core while the tests begin; their result comes last.
 
 `--only NAME` runs one of them; what follows `--` goes to pytest.
 """
@@ -8,46 +10,50 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 HERE = Path(__file__).resolve().parent
-WORKERS = (os.cpu_count() or 1) + 2
+WORKERS = (os.cpu_count() or 1) + 3
 """More than there are cores: many tests wait, for a screen, a server or a process."""
 PYTHON = [sys.executable, "-m"]
 CHECKS = {
     "format": [*PYTHON, "ruff", "format", "--check", "."],
     "lint": [*PYTHON, "ruff", "check", "."],
     "imports": [str(Path(sys.executable).parent / "lint-imports")],
-    "types": [*PYTHON, "basedpyright", "--pythonpath", sys.executable],
     "test": [*PYTHON, "pytest", "-q", "-n", str(WORKERS), "--dist", "worksteal", "-m", "not soak"],
+    "types": [*PYTHON, "basedpyright", "--pythonpath", sys.executable],
 }
 
 
 def main(arguments: list[str]) -> int:
     extra = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
     chosen = [arguments[arguments.index("--only") + 1]] if "--only" in arguments else list(CHECKS)
-    failed: list[str] = []
-    warming = compiling() if {"types", "test"} <= set(chosen) else None
-    for name in chosen:
-        if name == "test" and warming:
-            warming.wait()
-        print(f"── {name}", flush=True)
-        began = time.monotonic()
-        command = CHECKS[name] + (extra if name == "test" else [])
-        if subprocess.call(command, cwd=HERE, env=environment()):
-            failed.append(name)
-        print(f"── {name}: {'FAILED' if name in failed else 'ok'} in {time.monotonic() - began:.0f} s", flush=True)
+    with TemporaryFile() as output:
+        types = begin(CHECKS["types"], output) if {"types", "test"} <= set(chosen) else None
+        if types:  # meanwhile, compile once what each of the tests' workers would compile in a new environment
+            begin([*PYTHON, "pytest", "-q", "-n", "0", "--collect-only", "-m", "not soak"], subprocess.DEVNULL).wait()
+        failed: list[str] = []
+        for name in chosen:
+            print(f"── {name}", flush=True)
+            began = time.monotonic()
+            if name == "types" and types:
+                status = types.wait()
+                output.seek(0)
+                print(output.read().decode(errors="replace"), end="")
+            else:
+                status = begin(CHECKS[name] + (extra if name == "test" else []), None).wait()
+            if status:
+                failed.append(name)
+            print(f"── {name}: {'FAILED' if status else 'ok'} in {time.monotonic() - began:.0f} s", flush=True)
     if failed:
         print("failed:", ", ".join(failed))
     return bool(failed)
 
 
-def compiling() -> subprocess.Popen[bytes]:
-    """Compiles what the tests import while the types are checked on the other core.
-
-    In a new environment nothing is compiled, and each of the workers would compile all of it.
-    """
-    command = [*PYTHON, "pytest", "-q", "-n", "0", "--collect-only", "-m", "not soak"]
-    return subprocess.Popen(command, cwd=HERE, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def begin(command: list[str], output: "IO[bytes] | int | None") -> subprocess.Popen[bytes]:
+    """Starts a command of the checks; None prints its output as it comes."""
+    return subprocess.Popen(command, cwd=HERE, env=environment(), stdout=output, stderr=output)
 
 
 def environment() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Report of a request: the `context` JSON of DESIGN 5, and the figures of the status bar."""
+"""Report of a request: the JSON of `context` (docs/json), and the figures of the status bar."""
 
 from typing import Any
 

@@ -148,8 +148,8 @@ class References:
         elif _PLACE.match(ref):
             raise NoSuchNote(
                 "No such note",
-                f"No note stands at {ref}.",
-                f"`{PROGRAM} memory list` shows the notes and their places.",
+                f"There is no note at {ref}. Notes are the entries of MEMORY.md and memory/*.md.",
+                f"`{PROGRAM} memory list` shows them with their lines.",
             )
 
 

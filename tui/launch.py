@@ -21,7 +21,7 @@ def run_chat(options: LaunchOptions) -> int:
     app.run()
     if app.chat.resumable:
         workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()
-        output.narrate(f"Take it up again: {own_command(*workspace, '-r', app.chat.resumable)}")
+        output.narrate(f"Continue it with: {own_command(*workspace, '-r', app.chat.resumable)}")
     if app.error is not None:
         raise app.error
     return app.return_code or 0

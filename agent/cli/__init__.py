@@ -1,4 +1,4 @@
-"""The command line: data on stdout, narration on stderr, five exit statuses (DESIGN 5)."""
+"""The command line: data on stdout, narration on stderr, five exit statuses."""
 
 from agent.cli.main import main
 

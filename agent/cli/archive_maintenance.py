@@ -115,7 +115,7 @@ def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
         for aged in aging.conversations
     ]
     if rows:
-        output.table(rows, ("TOUCHED", "ENTRIES", "PAGES", "TEXT TOKENS", "VISION TOKENS", "", "CONVERSATION"))
+        output.table(rows, ("LAST ACTIVE", "ENTRIES", "PAGES", "TEXT TOKENS", "VISION TOKENS", "", "CONVERSATION"))
     output.narrate(aging_sentence(aging))
 
 

@@ -72,11 +72,11 @@ async def _export(session: Session, rest: str) -> Outcome:
 COMMANDS = (
     Command(name="new", summary="Begin a new conversation.", usage="[TITLE]", aliases=("clear",), run=_new),
     Command(
-        name="resume", summary="Take up an earlier conversation.", usage="[ID]", aliases=("continue",), run=_resume
+        name="resume", summary="Continue an earlier conversation.", usage="[ID]", aliases=("continue",), run=_resume
     ),
     Command(
         name="branch",
-        summary="Say one of your messages anew; the old course stays.",
+        summary="Rewrite one of your messages; the old branch stays.",
         usage="[ID]",
         aliases=("fork", "rewind"),
         run=_branch,

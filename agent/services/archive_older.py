@@ -74,7 +74,7 @@ def aging_sentence(aging: AgingReport) -> str:
     spared = sum(1 for aged in aging.conversations if aged.spared)
     spared_part = f" {spared:,} spared." if spared else ""
     if not archived:
-        return f"Nothing was left untouched since {aging.before:%Y-%m-%d}.{spared_part}"
+        return f"No conversation was last active before {aging.before:%Y-%m-%d}.{spared_part}"
     entries, pages = sum(aged.entries for aged in archived), sum(aged.pages for aged in archived)
     text, vision = sum(aged.text_tokens for aged in archived), sum(aged.vision_tokens for aged in archived)
     verb = "would leave" if aging.dry_run else "left"

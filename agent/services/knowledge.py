@@ -58,5 +58,5 @@ def retrieval_notice(context: KnowledgeContext) -> str:
     if not context.passages:
         return f"Nothing that was added has anything on this. `{PROGRAM} knowledge add PATH` adds files."
     if context.out_of_view:
-        return "What has it had been out of view: it was asked because nothing in view had anything on this."
+        return "These files were out of view; they were searched because nothing in view has anything on this."
     return ""

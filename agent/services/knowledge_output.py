@@ -178,7 +178,7 @@ def stats_rows(stats: KnowledgeStats) -> list[tuple[str, str]]:
     """The rows of `knowledge stats`."""
     return [
         ("memories", f"{stats.memories:,}  ({stats.chars:,} characters)"),
-        ("asked first", f"{stats.in_view:,}  ({stats.merged:,} merged, {stats.out_of_view:,} out of view)"),
+        ("in view", f"{stats.in_view:,}  ({stats.merged:,} merged, {stats.out_of_view:,} out of view)"),
         ("in view at once", f"{stats.tokens:,} of {stats.max_tokens:,} vision tokens"),
         ("utilisation", f"{stats.utilisation:,.1f} %"),
         ("average importance", f"{stats.average_importance:.2f}  (given by hand: {stats.average_given:.2f})"),

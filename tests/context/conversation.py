@@ -18,7 +18,7 @@ _NONCE = re.compile(r"(</?palimpsest-[a-z]+)-[b-df-hj-np-tv-z]{8}(?=[\s>])")
 
 
 class Talk:
-    """One conversation, sent turn by turn in the order of DESIGN 3: commit, assemble, record, answer."""
+    """One conversation, sent turn by turn in the order of a real turn: commit, assemble, record, answer."""
 
     def __init__(self, workspace: Workspace, clock: FakeClock, *, window: int = 8192, **settings: object) -> None:
         self.workspace = workspace

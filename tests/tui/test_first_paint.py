@@ -1,4 +1,4 @@
-"""What the first frame may not load (DESIGN 4.15): it is measured in a process of its own."""
+"""What the first frame may not load: it is measured in a process of its own."""
 
 import json
 import subprocess

@@ -57,7 +57,7 @@ def test_what_was_said_is_answered_from_and_can_be_taken_up_again(start: Start) 
     terminal.until(lambda text: "◆" in text)
     terminal.type("\x04")
     assert terminal.ended() == 0
-    assert b"Take it up again: palimpsest" in terminal.bytes
+    assert b"Continue it with: palimpsest" in terminal.bytes
     again = start("-c")
     again.until(lambda text: "❯ The boiler is serviced in May by Hansen." in text)
     again.type("When is the boiler serviced?\r")
@@ -94,7 +94,7 @@ def resumable(tmp_path: Path, program: tuple[str, ...], monkeypatch: pytest.Monk
     terminal.until(lambda text: "◆" in text)
     terminal.type("\x04")
     assert terminal.ended() == 0
-    shown = terminal.bytes.decode().rpartition("Take it up again: ")[2].splitlines()[0]
+    shown = terminal.bytes.decode().rpartition("Continue it with: ")[2].splitlines()[0]
     words = shlex.split(shown)
     assert tuple(words[: len(program)]) == program
     assert words[len(program) : -1] == ["--workspace", str(tmp_path / "my notes"), "-r"]

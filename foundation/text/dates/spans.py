@@ -62,7 +62,7 @@ class DateMention(Struct, frozen=True):
 class DateSpan(Struct, frozen=True):
     """A stretch of days that a text speaks of.
 
-    `start` is its first day, `end` the day after its last; FIRST or LAST of calendar_words where it is open. `soft` are
+    `start` is its first day, `end` the day after its last; FIRST or LAST of `calendar` where it is open. `soft` are
     days around it that may be meant as well. `at` and `to` are where it stands in the text, in characters. `yearless`:
     no year was said, and this is the latest, or for what was said in an entry the nearest; `mentioned_periods` has it
     too.

@@ -70,9 +70,7 @@ class Repacker:
         try:
             lock.acquire()
         except LockTimeout as error:
-            raise StoreBusy(
-                "Packing already", "Another palimpsest is bringing pages to rest.", "Let it end."
-            ) from error
+            raise StoreBusy("Packing already", "Another palimpsest is packing pages.", "Wait until it ends.") from error
         try:
             return self._run(rest, max(least, 1), seconds, on_page)
         finally:

@@ -1,6 +1,6 @@
-"""Gathers glyphs for cells of 6×12 pixels. For `build_glyphs` alone.
+"""Builds the glyph tables in memory/pages/data: `python -m memory.pages.font.build`.
 
-The fonts are taken in order, and the first that has a character gives its glyph.
+For cells of 6×12 pixels: the fonts are taken in order, and the first that has a character gives its glyph.
 Symbols that six pixels are too few for, and what stands among ideographs, come from the first that has them wide.
 A font of 13 rows gives those of its glyphs that leave the first row or the last blank, and Unifont, of 16, those whose
 ink is no larger than the box of a wide glyph, if need be without a row or column that repeats the one before. What no

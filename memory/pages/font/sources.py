@@ -1,6 +1,7 @@
-"""Reads the glyphs of an X11 font in the Portable Compiled Format. For `build_glyphs` alone.
+"""Readers of font files, used by `memory.pages.font.build` only.
 
-Reads GNU Unifont's glyphs: the basic plane from its hex file, the planes above from its font. For `build_glyphs`.
+X11 fonts in the Portable Compiled Format, and GNU Unifont: the basic plane from its hex file, the planes above from its
+font.
 """
 
 import gzip

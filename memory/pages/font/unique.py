@@ -1,4 +1,4 @@
-"""Gives each character a bitmap of its own. For `build_glyphs` alone.
+"""Assignment of a unique bitmap to each character. Used by `memory.pages.font.build` only.
 
 A bitmap is bytes, a row after the other: one byte a row where the glyph is narrow, two where it is wide (its left and
 its right half), the leftmost pixel the highest bit. Where two look alike, one unobtrusive pixel is flipped in that of

@@ -71,7 +71,7 @@ def test_what_is_old_leaves_and_is_found_and_read_back(talked: Run, root: Path) 
     assert talked("recall", hit["id"], "--json").json["hits"][0]["text"].startswith("harbour")
     assert talked("check").status == 0
     again = talked("archive", "--older-than", "30d")
-    assert "Nothing was left untouched" in again.err
+    assert "No conversation was last active before" in again.err
 
 
 def test_a_dry_run_does_nothing_and_says_as_much(talked: Run, root: Path) -> None:
@@ -157,7 +157,7 @@ def test_of_a_conversation_that_goes_on_only_what_is_out_of_view_leaves(run: Run
     talk(run, tmp_path / "a.jsonl", "harbour", [OLD, OLD, OLD])
     age(run, root, {"harbour": datetime.now(UTC).isoformat()})
     said = run("archive", "--older-than", "30d")  # somebody spoke in it today: all of it is in view
-    assert "Nothing was left untouched" in said.err
+    assert "No conversation was last active before" in said.err
     assert all(stored(root).values())
 
 

@@ -28,7 +28,7 @@ def nursery(folder: Path, kills: int, seed: int = 1) -> subprocess.CompletedProc
 @pytest.mark.parametrize(
     "kills",
     [
-        pytest.param(10, marks=[pytest.mark.slow, pytest.mark.timeout(120)]),
+        pytest.param(6, marks=[pytest.mark.slow, pytest.mark.timeout(120)]),
         pytest.param(300, marks=[pytest.mark.soak, pytest.mark.timeout(1800)]),
     ],
 )
@@ -57,7 +57,7 @@ def test_the_look_after_a_kill_finds_what_is_lost(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "kills",
     [
-        pytest.param(8, marks=[pytest.mark.slow, pytest.mark.timeout(90)]),
+        pytest.param(4, marks=[pytest.mark.slow, pytest.mark.timeout(90)]),
         pytest.param(150, marks=[pytest.mark.soak, pytest.mark.timeout(1800)]),
     ],
 )

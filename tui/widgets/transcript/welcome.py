@@ -40,7 +40,7 @@ class Welcome(Struct, frozen=True):
         rows.append([])
         rows += _named("workspace", self.workspace, room, look)
         rows += _named("model", OFFLINE if self.model == "offline" else self.model, room, look)
-        rows += _named("help", "/help lists the commands, /resume takes up what was said before", room, look)
+        rows += _named("help", "/help lists the commands, /resume continues an earlier conversation", room, look)
         space = Segment(" " * GUTTER, look.text)
         return indented(rows, space, space)
 
