@@ -101,7 +101,8 @@ async def test_ctrl_c_asks_in_the_status_bar_and_covers_nothing(open_chat: Any) 
 
 def beside_the_bar(chat: Any) -> list[str]:
     """The transcript's rows without their last column, where the scroll bar grows shorter."""
-    return [line[:-1] for line in chat.seen[: chat.screen.transcript.size.height]]
+    width = chat.screen.size.width - 1
+    return [line.ljust(width)[:width] for line in chat.seen[: chat.screen.transcript.size.height]]
 
 
 async def test_more_below_stands_in_a_row_of_its_own(open_chat: Any) -> None:
