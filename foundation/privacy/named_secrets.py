@@ -225,6 +225,8 @@ def _candidate(text: str, lead: ValuePrefix, *, final: bool) -> SecretCandidate 
     if lead.alone and not _is_alone(text, start, end):
         return None
     value = value.rstrip(NEVER_LAST)
+    if text.startswith("/*", start + len(value) - 1):  # a comment begins: what it says of a tag after it must stay
+        value = value[:-1]
     called = not quoted and text[end : end + 1] == "("
     rule = "" if called else _rule_of(value, lead, kind)
     return SecretCandidate(start, start + len(value), rule, settled=True)

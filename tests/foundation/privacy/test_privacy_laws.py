@@ -159,6 +159,8 @@ SHAPES = [
     "_" + "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5" + "_",
     "PuTTY-User-Key-File-3: x\nPrivate-Lines: 2\n" + "aB3dE5gH7jK9mN1p" * 4 + "\naB3d=\nPrivate-MAC: 9f86d081\n",
     "xox" + "b-1234567890-abcdefghij1",
+    'assword("0m<private>/*< private >*/',
+    "token=q8Zr2LkV9xTn4WbY7mPd/* <private>",
 ]
 
 texts = st.one_of(
