@@ -25,8 +25,8 @@ from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.paths import ROOT
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
-from tui.widgets.prompt.files import quote_mention as mention
-from tui.widgets.prompt.files import suggest_paths
+from tui.widgets.prompt.completion import quote_mention as mention
+from tui.widgets.prompt.completion import suggest_paths
 from tui.widgets.prompt.suggestions import Suggestions
 
 FEW = 24

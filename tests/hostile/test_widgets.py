@@ -40,11 +40,10 @@ from tui.search.screen import SearchScreen
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import QueryInput
 from tui.widgets.transcript.context_panel import ContextPanel
-from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserItem
+from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserItem, Welcome
 from tui.widgets.transcript.line_numbers import numbered
 from tui.widgets.transcript.splitter import MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.welcome import Welcome
 
 pytestmark = pytest.mark.timeout(60)
 LOOK = TranscriptStyles.of_theme({}, Style())
@@ -282,7 +281,7 @@ async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp
     ("module", "shows"),
     [
         ("tui.widgets.prompt.suggestions", "offer"),
-        ("tui.widgets.transcript.segments", "pieces"),
+        ("tui.widgets.transcript.wrap", "pieces"),
         ("tui.app", "notify"),
         ("tui.dialogs.confirm", "screen"),
     ],
@@ -343,16 +342,15 @@ REASONS = {
     "tui/search/preview.py _duplicates": "lines of visible_line",
     "tui/search/preview.py _score_parts": "names made visible, and figures",
     "tui/dialogs/trust.py compose": "facts, names and targets are made visible when the screens are made",
-    "tui/widgets/new_below.py render": "our own words",
     "tui/widgets/prompt/suggestions.py render": "_one_line makes names and details visible",
-    "tui/widgets/status.py render": "fitted makes what is told visible",
+    "tui/widgets/status.py render": "the hint is a constant; fit_line makes the status visible",
     "tui/widgets/status.py clip": "cuts what its callers made visible",
     "tui/widgets/transcript/context_panel.py _layer": "bars and figures; the layer's name is of the program",
-    "tui/widgets/transcript/segments.py cut": "_paragraphs makes every run visible",
-    "tui/widgets/transcript/segments.py _between": "a piece of a run that _paragraphs made visible",
+    "tui/widgets/transcript/wrap.py cut": "_paragraphs makes every run visible",
+    "tui/widgets/transcript/wrap.py _between": "a piece of a run that _paragraphs made visible",
     "tui/widgets/transcript/line_numbers.py lines": "a line's number",
     "tui/widgets/transcript/markdown.py _list": "a list's number or dot",
-    "tui/widgets/transcript/welcome.py _named": "our own names of rows",
+    "tui/widgets/transcript/items.py _labelled": "our own names of rows",
 }
 
 

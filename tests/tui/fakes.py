@@ -94,7 +94,7 @@ class FakeSession:
         self.conversation: Any = None
         self.memory = SimpleNamespace(
             passage=lambda entry: SimpleNamespace(text=entry.text),
-            conversations=SimpleNamespace(find_entry=_unknown),
+            references=SimpleNamespace(find=_unknown),
             vault=SimpleNamespace(find_archive=_archived, settings=ArchiveSettings()),
         )
         self.notices: list[Any] = []  # what the next look at the files tells

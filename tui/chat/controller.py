@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from agent.commands import registry
 from agent.commands.results import (
@@ -25,16 +25,18 @@ from agent.events import PermissionRequested
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.services.attachments import attachments_of
 from context import Attachment
+from foundation.clock import iso
 from foundation.errors import PalimpsestError
-from memory.errors import ReadOnly
+from memory.errors import NotFound, ReadOnly
+from memory.records import Conversation
+from memory.search import Query
+from tui.chat.background import PageProgress
 from tui.chat.history import PAGE_SIZE, HistoryView
-from tui.chat.lookup import find_conversations, source_labels
-from tui.chat.progress import PageProgress
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
-from tui.dialogs.choices import ExpandChoice
+from tui.dialogs.choices import ChoiceItem, ExpandChoice
 from tui.internal_errors import internal_error
 from tui.widgets.status import StatusBar
-from tui.widgets.transcript.context_panel import ContextPanel
+from tui.widgets.transcript.context_panel import ContextPanel, source_labels
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, passages
 from tui.widgets.transcript.view import Transcript
 
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from tui.search.controller import EntryTarget
 
 __all__ = ["PAGE_SIZE", "ChatController", "ChatPort"]
+
+MAX_HITS: Final = 40  # search hits read for a list of conversations; several may be of one conversation
 
 
 class ChatPort(Protocol):
@@ -335,3 +339,24 @@ def _is_command(text: str) -> bool:
     """Whether the text is a slash and a word; `/usr/bin/env …` is a message."""
     name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
     return bool(name) and "/" not in name
+
+
+def find_conversations(memory: "Memory", text: str) -> list[ChoiceItem]:
+    """The conversations that contain the text, best first, each with a passage. Blocks."""
+    choices: dict[str, ChoiceItem] = {}
+    for hit in memory.search.query(Query(text=text, limit=MAX_HITS)).hits:
+        if hit.entry is None or hit.conversation in choices:
+            continue
+        conversation = _conversation(memory, hit.entry)
+        if conversation is not None and conversation.kind == "chat":
+            day = iso(conversation.updated)[:10]
+            label = conversation.title or "(untitled)"
+            choices[hit.conversation] = ChoiceItem(conversation.id, label, f"{day} · {hit.snippet}")
+    return list(choices.values())
+
+
+def _conversation(memory: "Memory", entry: int) -> Conversation | None:
+    try:
+        return memory.conversations.at(memory.conversations.entry(entry).conversation_seq)
+    except NotFound:  # deleted since it was indexed
+        return None

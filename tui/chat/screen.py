@@ -20,14 +20,12 @@ from tui.chat.view import ChatView, ChatWidgets
 from tui.internal_errors import internal_error
 from tui.shutdown import EXIT_COMMANDS
 from tui.typed_app import app_of
-from tui.widgets.new_below import NewBelowHint
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.prompt.suggestions import Suggestions
-from tui.widgets.status import StatusBar
-from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem
+from tui.widgets.status import NewBelowHint, StatusBar
+from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, Welcome
 from tui.widgets.transcript.view import Transcript
-from tui.widgets.transcript.welcome import Welcome
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session

@@ -12,9 +12,8 @@ from tui.images.half_blocks import fit_cells, picture_lines
 from tui.images.load import UndrawableImage, load_picture
 from tui.images.protocol import GraphicsProtocol
 from tui.widgets.transcript.items import GUTTER, TranscriptItem
-from tui.widgets.transcript.segments import StyledLine, cut, indented
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import breaks
+from tui.widgets.transcript.wrap import StyledLine, breaks, cut, indented
 
 if TYPE_CHECKING:
     from context import Attachment

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.images.protocol import GraphicsProtocol
-from tui.widgets.transcript.segments import StyledLine
+from tui.widgets.transcript.wrap import StyledLine
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture

@@ -2,6 +2,12 @@
 
 import asyncio
 import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from msgspec import Struct, structs
@@ -266,7 +272,6 @@ def _page_line(page: "PagePicture") -> str:
 async def view_page(screen: Widget, memory: "Memory", page: str) -> None:
     """Opens it; a notice says which, or why not."""
     from agent.services.browse import page_picture
-    from tui.images.viewer import open_in_viewer
 
     try:
         page_file = await in_thread(page_picture, memory, page)
@@ -276,3 +281,37 @@ async def view_page(screen: Widget, memory: "Memory", page: str) -> None:
         screen.notify(message, title=error.title, severity="warning", timeout=10, markup=False)
         return
     screen.notify(f"Opened {page_file.path.name} in the viewer.", timeout=3, markup=False)
+
+
+class NoViewer(PalimpsestError):
+    """Nothing on this machine opens the file."""
+
+    code = "no_viewer"
+
+
+def open_in_viewer(path: Path) -> None:
+    """Opens it and returns at once. Raises NoViewer."""
+    if sys.platform == "win32":
+        os.startfile(path)
+        return
+    name = "open" if sys.platform == "darwin" else "xdg-open"
+    program = shutil.which(name)
+    if program is None or not _has_desktop(os.environ):
+        reason = f"there is no {name} on this machine" if program is None else "this terminal has no desktop beside it"
+        raise NoViewer("No viewer", f"Nothing can open the page here: {reason}.", f"It is {path}")
+    try:
+        process = subprocess.Popen(
+            [program, str(path)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise NoViewer("No viewer", f"{program}: {error.strerror}.", f"The page is {path}") from error
+    threading.Thread(target=process.wait, daemon=True).start()  # some viewers stay until they are closed
+
+
+def _has_desktop(environment: Mapping[str, str]) -> bool:
+    """Whether a window can be opened; without one xdg-open falls back on programs that take the terminal."""
+    return sys.platform == "darwin" or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))

@@ -5,12 +5,14 @@ from typing import Final
 from msgspec import Struct, structs
 from rich.cells import cell_len
 from rich.text import Text
+from textual.message import Message
 from textual.widget import Widget
 
 from foundation.terminal_text import visible
 from tui.typed_app import theme_colour
 
 GAP: Final = " · "
+NEW_BELOW: Final = "↓ new · Ctrl+End"
 
 
 class StatusInfo(Struct, frozen=True, kw_only=True):
@@ -47,6 +49,29 @@ class StatusBar(Widget):
         text = Text(left + space, no_wrap=True, overflow="ellipsis", end="")
         activity = self.info.hint or self.info.doing
         return text.append(right, theme_colour(self, "accent-ink") if activity else "")
+
+
+class NewBelowHint(Widget):
+    """Says that something came below. A click goes there."""
+
+    class NewBelowClicked(Message):
+        """The person wants to see it."""
+
+    def __init__(self) -> None:
+        super().__init__(id="newer")
+        self.is_shown = False
+
+    def show(self, *, there: bool) -> None:
+        self.is_shown = there
+        self.refresh()
+
+    def render(self) -> Text:
+        label = NEW_BELOW.rjust(self.size.width) if self.is_shown else ""
+        return Text(label, f"bold {theme_colour(self, 'accent-ink')}", no_wrap=True, end="")
+
+    def on_click(self) -> None:
+        if self.is_shown:
+            self.post_message(self.NewBelowClicked())
 
 
 def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.paths import Workspace
 from memory.knowledge import ocr
-from tui.chat.progress import PageProgress
+from tui.chat.background import PageProgress
 
 
 @pytest.fixture

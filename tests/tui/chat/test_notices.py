@@ -9,9 +9,9 @@ from context.compaction.compact import CompactionReceipt
 from context.notice import FileNotice
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
-from tui.chat.lookup import source_labels
 from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_notice
 from tui.dialogs.choices import ChoiceItem
+from tui.widgets.transcript.context_panel import source_labels
 
 
 async def test_an_edited_file_is_told_without_a_message(open_chat: Any) -> None:
@@ -147,11 +147,14 @@ def test_recalled_parts_are_named_by_their_conversation() -> None:
     import msgspec
 
     entry = spoken(5, Role.USER, "x")
-    kept = SimpleNamespace(find_entry=lambda _ref: entry, at=lambda _seq: SimpleNamespace(title="House"))
+    memory = SimpleNamespace(
+        references=SimpleNamespace(find=lambda _ref: (entry,)),
+        conversations=SimpleNamespace(at=lambda _seq: SimpleNamespace(title="House")),
+    )
     layer = msgspec.structs.replace(
         REPORT.layers[3],
         sources=tuple(msgspec.structs.replace(s, name="recalled e_5") for s in REPORT.layers[3].sources),
     )
     report = msgspec.structs.replace(REPORT, layers=(layer,))
-    names = source_labels(report, SimpleNamespace(conversations=kept))
+    names = source_labels(report, memory)
     assert names == {"recalled e_5": "recalled “House”, 2026-03-14"}

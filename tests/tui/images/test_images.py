@@ -16,10 +16,9 @@ from tui.images.attached import MAX_ROWS, attachment_previews
 from tui.images.half_blocks import fit_cells, picture_lines
 from tui.images.load import UndrawableImage, load_picture
 from tui.images.protocol import GraphicsProtocol, choose_protocol
-from tui.images.viewer import NoViewer, open_in_viewer
-from tui.passages.page_screen import MAX_LEVEL, WHOLE_PAGE, Zoom
-from tui.widgets.transcript.segments import cells
+from tui.passages.page_screen import MAX_LEVEL, WHOLE_PAGE, NoViewer, Zoom, open_in_viewer
 from tui.widgets.transcript.styles import TranscriptStyles
+from tui.widgets.transcript.wrap import cells
 
 LOOK = TranscriptStyles.of_theme({}, Style())
 

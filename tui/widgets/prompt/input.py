@@ -1,5 +1,6 @@
 """Prompt editor: Enter sends, Shift+Enter and Ctrl+J begin a line; typed text is never lost."""
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -11,11 +12,41 @@ from textual.widgets import TextArea
 from foundation.terminal_text import visible
 from tui.typed_app import app_of
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
-from tui.widgets.prompt.paste import PasteBuffer
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 
 JOINERS: Final = ("\u200c", "\u200d")  # within an emoji of several people, and within words of many scripts
 NEWLINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
+MAX_PASTE_CHARS: Final = 1_000
+MAX_PASTE_LINES: Final = 15
+_PASTE_MARK = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
+
+
+class PasteBuffer:
+    """The long texts behind the marks of one prompt."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, str] = {}
+
+    def fold(self, text: str) -> str:
+        """What to put into the prompt: the text, or its mark where it is long."""
+        if len(text) <= MAX_PASTE_CHARS and text.count("\n") < MAX_PASTE_LINES:
+            return text
+        number = len(self._texts) + 1
+        self._texts[number] = text
+        lines = text.count("\n") + 1
+        size = f"{lines} lines" if lines > 1 else f"{len(text):,} characters"
+        return f"[Pasted text #{number} · {size}]"
+
+    def placeholder_of(self, text: str, prompt: str) -> str:
+        """The mark of this very text in the prompt, "" where it is not there: pasting again unfolds it."""
+        for match in _PASTE_MARK.finditer(prompt):
+            if self._texts.get(int(match[1])) == text:
+                return match[0]
+        return ""
+
+    def unfold(self, prompt: str) -> str:
+        """The prompt with every mark replaced by its text; what only looks like a mark stays."""
+        return _PASTE_MARK.sub(lambda match: self._texts.get(int(match[1]), match[0]), prompt)
 
 
 class Prompt(TextArea):

@@ -9,9 +9,8 @@ from rich.segment import Segment
 from rich.style import Style
 
 from foundation.terminal_text import visible
-from tui.widgets.transcript.segments import StyledLine, StyledRun, cells, cut
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import breaks, fold
+from tui.widgets.transcript.wrap import StyledLine, StyledRun, breaks, cells, cut, fold
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer

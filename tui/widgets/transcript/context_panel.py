@@ -9,19 +9,25 @@ from rich.segment import Segment
 from rich.style import Style
 
 from agent.commands.tables import savings_sentences
+from foundation.clock import iso
 from foundation.terminal_text import visible
+from memory.errors import MemoryFailure
+from memory.records import Entry
+from tui.widgets.status import clip
 from tui.widgets.transcript.items import GUTTER
-from tui.widgets.transcript.segments import StyledLine, cut, indented
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import breaks
+from tui.widgets.transcript.wrap import StyledLine, breaks, cut, indented
 
 if TYPE_CHECKING:  # its room is loaded when a request is made
     from context.report import ContextReport, LayerReport
+    from memory.memory import Memory
 
 NAME: Final = 14
 FIGURES: Final = 14
 NO_BREAK: Final = "\u00a0"
 EIGHTHS: Final = " ▏▎▍▌▋▊▉"
+RECALLED: Final = "recalled "  # the prefix of a recalled source's name
+TITLE_CELLS: Final = 30  # cells of a conversation's title
 
 
 class ContextPanel(Struct, frozen=True):
@@ -91,3 +97,23 @@ def bar(share: float, width: int) -> str:
     if not eighths and share > 0:
         return EIGHTHS[1]
     return "█" * whole + (EIGHTHS[rest] if rest else "")
+
+
+def source_labels(report: "ContextReport", memory: "Memory") -> dict[str, str]:
+    """Labels of recalled entries: `recalled “House”, 2026-03-14` for `recalled e_4kx7…`. Blocks."""
+    sources = {source.name for layer in report.layers for source in (*layer.sources, *layer.dropped)}
+    labels = {name: _entry_label(memory, name.removeprefix(RECALLED)) for name in sources if name.startswith(RECALLED)}
+    return {name: RECALLED + label for name, label in labels.items() if label}
+
+
+def _entry_label(memory: "Memory", reference: str) -> str:
+    """The conversation's title and the entry's day; "" where the reference is not to one entry."""
+    try:
+        match memory.references.find(reference):
+            case (Entry() as entry,):
+                title = memory.conversations.at(entry.conversation_seq).title
+            case _:
+                return ""
+    except MemoryFailure:  # deleted, or damaged: its own name says what it is
+        return ""
+    return f"“{clip(title or 'untitled', TITLE_CELLS)}”, {iso(entry.time)[:10]}"

@@ -3,18 +3,24 @@
 from typing import Final, Protocol
 
 from msgspec import Struct
+from rich.cells import cell_len
 from rich.segment import Segment
 
 from foundation.terminal_text import visible
-from tui.widgets.transcript.render import block_lines
-from tui.widgets.transcript.segments import StyledLine, cut, indented
+from tui.widgets.transcript.markdown import block_lines
 from tui.widgets.transcript.splitter import MarkdownBlock, MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import breaks
+from tui.widgets.transcript.wrap import StyledLine, StyledRun, breaks, cut, indented
 
 GUTTER: Final = 2
 ASKED: Final = "❯ "
 ANSWERED: Final = "◆ "
+PROMISES: Final = (
+    "What you say is kept here, in files of your own, on your own machine.",
+    "It comes back when it matters, with its date and its place: /recall.",
+    "MEMORY.md is plain Markdown, yours to edit; /context shows each request.",
+)
+OFFLINE: Final = "offline: it quotes what it remembers, without a language model"
 
 
 class TranscriptItem(Protocol):
@@ -83,6 +89,80 @@ class ErrorItem(Struct, frozen=True):
             runs.append(("\n" + visible(self.hint), look.muted))
         bar = Segment("▌ ", look.error)
         return [[], *indented(cut(runs, width - GUTTER, breaks), bar, bar)]
+
+
+class Welcome(Struct, frozen=True):
+    """`first` is the long form, for a workspace made just now."""
+
+    workspace: str
+    model: str
+    first: bool = False
+
+    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
+        room = width - GUTTER
+        rows: list[StyledLine] = [
+            [],
+            [Segment("Palimpsest", look.heading), Segment("  a chat that remembers", look.muted)],
+        ]
+        if self.first:
+            rows.append([])
+            for promise in PROMISES:
+                rows += cut([(promise, look.text)], room, breaks)
+        rows.append([])
+        rows += _labelled("workspace", self.workspace, room, look)
+        rows += _labelled("model", OFFLINE if self.model == "offline" else self.model, room, look)
+        rows += _labelled("help", "/help lists the commands, /resume continues an earlier conversation", room, look)
+        space = Segment(" " * GUTTER, look.text)
+        return indented(rows, space, space)
+
+
+def _labelled(name: str, value: str, room: int, look: TranscriptStyles) -> list[StyledLine]:
+    column = 11
+    runs: list[StyledRun] = [(visible(value), look.text)]
+    lines = cut(runs, max(room - column, 10), breaks)
+    label = Segment(name + " " * (column - cell_len(name)), look.muted)
+    return indented(lines, label, Segment(" " * column, look.text))
+
+
+class AnswerStream:
+    """Takes text in, gives pieces out. The first piece of the answer carries its mark."""
+
+    def __init__(self, *, marked: bool = True) -> None:
+        self._splitter = MarkdownSplitter()
+        self._waiting: list[str] = []
+        self._marked = marked
+
+    def feed(self, text: str) -> None:
+        self._waiting.append(text)
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is text that `advance` has not seen."""
+        return bool(self._waiting)
+
+    def advance(self) -> tuple[list[TranscriptItem], list[TranscriptItem]]:
+        """The pieces finished since the last call, and those still open."""
+        done = self._passages(self._splitter.feed(self._taken()))
+        marked = self._marked
+        open_now = self._passages(self._splitter.tail())
+        self._marked = marked
+        return done, open_now
+
+    def close(self) -> list[TranscriptItem]:
+        """The last pieces."""
+        return self._passages([*self._splitter.feed(self._taken()), *self._splitter.close()])
+
+    def _taken(self) -> str:
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        return text
+
+    def _passages(self, blocks: list[MarkdownBlock]) -> list[TranscriptItem]:
+        pieces: list[TranscriptItem] = []
+        for block in blocks:
+            pieces.append(AnswerBlock(block, first=self._marked))
+            self._marked = False
+        return pieces
 
 
 def passages(text: str, *, marked: bool = True) -> list[TranscriptItem]:

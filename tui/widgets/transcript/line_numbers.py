@@ -8,9 +8,8 @@ from msgspec import Struct
 from rich.segment import Segment
 
 from foundation.terminal_text import visible
-from tui.widgets.transcript.segments import StyledLine, cut, indented
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import breaks
+from tui.widgets.transcript.wrap import StyledLine, breaks, cut, indented
 
 LINES: Final = 40  # lines of text a piece
 LONGEST: Final = 4_000  # characters of a line a piece: a line may be a megabyte

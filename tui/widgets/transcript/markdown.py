@@ -10,16 +10,40 @@ from rich.segment import Segment
 from rich.style import Style
 
 from tui.widgets.transcript.code import code_lines
-from tui.widgets.transcript.segments import StyledLine, StyledRun, cut, indented
+from tui.widgets.transcript.splitter import BlockKind, MarkdownBlock
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.tables import MarkdownTable, table_lines
-from tui.widgets.transcript.wrap import breaks
+from tui.widgets.transcript.tables import MarkdownTable, natural_widths, table_lines
+from tui.widgets.transcript.wrap import StyledLine, StyledRun, breaks, cut, indented
 
 if TYPE_CHECKING:  # the parser is loaded with the first answer, after first paint
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
 NARROWEST: Final = 8  # cells; nesting that leaves less is not indented
+
+
+def block_lines(block: MarkdownBlock, width: int, look: TranscriptStyles) -> list[StyledLine]:
+    """The block's lines, each at most `width` cells."""
+    room = max(width - block.indent, width // 2)
+    match block.kind:
+        case BlockKind.CODE:
+            lines = code_lines(block.source, block.language, room, look, labelled=block.opens)
+        case BlockKind.TABLE:
+            lines = _table(block, room, look)
+        case BlockKind.PROSE:
+            lines = prose_lines(block.source, room, look)
+    if block.indent:
+        space = Segment(" " * (width - room), look.text)
+        lines = [[space, *line] for line in lines]
+    return [[], *lines] if block.gap else lines
+
+
+def _table(block: MarkdownBlock, width: int, look: TranscriptStyles) -> list[StyledLine]:
+    table = table_of(parse(f"{block.header}\n{block.source}").children[0], look)
+    if not block.sample:
+        return table_lines(table, width, look, opens=block.opens)
+    measured = table_of(parse(f"{block.header}\n{block.sample}").children[0], look)
+    return table_lines(table, width, look, wanted=natural_widths(measured), opens=False)
 
 
 @lru_cache(maxsize=1)

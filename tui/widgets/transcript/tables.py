@@ -7,9 +7,8 @@ from msgspec import Struct
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from tui.widgets.transcript.segments import StyledLine, StyledRun, cells, cut
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import breaks
+from tui.widgets.transcript.wrap import StyledLine, StyledRun, breaks, cells, cut
 
 GAP: Final = 2
 NARROWEST: Final = 6

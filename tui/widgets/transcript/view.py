@@ -1,10 +1,12 @@
 """Transcript widget: draws cached lines, follows its end, and wraps the visible part first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -14,12 +16,10 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from tui.typed_app import app_of
-from tui.widgets.transcript.items import TranscriptItem, guessed_height
+from tui.widgets.transcript.items import GUTTER, AnswerStream, TranscriptItem, guessed_height
 from tui.widgets.transcript.line_cache import LineCache
-from tui.widgets.transcript.render import strips
-from tui.widgets.transcript.selection import painted, selected_text
-from tui.widgets.transcript.stream import AnswerStream
 from tui.widgets.transcript.styles import TranscriptStyles
+from tui.widgets.transcript.wrap import StyledLine
 
 WIDEST: Final = 104  # cells; longer lines are hard to read
 RATE: Final = 1 / 15  # seconds between two looks at an answer that is coming
@@ -353,3 +353,34 @@ class Transcript(ScrollView, can_focus=False):
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
+
+
+def strips(lines: list[StyledLine], width: int, look: TranscriptStyles) -> list[Strip]:
+    """Lines as strips of exactly `width` cells on the look's background."""
+    return [Strip(line).adjust_cell_length(width, look.text) for line in lines]
+
+
+def painted(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
+    """The strip with characters `span` on another background; -1 is its end."""
+    text = strip.text
+    start, end = span
+    end = len(text) if end == -1 else min(end, len(text))
+    left, right = cell_len(text[:start]), cell_len(text[:end])
+    if left >= right:
+        return strip
+    before, within, after = strip.crop(0, left), strip.crop(left, right), strip.crop(right, strip.cell_length)
+    marked = Strip([segment._replace(style=(segment.style or Style()) + style) for segment in within], right - left)
+    return Strip.join([before, marked, after])
+
+
+def selected_text(lines: Iterable[tuple[int, Strip]], selection: Selection, margin: int) -> str:
+    """The selected characters, without the margin, the marks and the spaces that fill lines up."""
+    found: list[str] = []
+    for number, strip in lines:
+        span = selection.get_span(number)
+        if span is None:
+            continue
+        text = strip.text
+        end = len(text) if span[1] == -1 else span[1]
+        found.append(text[max(span[0], margin + GUTTER) : end].rstrip())
+    return "\n".join(found).strip("\n")

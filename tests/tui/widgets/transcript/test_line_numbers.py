@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from rich.style import Style
 
 from tui.widgets.transcript.line_numbers import LINES, LONGEST, numbered
-from tui.widgets.transcript.segments import cells
 from tui.widgets.transcript.styles import TranscriptStyles
+from tui.widgets.transcript.wrap import cells
 
 LOOK = TranscriptStyles.of_theme({}, Style())
 

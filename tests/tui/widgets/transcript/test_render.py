@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
-from tui.widgets.transcript.render import block_lines
+from tui.widgets.transcript.markdown import block_lines
 from tui.widgets.transcript.splitter import MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.tables import fitted
