@@ -89,7 +89,7 @@ ALLOWED = {
     "memory/knowledge/readers/reader_process.py read_text": "Linux's own figures of this process",
     "memory/knowledge/ingest/add.py touch": "a row of the store",
     "memory/knowledge/ingest/walk.py scandir": "walks a person's folders, which may be anywhere, and changes nothing",
-    "tui/widgets/prompt/files.py scandir": "completes a name in any folder, and opens nothing",
+    "tui/widgets/prompt/completion.py scandir": "completes a name in any folder, and opens nothing",
     "agent/cli/main.py open": "the null device",
 }
 """`file call` and why it is no access to a workspace's files."""
