@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import click
 
-from agent.cli.commands import COMMANDS
 from agent.cli.group import LazyGroup
-from agent.cli.root import palimpsest
+from agent.cli.root import COMMANDS, palimpsest
 from agent.commands import registry
 from agent.config.settings import all_settings
 

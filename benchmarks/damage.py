@@ -22,7 +22,7 @@ from benchmarks.pages import text
 from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.pages.read.nearest.reader import read_nearest
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import MODES, Mode, mode_named
 from memory.pages.render.page import page_sheets, render_page
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._writing import PASSAGES
+from benchmarks._passages import PASSAGES
 from memory.pages.font.glyphs import load_glyphs
 from memory.pages.render.modes import CELLS, Cell
 

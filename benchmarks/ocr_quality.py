@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from benchmarks._antialiased import drawn, fonts_for, rows_of
 from memory.pages.read.ocr.pages import read_by_ocr
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES
 from memory.pages.render.page import page_sheets, render_page
 from models.ocr.open import engine_named, is_installed

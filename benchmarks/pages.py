@@ -28,7 +28,7 @@ from memory.archive.packs.storage import LocalStorage
 from memory.archive.write.page_writer import bind
 from memory.pages.cost.profiles import PROFILES
 from memory.pages.read.reader import read_picture
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import MODES, Mode, mode_named
 from memory.pages.render.page import page_sheets
 from models.tokens import estimate

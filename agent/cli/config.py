@@ -8,7 +8,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliGroup, nearest
 from agent.cli.invocation import Invocation, current
-from agent.cli.shared_options import save_settings, settings_file
+from agent.cli.settings_file import save_settings, settings_file
 from agent.config.config import ConfigProblem, LoadedConfig, check_file, read_config, user_config
 from agent.config.edit import parse_value
 from agent.config.secrets import refuse_secrets, without_secrets

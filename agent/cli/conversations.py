@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
+from agent.cli.export import DamageReport
 from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
-from agent.cli.troubles import ErrorWriter
 from foundation.clock import iso
 from foundation.errors import Misuse
 from memory.errors import NotFound
@@ -51,20 +51,19 @@ def list_(limit: int, page: int, label: str | None) -> None:
 @raw_option
 def show(ref: str, raw: bool) -> None:
     """Show a conversation: its branch as Markdown, or with --json every entry."""
-    from agent.exporters.jsonl import jsonl_objects
-    from agent.exporters.markdown import markdown_pieces
+    from agent.exporters import jsonl_objects, markdown_pieces
 
     invocation = current()
     with invocation.memory() as memory:
         conversation = memory.conversations.find(ref)
-        troubles = ErrorWriter(invocation)
+        troubles = DamageReport(invocation)
         if invocation.json:
             entries = list(jsonl_objects(memory, conversation, troubles))
             output.json_object({**conversation_object(conversation), "entries": entries})
         else:
             for piece in markdown_pieces(memory, conversation, troubles):
                 output.data(piece, raw=raw)
-        troubles.tell()
+        troubles.report()
 
 
 @command.command()

@@ -12,8 +12,8 @@ from agent.cli import output
 from agent.cli.group import CliCommand, conversation_options, raw_option
 from agent.cli.invocation import Invocation, current
 from agent.cli.planned import PlannedChoice
-from agent.cli.troubles import ErrorWriter
 from foundation.errors import Misuse
+from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
     from memory.conversations import Conversations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the store is loaded when it is opened
     from memory.records import Conversation
 
 _PAGE_SIZE = 200
+_MAX_REPORTED = 20  # sentences
 
 
 @click.command(cls=CliCommand)
@@ -50,7 +51,7 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
     """
     invocation = current()
     with invocation.memory() as memory:
-        troubles = ErrorWriter(invocation)
+        troubles = DamageReport(invocation)
         for conversation in _selected(invocation, memory.conversations, refs):
             pieces = _pieces(memory, conversation, "jsonl" if invocation.json else form, troubles)
             if folder is None:
@@ -58,7 +59,7 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
                     output.data(piece, raw=raw)
                 continue
             output.line(str(_write(folder / memory.mirrors.file_name(conversation), form, pieces)))
-        troubles.tell()
+        troubles.report()
 
 
 def _write(mirror: Path, form: str, pieces: Iterator[str]) -> Path:
@@ -72,9 +73,8 @@ def _write(mirror: Path, form: str, pieces: Iterator[str]) -> Path:
     return path
 
 
-def _pieces(memory: Memory, conversation: Conversation, form: str, troubles: ErrorWriter) -> Iterator[str]:
-    from agent.exporters.jsonl import jsonl_objects
-    from agent.exporters.markdown import markdown_pieces
+def _pieces(memory: Memory, conversation: Conversation, form: str, troubles: DamageReport) -> Iterator[str]:
+    from agent.exporters import jsonl_objects, markdown_pieces
 
     if form == "markdown":
         yield from markdown_pieces(memory, conversation, troubles)
@@ -97,3 +97,30 @@ def _selected(invocation: Invocation, conversations: Conversations, refs: tuple[
     while page := conversations.recent(limit=_PAGE_SIZE, offset=offset):
         yield from page
         offset += len(page)
+
+
+class DamageReport:
+    """Collects sentences about damage found during an export.
+
+    `report` prints them on stderr and sets exit status 1 where there are any.
+    """
+
+    def __init__(self, invocation: Invocation) -> None:
+        self._invocation = invocation
+        self._sentences: list[str] = []
+        self._count = 0
+
+    def __call__(self, trouble: str) -> None:
+        self._count += 1
+        if len(self._sentences) < _MAX_REPORTED:
+            self._sentences.append(trouble)
+
+    def report(self) -> None:
+        if not self._count:
+            return
+        for sentence in self._sentences:
+            output.narrate(sentence)
+        if self._count > _MAX_REPORTED:
+            output.narrate(f"And {self._count - _MAX_REPORTED:,} more.")
+        output.narrate(f"All that is sound was written. `{PROGRAM} check --repair` mends what can be mended.")
+        self._invocation.status = 1

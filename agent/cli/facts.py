@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from agent.cli.commands import COMMANDS
+from agent.cli.root import COMMANDS
 from agent.commands import registry
 from agent.commands.command import Command
 from foundation.program import PROGRAM

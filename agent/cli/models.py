@@ -71,7 +71,7 @@ def list_(timeout: float) -> None:
 @click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
 def use(spec: str, workspace_only: bool) -> None:
     """Speak to SPEC from now on."""
-    from agent.cli.shared_options import save_settings, settings_file
+    from agent.cli.settings_file import save_settings, settings_file
     from agent.config.edit import parse_value
 
     invocation = current()

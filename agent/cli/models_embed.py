@@ -13,7 +13,7 @@ from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
 from foundation.sizes import format_size
 from foundation.workspace_trust import trust_command
-from models.embed.spec import parse_embedder
+from models.embed.open import parse_embedder
 
 if TYPE_CHECKING:
     from memory.search.vectors.vectors import Coverage, VectorFillResult, Vectors
@@ -71,7 +71,7 @@ def command(spec: str | None, workspace_only: bool) -> None:
 
 def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
     """Sets the embedder, and remembers the previous one as long as its vectors are in use."""
-    from agent.cli.shared_options import save_settings, settings_file
+    from agent.cli.settings_file import save_settings, settings_file
 
     parsed = parse_embedder(spec)
     chosen = "none" if parsed is None else str(parsed)

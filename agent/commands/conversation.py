@@ -60,7 +60,7 @@ async def _rename(session: Session, title: str) -> Outcome:
 
 
 async def _export(session: Session, rest: str) -> Outcome:
-    from agent.exporters.conversation import export_to_file
+    from agent.exporters import export_to_file
 
     conversation = session.conversation
     if conversation is None:

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from agent.importers.bounded_lines import bounded_lines
 from agent.importers.chatgpt import read_chatgpt
 from agent.importers.claude import read_claude
 from agent.importers.json_array import NotAnArray, objects
-from agent.importers.jsonl import read_jsonl
+from agent.importers.jsonl import bounded_lines, read_jsonl
 from agent.importers.record import ParsedRecord
 from agent.importers.settings import ImportSettings
 from foundation.files import open_for_reading, resolve_path

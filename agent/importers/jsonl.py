@@ -4,9 +4,10 @@ Unknown fields are kept in the entry's meta under `imported`. Our own export add
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
-from agent.importers.bounded_lines import LineTooLong
+from msgspec import Struct
+
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord, as_object
 from agent.importers.timestamps import parse_time
 from foundation.bounded_json import BadJson, load_json
@@ -26,6 +27,31 @@ ROLES = {
     **{role.value: role for role in Role},
 }
 BRANCH_KINDS = frozenset({EntryKind.MESSAGE, EntryKind.TOOL_CALL, EntryKind.TOOL_RESULT, EntryKind.OBSERVATION})
+
+
+CHUNK = 2**20  # bytes of a skipped line that are read at once
+
+
+class LineTooLong(Struct, frozen=True):
+    """A skipped line: its size, and the limit `most`, in bytes."""
+
+    size: int
+    most: int
+
+
+def bounded_lines(stream: BinaryIO, max_bytes: int) -> Iterator[bytes | LineTooLong]:
+    """Each line with its line end; LineTooLong for one of more than `max_bytes` bytes."""
+    while line := stream.readline(max_bytes + 1):
+        if len(line) <= max_bytes or line.endswith(b"\n"):
+            yield line
+            continue
+        size = len(line)
+        del line
+        while chunk := stream.readline(CHUNK):
+            size += len(chunk)
+            if chunk.endswith(b"\n"):
+                break
+        yield LineTooLong(size, max_bytes)
 
 
 class _BadLine(ValueError):

@@ -1,13 +1,13 @@
 """Storing of imported entries: cleared, named, linked, and without duplicates over repeated imports."""
 
+import hashlib
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.importers.names import ImportNames, entry_hash, legacy_entry_id
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
-from foundation.privacy import EMPTY, Cleared, TextSource, clear, cleared_fields, examine
+from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, cleared_fields, cleared_id, edited, examine
 from memory.conversations import Conversations, ImportedConversation
 from memory.errors import AlreadyExists, NotFound
 from memory.records import Conversation, Entry, EntryDraft
@@ -274,3 +274,54 @@ def store_all(
     for record in records:
         writer.take(record)
     return writer.finish()
+
+
+class ImportNames:
+    """Makes the ids for one import into one store: cleared, stable over repeated imports, and not guessable.
+
+    The hash in an id that is derived from possibly private text is keyed with the workspace's secret. Versions up to
+    0.3.0 hashed without a key: their ids in the store are reused, so that nothing is imported twice.
+    """
+
+    def __init__(self, conversations: Conversations) -> None:
+        self._conversations = conversations
+        self._cached: dict[str, Cleared] = {}
+
+    def name(self, raw: str) -> Cleared:
+        """An id fit for storage: itself, or its cleared form with a few digits that keep it unique."""
+        cleared = clear(raw)
+        if cleared == raw:
+            return cleared
+        if raw not in self._cached:
+            self._cached[raw] = self._private_name(raw, cleared)
+        return self._cached[raw]
+
+    def generated(self, record: ImportRecord, ordinal: int) -> Cleared:
+        """The id of an entry without one; `ordinal` counts entries of its conversation with equal content, from 1."""
+        return as_made(f"i_{self._conversations.keyed_hash(_content(record))[:16]}{_suffix(ordinal)}")
+
+    def _private_name(self, raw: str, cleared: Cleared) -> Cleared:
+        legacy_name = cleared_id(raw)
+        if self._conversations.is_known_name(legacy_name):
+            return legacy_name
+        digits = self._conversations.keyed_hash(raw)[:8]
+        return clear(edited(cleared, lambda text: f"{text}-{digits}"))
+
+
+def legacy_entry_id(record: ImportRecord, ordinal: int) -> Cleared:
+    """The id that versions up to 0.3.0 gave the same entry, hashed without a key."""
+    digest = hashlib.sha256(_content(record).encode("utf-8", "surrogatepass")).hexdigest()
+    return as_made(f"i_{digest[:16]}{_suffix(ordinal)}")
+
+
+def entry_hash(record: ImportRecord) -> bytes:
+    """A hash of the entry's content, for counting equal entries within a run."""
+    return hashlib.sha256(_content(record).encode("utf-8", "surrogatepass")).digest()
+
+
+def _content(record: ImportRecord) -> str:
+    return "\x1f".join((record.role.value, record.speaker, str(record.time or ""), record.text))
+
+
+def _suffix(ordinal: int) -> str:
+    return f"_{ordinal}" if ordinal > 1 else ""

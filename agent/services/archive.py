@@ -14,7 +14,7 @@ from foundation.program import PROGRAM
 from memory.archive.json import archived_as_json
 from memory.archive.write.sidecar import file_stem, keep_text
 from memory.memory import Memory
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE, mode_named
 from memory.pages.types import ArchiveResult
 

@@ -12,8 +12,7 @@ from models.ocr import open as ocr_engines
 if TYPE_CHECKING:  # our own pages need no engine
     from memory.pages.read.ocr.lines import OnLine
     from memory.pages.read.reader import OnStage
-    from models.ocr.consent import Consent
-    from models.ocr.port import OcrEngine
+    from models.ocr.port import Consent, OcrEngine
     from models.settings import ModelSettings
 
 OUR_READERS = ("cells", "nearest")

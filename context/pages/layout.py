@@ -7,9 +7,8 @@ from msgspec import Struct
 from context.pages.recipe import Chapter
 from foundation.privacy import Cleared, TextSource, clear
 from memory.pages.cost.factsheet import factsheet
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead, head_line
-from memory.pages.render.layout import LayoutPosition
+from memory.pages.render.layout import LayoutPosition, LayoutText
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import PageSheet, page_sheets
 from memory.records import Entry

@@ -6,11 +6,10 @@ used as they are; a path that a person named goes through `resolve_path` first.
 refusals         UnsafePath
 folders          folders by descriptor, `child`
 opening          regular files by descriptor
-directory        names in a folder: status, list, make, rename, link, remove
+directory        names in a folder: status, list, make, rename, link, remove; the files of an SQLite store
 files            whole-file reads and writes
 atomic_exchange  two files change places in one step
 locks            locks between processes
-sqlite_files     the files of an SQLite store
 chosen           paths with links resolved
 untrusted        bounded reads of files that somebody else may have made
 """
@@ -32,6 +31,7 @@ from foundation.files.atomic import (
 )
 from foundation.files.atomic_exchange import exchange
 from foundation.files.directory import (
+    check_store,
     exists,
     hard_link,
     is_file,
@@ -53,7 +53,6 @@ from foundation.files.locks import FileLock, LockTimeout
 from foundation.files.refusals import UnsafePath
 from foundation.files.regular_files import open_for_appending, open_for_reading, open_new
 from foundation.files.resolve import resolve_new_folder, resolve_path, resolve_within
-from foundation.files.sqlite_files import check_store
 
 __all__ = [
     "FileLock",

@@ -9,10 +9,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from foundation.files.folders import WINDOWS, absolute_path, locate, open_folder, refuse_links
-from foundation.files.refusals import is_link, link_in_path, other_owner
+from foundation.files.refusals import hard_linked, is_link, link_in_path, not_regular, other_owner
 from foundation.files.regular_files import is_own
 
 PRIVATE_FOLDER = 0o700
+_STORE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 _REPLACE_ATTEMPTS = 20  # Windows: a scanner or an indexer may hold a file open for some milliseconds
 
 
@@ -182,3 +183,27 @@ def _is_regular(found: os.stat_result) -> bool:
 
 def _is_folder(found: os.stat_result) -> bool:
     return stat.S_ISDIR(found.st_mode) and not is_link(found)
+
+
+def check_store(database: Path, *, owned: bool = True) -> None:
+    """Checks the files of an SQLite store before SQLite opens them by name.
+
+    SQLite gets SQLITE_OPEN_NOFOLLOW, which refuses links in the whole path of the store. It opens and writes the files
+    beside the store (the journal and its index) unchecked, so each must be a regular file of the user's.
+
+    Raises UnsafePath unless each file of the store that exists is a regular one.
+
+    With `owned`, for a store that is written to, each must be the user's and have no other hard link.
+    """
+    for suffix in _STORE_SUFFIXES:
+        path = database.with_name(database.name + suffix)
+        if (file_status := status(path)) is None:
+            continue
+        if is_link(file_status):
+            raise link_in_path(path, path)
+        if not stat.S_ISREG(file_status.st_mode):
+            raise not_regular(path)
+        if owned and not is_own(file_status):
+            raise other_owner(path, file_status.st_uid)
+        if owned and file_status.st_nlink > 1:
+            raise hard_linked(path)

@@ -1,19 +1,20 @@
 """Secrets that have no form of their own: judged by the name before them, and by how much like chance they look."""
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 from heapq import merge
 from itertools import groupby
 from string import ascii_letters
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from foundation.privacy.colours import ColourStripper
 from foundation.privacy.pass_words import ValuePrefix, command_leads, element_leads, pass_word_leads
 from foundation.privacy.secret_values import BARE, NEVER_LAST, PLAIN, QUOTED, looks_secret
 from foundation.privacy.service_secrets import SERVICE_VALUE, mentions_service, service_rule
-from foundation.privacy.value_windows import windows
 
 LONGEST_NAME = 64
 """Characters before the sign that are looked at."""
@@ -99,6 +100,19 @@ _WIDE = "".join(chr(ord(letter) + 0xFEE0) for letter in ascii_letters)
 _TYPED = re.compile(f"[{_SPACES}{_WIDE}]")
 _PLAINLY = str.maketrans(_SPACES + _WIDE, " " * len(_SPACES) + ascii_letters)
 
+_COLOUR_CODE: Final = re.compile(r"\x1b\[[0-9;:?]{0,20}[A-Za-z]")
+_UNFINISHED_CODE: Final = re.compile(r"\x1b(?:\[[0-9;:?]{0,20})?\Z")
+_ESCAPE: Final = "\x1b"
+
+_SHORTEST_VALUE: Final = 8  # characters: no value that counts is shorter
+_DIGIT_BYTES: Final = b"0123456789"
+_SPACE_BYTES: Final = b"\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f "
+_LETTER_BYTES: Final = bytes(code for code in range(128) if chr(code).isalpha()) + b"?"  # `?`: any beyond ASCII
+_BYTE_KINDS: Final = bytes(
+    ord("0" if byte in _DIGIT_BYTES else " " if byte in _SPACE_BYTES else "a" if byte in _LETTER_BYTES else ".")
+    for byte in range(256)
+)
+
 
 class SecretCandidate(Struct, frozen=True):
     """A value that has a secret's name, from `start`. `settled` is False while more text could change it.
@@ -115,10 +129,10 @@ class SecretCandidate(Struct, frozen=True):
 def candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]:
     """The values that begin at `at` or after it and have a secret's name, in order, the longest first at one place."""
     before = LONGEST_COLOURED if "\x1b" in text else LONGEST_LEAD
-    for start, end in windows(text, at, before, final=final):
+    for start, end in _windows(text, at, before, final=final):
         ended = final or end < len(text)
         plain = ColourStripper(text[start:end], final=ended)
-        for found in _candidates(plain.text, plain.within(max(0, at - start)), final=ended):
+        for found in _candidates(plain.text, plain.plain_offset(max(0, at - start)), final=ended):
             first, last = plain.span(found.start, found.end)
             yield replace(found, start=first + start, end=last + start)
 
@@ -270,3 +284,74 @@ def _may_name(name: str) -> bool:
         return False
     last = words[-2] if len(words) > 1 and words[-1] in {"is", "was"} else words[-1]
     return _HINT.search(last) is not None or "-u" in name or "ookie" in name
+
+
+class ColourStripper:
+    """A text without colour codes, with a map of its offsets.
+
+    `final`: the text ends here, so a truncated code at its end is plain text.
+    """
+
+    def __init__(self, coloured: str, *, final: bool) -> None:
+        self.text = coloured
+        self._offsets: array[int] | None = None  # of each character in the coloured text
+        if _ESCAPE in coloured:
+            self._strip(coloured, final=final)
+
+    def _strip(self, coloured: str, *, final: bool) -> None:
+        cut_off = None if final else _UNFINISHED_CODE.search(coloured, max(0, len(coloured) - 24))
+        end = cut_off.start() if cut_off else len(coloured)
+        self._offsets = array("Q")
+        parts: list[str] = []
+        position = 0
+        for code in _COLOUR_CODE.finditer(coloured, 0, end):
+            parts.append(coloured[position : code.start()])
+            self._offsets.extend(range(position, code.start()))
+            position = code.end()
+        parts.append(coloured[position:end])
+        self._offsets.extend(range(position, end))
+        self.text = "".join(parts)
+
+    def plain_offset(self, coloured_offset: int) -> int:
+        """The offset in the plain text of an offset in the coloured one."""
+        return coloured_offset if self._offsets is None else bisect_left(self._offsets, coloured_offset)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The range in the coloured text of a non-empty range of the plain one."""
+        if self._offsets is None:
+            return start, end
+        return self._offsets[start], self._offsets[end - 1] + 1
+
+
+def _windows(text: str, at: int, before: int, *, final: bool) -> Iterator[tuple[int, int]]:
+    """Disjoint windows of the text, in order, that hold every word that may be a value, and `before` characters before
+    each: words of 8 characters or more with a digit and a letter that end after `at`. Most prose has none.
+
+    The last word always counts where the text continues (not `final`). A word ends at ASCII white space; the character
+    after it belongs to the window.
+    """
+    kinds = text.encode("ascii", "replace").translate(_BYTE_KINDS)
+    start = stop = 0
+    for first, end in _candidate_words(kinds, at, final=final):
+        if first - before > stop:
+            if stop:
+                yield start, stop
+            start = first - before
+        stop = min(len(text), end + 1)
+    if stop:
+        yield start, stop
+
+
+def _candidate_words(kinds: bytes, at: int, *, final: bool) -> Iterator[tuple[int, int]]:
+    length = len(kinds)
+    digit = kinds.find(b"0", kinds.rfind(b" ", 0, at) + 1)
+    while digit >= 0:
+        first, end = kinds.rfind(b" ", 0, digit) + 1, kinds.find(b" ", digit)
+        end = length if end < 0 else end
+        if end - first >= _SHORTEST_VALUE and kinds.find(b"a", first, end) >= 0:
+            yield first, end
+            if end == length:
+                return
+        digit = kinds.find(b"0", end)
+    if not final:
+        yield kinds.rfind(b" ") + 1, length

@@ -5,12 +5,15 @@ LM Studio's folders or the hub's cache, never downloaded. One picture a call. It
 endless repetition are reported.
 """
 
+import importlib
 import os
 import re
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from foundation.install_hints import install_extra
 from foundation.program import PROGRAM
@@ -18,10 +21,8 @@ from foundation.shell_words import command_line
 from models.errors import MissingLibrary, ModelError
 from models.mlx_thread import JobPriority, MlxThread, mlx_thread
 from models.ocr.checkpoints import Checkpoint, find_checkpoint
-from models.ocr.consent import Consent
-from models.ocr.deepseek_engine import DeepSeekEngine
 from models.ocr.picture import open_image
-from models.ocr.port import OcrLine, OcrReading
+from models.ocr.port import Consent, OcrLine, OcrReading
 from models.ocr.repetition import loop_at
 
 if TYPE_CHECKING:
@@ -43,6 +44,43 @@ _SPECIAL = re.compile(r"<\|/?(?:ref|det|grounding|User|Assistant)\|>|<｜[^｜]*
 FETCH = "hf download mlx-community/DeepSeek-OCR-2-bf16"
 CUT_OFF = "The text was cut off at {most:,} tokens: the picture holds more."
 REPEATS = "The model began to repeat itself and was stopped; what stood after that is missing."
+
+
+class OcrChunk(Struct, frozen=True):
+    """A piece of the text. `reason` is "", "stop" or "length"."""
+
+    text: str
+    prompt_tokens: int
+    tokens: int
+    reason: str
+
+
+class DeepSeekEngine:
+    """A loaded checkpoint. Wraps mlx-vlm, which has no types; runs on the mlx thread."""
+
+    def __init__(self, checkpoint: Checkpoint, *, run_code: bool) -> None:
+        """Loads the model; slow. Raises what mlx-vlm raises, ImportError where it is not installed."""
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+        os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+        self._library: Any = importlib.import_module("mlx_vlm")
+        # By default, mlx-vlm trusts a checkpoint's own Python.
+        loaded: Any = self._library.load(str(checkpoint.folder), trust_remote_code=run_code)
+        self._model, self._processor = loaded
+
+    def read(self, picture: Any, prompt: str, *, most: int, size: dict[str, Any]) -> Iterator[OcrChunk]:
+        """The text as it is generated, greedily. `picture` is Pillow's; `size` the resolution's keywords."""
+        generate: Callable[..., Any] = self._library.stream_generate
+        pieces = generate(
+            self._model, self._processor, prompt, image=[picture], max_tokens=most, temperature=0.0, **size
+        )
+        try:
+            for piece in pieces:
+                yield OcrChunk(
+                    str(piece.text), int(piece.prompt_tokens), int(piece.generation_tokens), piece.finish_reason or ""
+                )
+        finally:
+            pieces.close()
 
 
 class DeepSeek:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
 from foundation.errors import Misuse
-from models.ocr.consent import Consent
-from models.ocr.port import OcrEngine
+from models.ocr.port import Consent, OcrEngine
 from models.settings import ModelSettings
 
 ENGINES = ("rapidocr", "tesseract", "deepseek", "server")

@@ -1,9 +1,13 @@
 """The port of every OCR engine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
+
+Consent = Callable[[Path, Sequence[str]], bool]
+"""Given the checkpoint's folder and the files of Python in it: may they run, with all that this program may do?"""
 
 
 class OcrLine(Struct, frozen=True):

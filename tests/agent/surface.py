@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import click
 
-from agent.cli.commands import COMMANDS
 from agent.cli.group import LazyGroup
-from agent.cli.root import palimpsest
+from agent.cli.root import COMMANDS, palimpsest
 from agent.config.settings import json_schema
 from tests.paths import ROOT
 

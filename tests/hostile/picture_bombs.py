@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from PIL import Image
 
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import Mode, mode_named
 from memory.pages.render.page import page_sheets, render_page
 

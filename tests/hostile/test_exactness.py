@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct, field
 
-from agent.exporters.jsonl import jsonl_objects
+from agent.exporters import jsonl_objects
 from agent.services.recall import recall
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace

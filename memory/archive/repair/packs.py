@@ -29,8 +29,8 @@ from memory.cold.integrity.repair import FindText
 from memory.cold.sql import fetch, run
 from memory.errors import MemoryFailure
 from memory.pages.read.reader import read_picture
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.header import text_digest
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import MODES, mode_named
 from memory.pages.render.page import page_sheets, render_page
 from memory.pages.types import PageRow

@@ -32,9 +32,9 @@ from memory.cold.conversations import insert_conversation
 from memory.cold.encoding import plain
 from memory.cold.entries import insert_entry, release_text
 from memory.errors import OutOfDate
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.header import text_digest
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import page_sheets
 from memory.pages.types import ArchiveEstimate, ArchiveResult, OnPage, PageRow

@@ -15,8 +15,7 @@ from memory.archive.packs.storage import Storage
 from memory.archive.rows.pages import PackRow
 from memory.errors import Damaged
 from memory.pages.read.reader import read_picture
-from memory.pages.render.blocks import LayoutText
-from memory.pages.render.layout import LayoutSpan
+from memory.pages.render.layout import LayoutSpan, LayoutText
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import RenderedPage, page_sheets, render_page
 from memory.pages.types import OnPage

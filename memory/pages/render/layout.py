@@ -8,8 +8,19 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from memory.pages.render.blocks import LayoutText
-from memory.pages.render.entry_heads import ParsedHead, head_line, read_head_line
+from memory.pages.render.entry_heads import EntryHead, ParsedHead, head_line, read_head_line
+
+
+class LayoutText(Struct, frozen=True):
+    """A text that is laid on pages as one. `key` is what the caller knows it by: an entry's seq.
+
+    A stretch with a head begins a line, and so does each page on which it goes on. Without heads the pages' texts
+    joined are the stretches' texts joined, to the byte.
+    """
+
+    text: str
+    head: EntryHead | None = None
+    key: int = 0
 
 
 class LayoutSpan(Struct, frozen=True):

@@ -7,11 +7,18 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memory.pages.font.glyphs import load_glyphs
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.cells import grid_of, place_glyphs
 from memory.pages.render.entry_heads import ParsedHead
 from memory.pages.render.header import HEADER_CELLS, PageHeader, text_digest, write_header
-from memory.pages.render.layout import LayoutPosition, LayoutSpan, cut_layout, lay_out, next_position, page_break
+from memory.pages.render.layout import (
+    LayoutPosition,
+    LayoutSpan,
+    LayoutText,
+    cut_layout,
+    lay_out,
+    next_position,
+    page_break,
+)
 from memory.pages.render.modes import Mode
 from memory.pages.render.png import encode_png
 from memory.pages.render.raster import ink_of

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, load_glyphs
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import head_line
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import Mode
 from memory.pages.render.png import encode_png
 from memory.pages.render.raster import ink_of

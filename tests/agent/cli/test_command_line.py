@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.commands import COMMANDS
 from agent.cli.launch import LaunchOptions
+from agent.cli.root import COMMANDS
 from tests.agent.conftest import Run
 from tests.paths import ROOT
 

@@ -8,7 +8,7 @@ import pytest
 
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import LocalStorage
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import TINY
 from memory.pages.render.page import page_sheets, render_page
 from tests.agent.conftest import Run

@@ -10,9 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from agent.cli.commands import COMMANDS
 from agent.cli.group import LazyGroup
-from agent.cli.root import palimpsest
+from agent.cli.root import COMMANDS, palimpsest
 from tests.agent.cli.json_shapes import SCHEMAS, schema_name
 from tests.agent.conftest import Run
 

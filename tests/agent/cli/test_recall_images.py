@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import TINY
 from memory.pages.render.page import page_sheets, render_page
 from models.ocr import open as opening

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.exporters.jsonl import jsonl_objects
+from agent.exporters import jsonl_objects
 from agent.importers.jsonl import read_jsonl
 from agent.importers.store import store_all
 from foundation.paths import Workspace

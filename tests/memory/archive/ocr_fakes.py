@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 from PIL import Image
 
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import TINY, Mode
 from memory.pages.render.page import page_sheets, render_page
 from models.ocr.picture import open_image

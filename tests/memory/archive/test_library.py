@@ -8,7 +8,7 @@ import pytest
 
 from memory import archive_conversation, recall_memory
 from memory.errors import InexactText, NotFound
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import TINY
 from memory.pages.render.page import page_sheets, render_page
 from memory.pages.render.png import decode, encode_png

@@ -10,8 +10,8 @@ from PIL import Image
 
 from foundation.trust import Trust
 from memory.pages.read.exact import read_exact
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.page import page_sheets, render_page
 

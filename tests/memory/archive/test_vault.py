@@ -18,7 +18,7 @@ from memory.archive.write.page_writer import picture_of
 from memory.archive.write.sidecar import keep_text
 from memory.cold import ColdStore
 from memory.errors import Damaged, NotFound, OutOfDate
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import TINY
 from memory.pages.render.page import page_sheets, render_page
 from memory.records import Entry, EntryKind

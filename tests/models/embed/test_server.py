@@ -11,9 +11,8 @@ import pytest
 from foundation.errors import Misuse
 from models.embed import server
 from models.embed.errors import EmbedError
-from models.embed.open import open_embedder
+from models.embed.open import open_embedder, parse_embedder
 from models.embed.settings import EmbedSettings
-from models.embed.spec import parse_embedder
 from models.settings import ModelSettings
 from tests.loopback import Cut, Loopback, Pause, Received, Reply, Stall, http, json_reply
 from tests.models.embed.conftest import Opened

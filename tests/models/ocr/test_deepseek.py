@@ -12,8 +12,7 @@ import pytest
 from models.errors import MissingLibrary, ModelError
 from models.mlx_thread import JobPriority, mlx_thread
 from models.ocr.checkpoints import find_checkpoint
-from models.ocr.deepseek import PROMPTS, REPEATS, DeepSeek, resolution, strip_markers
-from models.ocr.deepseek_engine import OcrChunk
+from models.ocr.deepseek import PROMPTS, REPEATS, DeepSeek, OcrChunk, resolution, strip_markers
 from tests.models.ocr.images import small
 
 REPLY = "The ferry leaves at 09:40 from gate B22."
@@ -125,7 +124,7 @@ def test_a_picture_is_read(make, version: int, capfd: pytest.CaptureFixture[str]
 
 
 def test_it_lives_on_the_mlx_thread(make, monkeypatch: pytest.MonkeyPatch) -> None:
-    from models.ocr.deepseek_engine import DeepSeekEngine
+    from models.ocr.deepseek import DeepSeekEngine
 
     seen: list[str] = []
     load = DeepSeekEngine.__init__
@@ -159,7 +158,7 @@ def test_random_weights_end_too(make) -> None:
 
 
 def test_whoever_leaves_stops_the_model(make, monkeypatch: pytest.MonkeyPatch) -> None:
-    from models.ocr.deepseek_engine import DeepSeekEngine
+    from models.ocr.deepseek import DeepSeekEngine
 
     words = list[str]()
     read = DeepSeekEngine.read

@@ -11,7 +11,7 @@ from memory.archive.packs.pack import _FOOTER, MAGIC, Pack, new_pack_name
 from memory.archive.packs.storage import LocalStorage
 from memory.archive.write.page_writer import picture_of
 from memory.errors import Damaged
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import MODES
 from memory.pages.render.page import RenderedPage, page_sheets, render_page
 from memory.zstd import packer, unpack

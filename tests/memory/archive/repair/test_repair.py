@@ -19,7 +19,7 @@ from memory.cold.integrity.salvage import salvage_store
 from memory.cold.sql import run
 from memory.errors import Damaged
 from memory.memory import Memory
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import MODES
 from memory.pages.render.page import page_sheets, render_page
 from memory.search import Query

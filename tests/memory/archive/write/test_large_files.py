@@ -12,7 +12,7 @@ from memory.archive.vault import Vault
 from memory.archive.write import page_writer
 from memory.archive.write.page_writer import bind
 from memory.cold import ColdStore
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import mode_named
 
 TEXT = "".join(

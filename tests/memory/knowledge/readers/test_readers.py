@@ -12,7 +12,7 @@ from memory.knowledge.errors import UnreadableDocument, UnsupportedFile
 from memory.knowledge.readers.document import Document, OcrReader
 from memory.knowledge.readers.office import check_zip
 from memory.knowledge.readers.registry import kind_of, read_file
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import mode_named
 from memory.pages.render.page import page_sheets, render_page
 from tests.memory.knowledge import files

@@ -14,7 +14,7 @@ from foundation.trust import Trust
 from memory.archive import read_png
 from memory.errors import NotAPage, NotFound
 from memory.pages.read.exact import UNKNOWN, read_exact
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.page import page_sheets, render_page
 from memory.pages.render.png import decode, encode_png

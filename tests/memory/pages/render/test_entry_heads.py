@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from foundation.trust import Trust
 from memory.pages.read.exact import PageReading, read_exact
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import LONGEST_FIELD, EntryHead, head_line, read_head_line
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.page import PageSheet, page_sheets, render_page
 

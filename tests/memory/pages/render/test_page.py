@@ -7,8 +7,8 @@ import pytest
 
 from foundation.errors import Misuse
 from memory.pages.font.glyphs import FILLER, load_glyphs
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.header import read_header
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import MODES, TINY, Mode, mode_named
 from memory.pages.render.page import PageSheet, page_sheets, render_page
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.page import page_sheets
 

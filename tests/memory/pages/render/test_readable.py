@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from foundation.trust import Trust
 from memory.pages.font.glyphs import CODES, ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, load_glyphs
 from memory.pages.read.exact import read_cells, read_exact
-from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import EntryHead
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.png import decode
 from memory.pages.render.raster import cells_of

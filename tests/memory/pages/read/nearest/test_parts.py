@@ -18,7 +18,7 @@ from memory.pages.read.nearest.header import Alternative, combinations
 from memory.pages.read.nearest.image_model import ImageModel, align_grid
 from memory.pages.read.nearest.resampling import Axis, BandedMatrix
 from memory.pages.read.nearest.shapes import load_shapes
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import REGULAR, mode_named
 from memory.pages.render.page import page_sheets, render_page
 

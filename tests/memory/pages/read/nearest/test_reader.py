@@ -19,7 +19,7 @@ from memory.pages.read import exact
 from memory.pages.read.grid import detect, phase
 from memory.pages.read.nearest import reader
 from memory.pages.read.nearest.reader import read_nearest
-from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import mode_named
 from memory.pages.render.page import page_sheets, render_page
 

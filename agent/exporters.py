@@ -1,0 +1,170 @@
+"""Export of conversations: Markdown to read, JSONL to import elsewhere.
+
+The JSONL has an entry per line, in the format of `import`: importing an export gives the same entries. Common fields
+are in the line itself, our own (kind, parent, title, meta) under `palimpsest`; there, damaged text has
+`"trust": "approximate"`. The parts that were added to a message when it was sent (recalled passages, attachments) are
+left out. The Markdown has a heading per message of the current branch.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from msgspec import Struct
+
+from agent.importers.jsonl import KEYS
+from foundation.clock import iso
+from foundation.errors import Misuse
+from foundation.files import exists, resolve_path, write_atomically
+from foundation.privacy import as_given
+from foundation.trust import Trust
+from memory.memory import Memory
+from memory.records import Conversation, Entry, EntryKind
+
+_NAMES = {"user": "You", "assistant": "Assistant", "system": "System", "tool": "Tool"}
+
+OnTrouble = Callable[[str], None]
+"""Called with a sentence about damage that could not be exported as stored."""
+
+
+class ExportedEntry(Struct, frozen=True):
+    """An entry with its whole text and its parent's id; summaries are skipped, because an import makes new ones."""
+
+    entry: Entry
+    text: str
+    parent: str
+    lost: tuple[str, ...] = ()  # ids of damaged pages, which a mark in the text replaces
+    exact: bool = True  # whether the text is exactly as stored
+
+
+def entries_of(
+    memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None
+) -> Iterator[ExportedEntry]:
+    """All branches, oldest first, a bounded number in memory at a time. Archived text is read back from its pages.
+
+    Damage is reported to `on_trouble`, and the sound part is given.
+    """
+    written: dict[int, str] = {}  # seq → the id of the nearest exported entry at or above it
+    for entry in memory.conversations.all_entries(conversation.seq):
+        parent = written.get(entry.parent, "") if entry.parent is not None else ""
+        if entry.kind is EntryKind.SUMMARY:
+            written[entry.seq] = parent
+            continue
+        written[entry.seq] = entry.id
+        text = memory.vault.standing_text(entry)
+        if on_trouble is not None:
+            for trouble in text.troubles:
+                on_trouble(trouble)
+        yield ExportedEntry(entry, text.text, parent, text.lost, text.exact)
+
+
+def jsonl_objects(
+    memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None
+) -> Iterator[dict[str, Any]]:
+    """An object per entry, all branches, parents first."""
+    leaf = memory.conversations.entry(conversation.leaf).id if conversation.leaf is not None else ""
+    for exported in entries_of(memory, conversation, on_trouble):
+        yield _jsonl_object(conversation, exported, leaf)
+
+
+def _jsonl_object(conversation: Conversation, exported: ExportedEntry, leaf: str) -> dict[str, Any]:
+    entry = exported.entry
+    meta = dict(entry.meta)
+    imported_fields: object = meta.pop("imported", {})
+    if not entry.complete and not meta.get("stopped"):
+        meta["cut_off"] = True  # interrupted, or still being written
+    if exported.lost:
+        meta["lost"] = list(exported.lost)
+    imported_fields = (
+        cast("dict[str, Any]", imported_fields) if isinstance(imported_fields, dict) else {}
+    )  # 0.3.0 may have imported any type
+    if colliding := {key: value for key, value in imported_fields.items() if key in KEYS}:
+        meta["imported"] = colliding
+    own_fields: dict[str, Any] = {
+        "source": conversation.source,
+        "title": conversation.title,
+        "created": _to_millisecond(conversation.created),
+        "parent": exported.parent,
+    }
+    if entry.kind is not EntryKind.MESSAGE:
+        own_fields["kind"] = entry.kind.value
+    if not exported.exact:
+        own_fields["trust"] = Trust.APPROXIMATE.value
+    if meta:
+        own_fields["meta"] = meta
+    if entry.id == leaf:
+        own_fields["leaf"] = True
+    return {
+        "id": entry.id,
+        "conversation": conversation.id,
+        "time": _to_millisecond(entry.time),
+        "role": entry.role.value,
+        "speaker": entry.speaker,
+        "text": exported.text,
+        **{key: value for key, value in imported_fields.items() if key not in KEYS},
+        "palimpsest": own_fields,
+    }
+
+
+def _to_millisecond(moment: datetime) -> str:
+    """The time to the millisecond, as stored."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def markdown_pieces(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[str]:
+    """The conversation in pieces. The text of a message is not escaped."""
+    yield f"# {' '.join(conversation.title.split()) or 'Untitled'}\n\n"
+    yield f"<!-- {conversation.id} · begun {iso(conversation.created)} -->\n"
+    if conversation.leaf is None:
+        return
+    branch = {entry.seq for entry in memory.conversations.path(conversation.leaf)}
+    for exported in entries_of(memory, conversation, on_trouble):
+        if exported.entry.seq in branch:
+            yield _markdown_message(exported)
+
+
+def _markdown_message(exported: ExportedEntry) -> str:
+    entry = exported.entry
+    end = "" if entry.complete else "\n*(cut off here)*\n"
+    heading = f"\n## {_who(entry)} · {iso(entry.time)[:16].replace('T', ' ')}\n\n"
+    if not exported.exact:
+        heading += "*(approximate: what stands here is damaged, and not to the letter what was said)*\n\n"
+    if entry.kind is EntryKind.TOOL_RESULT:
+        return heading + _fenced(exported.text) + end
+    attached = "".join(f"\n*Attached: {name}*\n" for name in entry.meta.get("attachments", []))
+    return heading + exported.text.rstrip("\n") + "\n" + end + attached
+
+
+def _who(entry: Entry) -> str:
+    return " ".join((entry.speaker or _NAMES[entry.role.value]).split())
+
+
+def _fenced(text: str) -> str:
+    """The text as a code block, with a fence longer than any within it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}text\n{text.rstrip()}\n{fence}\n"
+
+
+def export_to_file(memory: Memory, conversation: Conversation, name: str) -> Path:
+    """Writes the conversation in the format of the suffix (.jsonl, else Markdown); overwrites no file.
+
+    The default name is `<conversation id>.md` in the workspace's root.
+    """
+    path = Path(name).expanduser() if name else Path(memory.mirrors.file_name(conversation))
+    if not path.is_absolute():
+        path = memory.workspace.root / path
+    folder = resolve_path(path.parent)
+    if exists(folder / path.name):
+        raise Misuse("There already", f"{path} is there already.", "Give another name.")
+    if not path.parent.is_dir():
+        raise Misuse("No such folder", f"There is no folder {path.parent}.", "Make it first.")
+    if path.suffix == ".jsonl":
+        text = "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in jsonl_objects(memory, conversation))
+    else:
+        text = "".join(markdown_pieces(memory, conversation))
+    write_atomically(folder / path.name, as_given(text))  # stored text was cleared when it was stored
+    return path

@@ -1,1 +1,0 @@
-"""Export of conversations: Markdown to read, JSONL to import elsewhere."""
