@@ -2,6 +2,7 @@
 
 MemoryFailure           the root of this room's tree
 ├── NotFound            nothing has that name or id
+│   └── AmbiguousReference  several things have it
 ├── Damaged             what is on disk is not what was written
 │   ├── ForgedName      a stored name that no version of this program wrote
 │   └── StorageUnreachable     where packs stand cannot be reached just now
@@ -30,6 +31,10 @@ class NotFound(MemoryFailure):
     """Nothing has that name or id."""
 
     code = "not_found"
+
+
+class AmbiguousReference(NotFound):
+    """Several things have that name or id."""
 
 
 class Damaged(MemoryFailure):

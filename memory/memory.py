@@ -118,6 +118,7 @@ class Memory:
             self.cold,
             self.hot,
             self.passages,
+            self.references,
             space.postings,
             self._clock,
             vectors_folder=space.vectors,

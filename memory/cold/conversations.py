@@ -12,7 +12,7 @@ from memory.cold.encoding import plain, to_bytes
 from memory.cold.recalled_copies import blank_recalled
 from memory.cold.rows import CONVERSATIONS, conversation_of
 from memory.cold.sql import each, fetch, run
-from memory.errors import NotFound, StoreBusy
+from memory.errors import AmbiguousReference, NotFound, StoreBusy
 from memory.records import Conversation, new_id
 
 SHORTEST_PREFIX = 4  # characters of an id that name it
@@ -62,7 +62,9 @@ def find_conversation(connection: apsw.Connection, ref: str, source: str | None 
             return conversation_of(rows[0])
         if rows:
             names = ", ".join(conversation_of(row).id for row in rows)
-            raise NotFound("Which conversation?", f"{ref} names more than one conversation: {names}.", "Use its id.")
+            raise AmbiguousReference(
+                "Which conversation?", f"{ref} names more than one conversation: {names}.", "Use its id."
+            )
     raise NotFound(
         "No such conversation", f"There is no conversation {ref}.", f"`{PROGRAM} conversations list` shows them."
     )

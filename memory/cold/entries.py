@@ -13,7 +13,7 @@ from memory.cold.encoding import digest, from_meta, from_parts, pack, plain, to_
 from memory.cold.integrity.row_hashes import seal_of, seal_rows
 from memory.cold.rows import ENTRIES, entries_of, entry_of
 from memory.cold.sql import batches, each, fetch, marks, run, run_many
-from memory.errors import AlreadyExists, NotFound
+from memory.errors import AlreadyExists, AmbiguousReference, NotFound
 from memory.records import Entry, EntryAnalyser, EntryDraft, new_id
 
 
@@ -46,10 +46,16 @@ def find_entry(connection: apsw.Connection, id_: str, conversation: int | None =
             "No such entry", f"There is no entry {id_}.", f"`{PROGRAM} search` shows the ids of what it finds."
         )
     if len(rows) > 1:
-        found = entries_of(connection, rows)
-        names = ", ".join(f"{entry.id} in {entry.conversation}" for entry in found)
-        raise NotFound("Which entry?", f"{id_} names more than one entry: {names}.", "Say the conversation as well.")
+        raise ambiguous_id(id_, entries_of(connection, rows))
     return entry_of(connection, rows[0])
+
+
+def ambiguous_id(id_: str, matches: Iterable[Entry]) -> AmbiguousReference:
+    """The error for an id, or the beginning of one, that several entries have."""
+    names = ", ".join(f"{entry.id} in {entry.conversation}" for entry in matches)
+    return AmbiguousReference(
+        "Which entry?", f"{id_} names more than one entry: {names}.", "Say the conversation as well."
+    )
 
 
 def entries_with_id(connection: apsw.Connection, id_: str, conversation: int | None = None) -> list[Entry]:

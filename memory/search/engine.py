@@ -18,23 +18,25 @@ from memory.cold import ColdStore
 from memory.cold.changes import TermsRow
 from memory.hot import HotMemory, Note
 from memory.passage_cache import PassageCache
-from memory.records import AnalysedTerms, EntryAnalyser
+from memory.records import AnalysedTerms, Entry, EntryAnalyser
+from memory.references import References
 from memory.search.index.documents import Documents
 from memory.search.index.index import IndexProgress, SearchIndex
 from memory.search.index.maintenance import OnIndexed
 from memory.search.index.postings import Posting, RecentPostings
 from memory.search.index.postings import find as find_postings
 from memory.search.query.filters import entry_filter, lending_filter, note_filter
-from memory.search.query.query import BEST, NOTE, Query, SearchResults
+from memory.search.query.query import BEST, NOTE, Hit, Query, SearchResults
 from memory.search.query.timeline import (
-    anchor,
     best_of,
     by_conversation,
     date_only_queries,
     moment_of,
     near_moment,
     neighbours_query,
+    resolve_anchor,
     timeline,
+    timeline_anchor,
 )
 from memory.search.ranking.question import Question, named_speakers, parse_question, without_names
 from memory.search.ranking.retrieve import NewestHits, RankedHits, SearchSource, find, newest, notes_source
@@ -58,6 +60,7 @@ class SearchEngine:
         cold: ColdStore,
         hot: HotMemory,
         passages: PassageCache,
+        references: References,
         folder: Path,
         vectors: Vectors,
         clock: Clock,
@@ -66,6 +69,7 @@ class SearchEngine:
         self._clock = clock
         self._hot = hot
         self._passages = passages
+        self._references = references
         self._index = SearchIndex(cold, folder)
         self._notes = NoteDocuments(cold.analyse)
         self._vectors = vectors
@@ -117,18 +121,24 @@ class SearchEngine:
             best = self.query(best_of(query))
             if not best.hits:
                 return best
-            around = best.hits[0].entry_id or best.hits[0].id
-        elif query.wording.question:
-            return self.query(near_moment(query, moment_of(around, self._cold, self._hot)))
+            target = self._hit_target(best.hits[0])
+        else:
+            target = resolve_anchor(around, self._references, self._cold)
+            if query.wording.question:
+                return self.query(near_moment(query, moment_of(target)))
         query = neighbours_query(query)
         with self._lock:
             sources, notes = self._sources(query)
-            at = anchor(around, self._cold, self._hot)
-            findings = timeline(sources, at, query.before, query.after)
+            anchor = timeline_anchor(target, notes)
+            findings = timeline(sources, anchor, query.before, query.after)
         hits, _ = HitReader(self._cold, self._passages, query, notes, findings).page()
-        ids = [hit.id for hit in hits if at.key >= 0 and (hit.entry == at.key if at.source == 0 else hit.id == around)]
+        key = target.seq if isinstance(target, Entry) else target.id if isinstance(target, Note) else None
+        ids = [hit.id for hit in hits if key is not None and key == (hit.note if hit.entry is None else hit.entry)]
         took = round((perf_counter() - began) * 1000, 1)
         return SearchResults(query=text, took_ms=took, total=len(hits), hits=hits, anchor=ids[0] if ids else "")
+
+    def _hit_target(self, hit: Hit) -> Entry | Note:
+        return self._hot.note(hit.id) if hit.entry is None else self._cold.entry(hit.entry)
 
     def _question(self, query: Query) -> tuple[Question, SearchSimilarity | None]:
         """The parsed question, and its similarity to entries. The embedder runs outside the lock."""

@@ -8,6 +8,7 @@ from foundation.clock import Clock
 from memory.cold import ColdStore
 from memory.hot import HotMemory
 from memory.passage_cache import PassageCache
+from memory.references import References
 from memory.search.query.query import Query, SearchResults
 
 if TYPE_CHECKING:
@@ -21,15 +22,17 @@ if TYPE_CHECKING:
 class Search:
     """Searches entries, notes and archived pages. Safe to call from any thread; opens its index at the first query.
 
-    `passages` gives an entry's whole text. `folder` has the segments of the postings, `vectors_folder` the vectors;
-    both may be deleted at any time. Without `embedding` the search is by terms alone.
+    `passages` gives an entry's whole text, `references` resolves what a timeline is around. `folder` has the segments
+    of the postings, `vectors_folder` the vectors; both may be deleted at any time. Without `embedding` the search is by
+    terms alone.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 — every store that is searched
         self,
         cold: ColdStore,
         hot: HotMemory,
         passages: PassageCache,
+        references: References,
         folder: Path,
         clock: Clock,
         *,
@@ -37,7 +40,7 @@ class Search:
         embedding: "EmbedderSet | None" = None,
     ) -> None:
         self.clock = clock
-        self._parts = cold, hot, passages
+        self._parts = cold, hot, passages, references
         self._folder, self._vectors_folder = folder, vectors_folder
         self._embedding = embedding
         self._engine: SearchEngine | None = None
@@ -70,7 +73,7 @@ class Search:
             if self._vectors is None:
                 from memory.search.vectors.vectors import Vectors
 
-                cold, hot, passages = self._parts
+                cold, hot, passages, _ = self._parts
                 self._vectors = Vectors(cold, hot, passages.passage, self._vectors_folder, self._embedding)
             return self._vectors
 

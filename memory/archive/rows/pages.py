@@ -152,6 +152,12 @@ def start_of(connection: apsw.Connection, page: PageRow) -> int:
     return int(fetch(connection, sql, (page.archive, page.id))[0][0])
 
 
+def first_entry(connection: apsw.Connection, page_id: str) -> int | None:
+    """Seq of the first entry with text on the page; None where there is none."""
+    rows = fetch(connection, "SELECT min(entry) FROM spans WHERE page = ?", (page_id,))
+    return rows[0][0]
+
+
 def warm_pages(connection: apsw.Connection, before_ms: int) -> int:
     """Number of pages in warm packs from before that moment."""
     sql = "SELECT count(*) FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <= ? AND k.kind = 'warm'"

@@ -5,24 +5,27 @@ the entries of those days are the answer. A greeting of the day is no such quest
 stands, so there the days must be over.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from foundation.clock import from_ms, to_ms
+from foundation.clock import to_ms
 from foundation.errors import Misuse
-from foundation.program import PROGRAM
 from foundation.text.analysis import term_list
 from foundation.text.dates.calendar import FIRST, LAST
 from foundation.text.dates.spans import DateSpan, local_day, question_spans, span_bounds
 from foundation.text.stopwords import is_weak
+from memory.archive.rows.pages import first_entry, page_rows
 from memory.cold import ColdStore
-from memory.cold.sql import fetch
-from memory.errors import NotFound
-from memory.hot import HotMemory
+from memory.cold.entries import ambiguous_id
+from memory.errors import AmbiguousReference, NotFound
+from memory.hot import Note
+from memory.pages.types import ArchiveRow
 from memory.records import Entry
+from memory.references import PageId, References
 from memory.search.column import Column
 from memory.search.query.query import Hit, Query
 from memory.search.ranking.retrieve import NewestHits, SearchSource
@@ -112,49 +115,66 @@ ENTRIES, NOTES = 0, 1
 """Numbers of the sources."""
 
 
-def anchor(around: datetime | str, cold: ColdStore, hot: HotMemory) -> TimelineAnchor:
-    """Resolves the anchor of a timeline. Raises NotFound for an unknown id, Misuse for a note without a time."""
+def resolve_anchor(around: datetime | str, references: References, cold: ColdStore) -> datetime | Entry | Note:
+    """What the timeline is around. Of a page or an archive it is the first entry, of an archive of no entry its time.
+
+    Raises NotFound for a reference to nothing, AmbiguousReference for an id that several entries have.
+    """
     if isinstance(around, datetime):
-        return TimelineAnchor(to_ms(around))
-    if around.startswith("m_"):
-        return _of_note(around, hot)
-    if around.startswith("pg_"):
-        sql = "SELECT entry FROM spans WHERE page = ? ORDER BY entry LIMIT 1"
-        rows = cold.read(lambda db: fetch(db, sql, (around,)))
-        if not rows:
-            raise NotFound("No such page", f"There is no page {around}.", f"`{PROGRAM} search` shows the ids of pages.")
-        entry = cold.entry(rows[0][0])
-    else:
-        entry = _named(around, cold)
-    return TimelineAnchor(to_ms(entry.time), ENTRIES, entry.seq)
-
-
-def moment_of(around: datetime | str, cold: ColdStore, hot: HotMemory) -> datetime:
-    """The moment of an anchor. Raises as `anchor` does."""
-    return around if isinstance(around, datetime) else from_ms(anchor(around, cold, hot).ms)
-
-
-def _named(around: str, cold: ColdStore) -> Entry:
+        return around
     try:
-        return cold.find(around)
+        targets = references.find(around)
+    except AmbiguousReference:
+        raise
     except NotFound as error:
-        if "more than one" in error.message:
-            raise
-        raise NotFound(
-            "Around what?",
-            f"“{around}” is neither a moment nor the id of an entry.",
-            "--around takes 2026-03-01, 2w, the id of a hit (e_…), or best.",
-        ) from error
+        raise _unknown_anchor(around) from error
+    if len(entries := [target for target in targets if isinstance(target, Entry)]) > 1:
+        raise ambiguous_id(around, entries)
+    match targets:
+        case (Entry() | Note() as target, *_):
+            return target
+        case (PageId(id=page), *_):
+            entry = cold.read(lambda db: first_entry(db, page))
+        case (ArchiveRow(seq=archive, created=created), *_):
+            entry = cold.read(lambda db: first_entry(db, page_rows(db, archive)[0].id))
+            if entry is None:
+                return created
+        case _:
+            entry = None
+    if entry is None:
+        raise _unknown_anchor(around)
+    return cold.entry(entry)
 
 
-def _of_note(id_: str, hot: HotMemory) -> TimelineAnchor:
-    note = hot.note(id_)
-    if note.time is None:
+def moment_of(target: datetime | Entry | Note) -> datetime:
+    """The time of an anchor. Raises Misuse for a note without a time."""
+    if isinstance(target, datetime):
+        return target
+    if target.time is None:
         raise Misuse(
-            "No moment", f"The note {id_} does not say when it was written.", "Search around a moment instead."
+            "No moment", f"The note {target.id} does not say when it was written.", "Search around a moment instead."
         )
-    number = next(index for index, candidate in enumerate(hot.notes()) if candidate.id == note.id)
-    return TimelineAnchor(to_ms(note.time), NOTES, number)
+    return target.time
+
+
+def timeline_anchor(target: datetime | Entry | Note, notes: Sequence[Note]) -> TimelineAnchor:
+    """The anchor among the entries of the store and these notes. Raises Misuse for a note without a time."""
+    ms = to_ms(moment_of(target))
+    match target:
+        case Entry():
+            return TimelineAnchor(ms, ENTRIES, target.seq)
+        case Note():
+            return TimelineAnchor(ms, NOTES, next((n for n, note in enumerate(notes) if note.id == target.id), -1))
+        case datetime():
+            return TimelineAnchor(ms)
+
+
+def _unknown_anchor(around: str) -> NotFound:
+    return NotFound(
+        "Around what?",
+        f"“{around}” is neither a moment nor the id of an entry, a page or a note, nor the name of an archive.",
+        "--around takes 2026-03-01, 2w, best, and what `recall` takes: an id, MEMORY.md:3, #3, an archive's label.",
+    )
 
 
 _LONGEST = 120  # characters: who writes more asks for more
