@@ -1,8 +1,9 @@
-"""The errors of memory.
+"""Errors of memory.
 
 MemoryFailure           the root of this room's tree
 ├── NotFound            nothing has that name or id
-│   └── AmbiguousReference  several things have it
+│   ├── AmbiguousReference  several things have it
+│   └── NoSuchNote          no note has this id
 ├── Damaged             what is on disk is not what was written
 │   ├── ForgedName      a stored name that no version of this program wrote
 │   └── StorageUnreachable     where packs stand cannot be reached just now
@@ -16,6 +17,8 @@ MemoryFailure           the root of this room's tree
     ├── StoreBusy       another program holds it
     ├── AlreadyExists    that id is taken
     └── StoreClosed          the store was closed
+NoteChanged             the person changed the note since it was last read
+UnwritableNotes         a file of notes cannot be written, or leads out of the workspace
 """
 
 from foundation.errors import PalimpsestError
@@ -113,3 +116,19 @@ class StoreClosed(StoreError):
     """The store was closed before this reached it."""
 
     code = "closed"
+
+
+class NoSuchNote(NotFound):
+    """No note has this id."""
+
+
+class NoteChanged(PalimpsestError):
+    """The person changed the note since it was last read."""
+
+    code = "note_changed"
+
+
+class UnwritableNotes(PalimpsestError):
+    """The file of notes cannot be written, or leads out of the workspace."""
+
+    code = "unwritable"

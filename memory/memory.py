@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Self
 import apsw
 
 from foundation.clock import Clock, SystemClock
+from foundation.errors import Misuse
 from foundation.paths import Workspace
+from foundation.sizes import MEGABYTE
 from foundation.text.analysis import Analyser
 from foundation.workspace_trust import TrustStore, trust_store
 from memory.access import WorkspaceAccess
-from memory.archive.open_storage import open_storage
+from memory.archive.packs.pack_cache import CachedStorage, PackDigest
+from memory.archive.packs.storage import LocalStorage, Storage
+from memory.archive.rows import pages
 from memory.archive.rows.facts import seal_older
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
@@ -232,3 +236,39 @@ class Memory:
         self.cold.close()
         if self.access is not None:
             self.access.close()
+
+
+def open_storage(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -> Storage:
+    """The configured storage; makes no request yet.
+
+    Raises Misuse for an invalid address, MissingLibrary where its client library is not installed.
+    """
+    local, address = LocalStorage(workspace.packs), settings.storage.strip()
+    if not address:
+        return local
+
+    def digest_of(name: str) -> PackDigest | None:
+        row = cold.read(lambda db: pages.pack_row(db, name))
+        return PackDigest(row.sha256, row.size) if row else None
+
+    return CachedStorage(
+        _remote_storage(address), local, LocalStorage(workspace.pack_cache), digest_of, settings.cache * MEGABYTE
+    )
+
+
+def _remote_storage(address: str) -> Storage:
+    match address.partition("://"):
+        case ("s3", _, rest) if rest.partition("/")[0]:
+            from memory.archive.packs.s3 import S3Storage
+
+            return S3Storage(address)
+        case ("ssh" | "sftp", _, rest) if rest.partition("/")[0]:
+            from memory.archive.packs.ssh import SshStorage
+
+            return SshStorage(address)
+        case _:
+            raise Misuse(
+                "Where packs stand",
+                f"archive.storage is “{address}”.",
+                "Name s3://bucket/prefix or ssh://host/folder, or nothing for the workspace's own folder.",
+            )

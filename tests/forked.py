@@ -31,7 +31,7 @@ IMPORTED = (
     "anyio._backends._asyncio",
     "httpcore2",
     "httpx2",
-    "memory.search.engine",
+    "memory.search.query_executor",
     "models.chat.openai.provider",
     "numpy.ma",
     "truststore",

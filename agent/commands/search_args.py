@@ -19,7 +19,7 @@ from agent.services.filter_syntax import parse_filters as filters_of
 from foundation.clock import iso
 from foundation.errors import Misuse
 from memory.search import Hit, Query, SearchResults, parse_query
-from memory.search.operations import OPERATIONS
+from memory.search.model_functions import SEARCH_FUNCTIONS
 from memory.search_options import OPTIONS, SearchOptions
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def build_query(parsed: ParsedSearch, clock: Clock) -> Query:
 
 def help_markdown() -> str:
     """Help on the ways to search."""
-    rows = "\n".join(f"| `/search {operation.option}` | {operation.sentence} |" for operation in OPERATIONS.values())
+    rows = "\n".join(f"| `/search {function.option}` | {function.sentence} |" for function in SEARCH_FUNCTIONS.values())
     return (
         f"| | |\n|---|---|\n{rows}\n\nOptions may be typed as filters: `type:decision since:30d who:Anna`. "
         '`"a phrase"` must stand as it is, `-word` is left out.'

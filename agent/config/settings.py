@@ -20,8 +20,7 @@ from msgspec.structs import FieldInfo
 from agent.importers.settings import ImportSettings
 from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
-from memory.knowledge.settings import KnowledgeSettings
-from memory.settings import ArchiveSettings
+from memory.settings import ArchiveSettings, KnowledgeSettings
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
 

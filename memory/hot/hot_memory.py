@@ -24,6 +24,7 @@ from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from foundation.program import PROGRAM
 from foundation.workspace_trust import trust_command
+from memory.errors import NoSuchNote, NoteChanged, UnwritableNotes
 from memory.hot.edits import (
     Edit,
     append_entry,
@@ -35,7 +36,6 @@ from memory.hot.edits import (
     remove_note,
     rewrite_note,
 )
-from memory.hot.errors import NoSuchNote, NoteChanged, UnwritableNotes
 from memory.hot.files import (
     MOST_BYTES,
     FileSnapshot,

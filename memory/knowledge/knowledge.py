@@ -39,9 +39,9 @@ from memory.knowledge.retrieve.select import (
     candidates,
     select_passages,
 )
-from memory.knowledge.settings import KnowledgeSettings
 from memory.pages.types import EntryText
 from memory.search import Query, SearchResults
+from memory.settings import KnowledgeSettings
 from models.tokens import estimate
 
 if TYPE_CHECKING:  # readers and pages are loaded when a file is added

@@ -1,4 +1,4 @@
-"""Search: one face over entries, notes and archived pages. The engine is loaded at the first query."""
+"""Search of a memory: a facade that opens the query executor, and loads numpy, at the first query."""
 
 from pathlib import Path
 from threading import RLock
@@ -13,9 +13,9 @@ from memory.search.query.query import Query, SearchResults
 
 if TYPE_CHECKING:
     from memory.search.embedding import EmbedderSet
-    from memory.search.engine import SearchEngine
     from memory.search.index.index import IndexProgress
     from memory.search.index.maintenance import OnIndexed
+    from memory.search.query_executor import QueryExecutor
     from memory.search.vectors.vectors import Vectors
 
 
@@ -43,7 +43,7 @@ class Search:
         self._parts = cold, hot, passages, references
         self._folder, self._vectors_folder = folder, vectors_folder
         self._embedding = embedding
-        self._engine: SearchEngine | None = None
+        self._executor: QueryExecutor | None = None
         self._vectors: Vectors | None = None
         self._lock = RLock()
 
@@ -59,12 +59,12 @@ class Search:
     @property
     def trouble(self) -> str:
         """Why the index could not be written to disk, as a sentence; "" where it could."""
-        return self._engine.trouble if self._engine else ""
+        return self._executor.trouble if self._executor else ""
 
     @property
     def building(self) -> "IndexProgress | None":
         """Progress of an index that is being built: queries search a part of it then, and say so."""
-        return self._engine.building if self._engine else None
+        return self._executor.building if self._executor else None
 
     @property
     def vectors(self) -> "Vectors":
@@ -83,10 +83,10 @@ class Search:
             if self._vectors is not None:
                 self._vectors.close()
 
-    def _opened(self) -> "SearchEngine":
+    def _opened(self) -> "QueryExecutor":
         with self._lock:
-            if self._engine is None:
-                from memory.search.engine import SearchEngine
+            if self._executor is None:
+                from memory.search.query_executor import QueryExecutor
 
-                self._engine = SearchEngine(*self._parts, self._folder, self.vectors, self.clock)
-            return self._engine
+                self._executor = QueryExecutor(*self._parts, self._folder, self.vectors, self.clock)
+            return self._executor

@@ -13,7 +13,8 @@ import numpy as np
 from msgspec import Struct
 
 from memory.search.column import Column
-from memory.search.ranking import bonuses, semantic
+from memory.search.index.documents import NONE, Documents
+from memory.search.ranking import bonuses
 from memory.search.ranking.bonuses import Bonus
 from memory.search.ranking.candidates import CandidateFilter, candidates, union, with_neighbours
 from memory.search.ranking.fields import (
@@ -43,6 +44,10 @@ __all__ = [
 
 NAME = 0.3  # weight of a speaker's name among the terms: the bonus for the speaker counts it already
 SURE = 0.25  # occurrences of a term, in the document or weighted around it: from here on it is covered
+COSINE_WEIGHT = 8.0  # of a cosine of 1, in the units of BM25
+NEIGHBOUR_COSINE = 0.3  # weight of the turn before and the one after, relative to the entry's own
+NEAREST = 200  # candidates by their cosine alone
+MAX_COSINE_SCORE = COSINE_WEIGHT * (1 + 2 * NEIGHBOUR_COSINE)
 
 
 class RankingQuery(Struct, frozen=True):
@@ -84,7 +89,7 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     documents, question = collection.documents, ranking_query.question
     chosen = candidates(documents, question, postings_by_term, corpus, may, most)
     if nearness is not None and question.uses("vectors"):
-        nearest = semantic.nearest(documents, nearness, may, most)
+        nearest = nearest_documents(documents, nearness, may, most)
         chosen = union(chosen, with_neighbours(documents, nearest, may))
     neighbours = around(documents, chosen)
     weights = neighbour_weights(documents, chosen, question, may.lend, neighbours)
@@ -99,8 +104,8 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     parts = np.column_stack((parts, in_talk, *(bonus.weight * bonus.share for bonus in more)))
     if question.uses("novelty"):
         parts *= novelty_factors(documents, chosen, own, ranking_query.question, ranking_query.named_speakers)[:, None]
-    cosine = semantic.cosines(documents, nearness, chosen) if nearness is not None else np.full(len(chosen), np.nan)
-    near = semantic.worth(documents, nearness, cosine, neighbours, question)
+    cosine = cosines(documents, nearness, chosen) if nearness is not None else np.full(len(chosen), np.nan)
+    near = cosine_scores(documents, nearness, cosine, neighbours, question)
     parts = np.column_stack((parts, near))
     names = (
         *(postings.term.term for postings in postings_by_term),
@@ -113,7 +118,7 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     return RankedDocuments(
         documents=chosen,
         score=score,
-        reachable=reachable + (semantic.MOST if nearness is not None else 0.0),
+        reachable=reachable + (MAX_COSINE_SCORE if nearness is not None else 0.0),
         coverage=_coverage(question, postings_by_term, own, counts),
         names=names,
         parts=parts,
@@ -152,3 +157,48 @@ def _reachable(
     words = float(worth.sum()) * (K1 + 1)
     talk = 2 * TALK * sum(postings.idf for postings in postings_by_term if _is_topical(ranking_query, postings))
     return words + talk + sum(bonus.weight for bonus in extra_bonuses)
+
+
+def nearest_documents(documents: Documents, nearness: Similarity, may: CandidateFilter, most: int) -> Column:
+    """The documents nearest to the question, of those that pass the filter (i4, ascending)."""
+
+    def allowed(entries: Column) -> Column:
+        rows = documents.rows_of(entries)
+        is_found = rows != NONE
+        is_found[is_found] = may.be_found(documents, rows[is_found])
+        return is_found
+
+    entries, _ = nearness.nearest(max(NEAREST, most), allowed)
+    rows = documents.rows_of(entries)
+    return np.sort(rows[rows != NONE]).astype("i4")
+
+
+def cosines(documents: Documents, nearness: Similarity, rows: Column) -> Column:
+    """Cosine of each document; NaN where it has no vector, or is NONE."""
+    values = np.full(len(rows), np.nan)
+    real = np.flatnonzero(rows != NONE)
+    values[real] = nearness.of(documents["entry"][rows[real]])
+    return values
+
+
+def cosine_scores(
+    documents: Documents,
+    nearness: Similarity | None,
+    cosine: Column,
+    neighbours: tuple[Column, ...],
+    question: Question,
+) -> Column:
+    """The embedder's part of the score, in the units of BM25. A document without a vector gets the average."""
+    if nearness is None or not question.uses("vectors") or np.isnan(cosine).all():
+        return np.zeros(len(cosine))
+    own = np.where(np.isnan(cosine), np.nanmean(cosine), cosine)
+    if not question.uses("vectors-beside"):
+        return COSINE_WEIGHT * own
+    before, after = (cosines(documents, nearness, neighbour_cosines) for neighbour_cosines in neighbours[:2])
+    return COSINE_WEIGHT * (
+        own
+        + sum(
+            NEIGHBOUR_COSINE * np.where(np.isnan(neighbour_cosines), own, neighbour_cosines)
+            for neighbour_cosines in (before, after)
+        )
+    )

@@ -11,9 +11,9 @@ from memory.knowledge import ocr
 from memory.knowledge.ingest.report import AddOptions, AddProgress, AddReport, FileMessage
 from memory.knowledge.knowledge import Knowledge
 from memory.knowledge.readers.document import OcrReader
-from memory.knowledge.settings import KnowledgeSettings
 from memory.memory import Memory
 from memory.search import Query
+from memory.settings import KnowledgeSettings
 from models.errors import UnreadableImage
 from tests.fakes import FakeClock
 from tests.memory.knowledge import files

@@ -1,6 +1,6 @@
-"""Search operations: ten for assistants, and an exact and a semantic search.
+"""Search functions that can be offered to a model: ten of an assistant, an exact and a semantic search.
 
-Each has a name, a sentence and a JSON Schema of its arguments, so that it can be offered to a model unchanged.
+Each has a name, a sentence and a JSON Schema of its arguments, for a tool definition.
 `call(search, "by_file", {"file": "http.py"})` validates the arguments; its errors are sentences.
 
 Dates are as a person types them: `2026-03-01`, `30d`, `yesterday`.
@@ -26,7 +26,7 @@ NeighbourCount = Annotated[int, Meta(ge=0, le=200, description="How many entries
 
 
 class SearchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Arguments that several operations share."""
+    """Arguments that several functions share."""
 
     k: HitLimit = 10
     page: PageNumber = 1
@@ -109,7 +109,7 @@ class SemanticArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 OBSERVATION = "observation"
 
 
-class Operation(Struct, frozen=True):
+class SearchFunction(Struct, frozen=True):
     """`takes` is the struct of its arguments, `option` the option of the command line."""
 
     name: str
@@ -125,23 +125,23 @@ class Operation(Struct, frozen=True):
 
 
 def call(search: Search, name: str, arguments: Mapping[str, Any]) -> SearchResults | dict[str, Any]:
-    """Runs the operation of that name; `help` describes all of them. Raises Misuse, and NotFound for unknown ids."""
-    operation = OPERATIONS.get(name)
-    if operation is None:
-        raise Misuse("Unknown operation", f"There is no operation “{name}”.", f"There are {', '.join(OPERATIONS)}.")
+    """Runs the function of that name; `help` describes all of them. Raises Misuse, and NotFound for unknown ids."""
+    function = SEARCH_FUNCTIONS.get(name)
+    if function is None:
+        raise Misuse("Unknown function", f"There is no function “{name}”.", f"There are {', '.join(SEARCH_FUNCTIONS)}.")
     try:
-        checked = msgspec.convert(arguments, operation.takes)
+        checked = msgspec.convert(arguments, function.takes)
     except msgspec.ValidationError as error:
-        known = ", ".join(operation.takes.__struct_fields__) or "nothing"
+        known = ", ".join(function.takes.__struct_fields__) or "nothing"
         raise Misuse("Wrong arguments", f"{name}: {error}.", f"It takes {known}.") from error
-    return describe_operations() if name == "help" else operation.run(search, checked)
+    return describe_functions() if name == "help" else function.run(search, checked)
 
 
-def describe_operations() -> dict[str, Any]:
-    """Every operation by name: its sentence, its option and its schema."""
+def describe_functions() -> dict[str, Any]:
+    """Every function by name: its sentence, its option and its schema."""
     return {
-        name: {"sentence": operation.sentence, "option": operation.option, "schema": operation.schema}
-        for name, operation in OPERATIONS.items()
+        name: {"sentence": function.sentence, "option": function.option, "schema": function.schema}
+        for name, function in SEARCH_FUNCTIONS.items()
     }
 
 
@@ -236,66 +236,66 @@ def _filter_values(value: str) -> tuple[str, ...]:
 
 
 _ALL = (
-    Operation(
+    SearchFunction(
         "observations",
         "Search what was observed: structured notes of what was done and learned.",
         TextArguments,
         observations,
         "--kind observation",
     ),
-    Operation(
+    SearchFunction(
         "conversations",
         "Find conversations, each by its best passage; their summaries are searched too.",
         TextArguments,
         conversations,
         "--kind conversation",
     ),
-    Operation("prompts", "Search what the person said themselves.", TextArguments, prompts, "--kind prompt"),
-    Operation(
+    SearchFunction("prompts", "Search what the person said themselves.", TextArguments, prompts, "--kind prompt"),
+    SearchFunction(
         "by_concept",
         "What is marked with a concept: discovery, pattern, gotcha, trade-off and so on.",
         ConceptArguments,
         by_concept,
         "--concept C",
     ),
-    Operation("by_file", "What names a file, or is about it.", FileArguments, by_file, "--file F"),
-    Operation(
+    SearchFunction("by_file", "What names a file, or is about it.", FileArguments, by_file, "--file F"),
+    SearchFunction(
         "by_type",
         "What is of a type: decision, bugfix, feature, refactor, discovery or change.",
         TypeArguments,
         by_type,
         "--type T",
     ),
-    Operation(
+    SearchFunction(
         "recent",
         "The latest entries of the latest conversations, a conversation after the other.",
         RecentArguments,
         recent,
         "--recent",
     ),
-    Operation(
+    SearchFunction(
         "timeline",
         "What was said before and after a moment, or before and after what was found.",
         TimelineArguments,
         timeline,
         "--around D|ID",
     ),
-    Operation(
+    SearchFunction(
         "timeline_of_best",
         "What was said before and after the best hit of a query.",
         BestTimelineArguments,
         timeline_of_best,
         "--around best",
     ),
-    Operation("help", "What can be asked, and how.", NoArguments, _nothing, "--help"),
-    Operation(
+    SearchFunction("help", "What can be asked, and how.", NoArguments, _nothing, "--help"),
+    SearchFunction(
         "exact",
         "Each word must stand in the passage itself; filters by time, entity, type, concept, file.",
         ExactArguments,
         exact,
         "--exact",
     ),
-    Operation(
+    SearchFunction(
         "semantic",
         "What is meant: the best hits above a score, each with a snippet.",
         SemanticArguments,
@@ -304,5 +304,5 @@ _ALL = (
     ),
 )
 
-OPERATIONS: dict[str, Operation] = {each.name: each for each in _ALL}
+SEARCH_FUNCTIONS: dict[str, SearchFunction] = {function.name: function for function in _ALL}
 """By name."""

@@ -1,4 +1,4 @@
-"""The operations: what each asks, and that what it is given is judged in sentences."""
+"""The functions for models: what each asks, and that what it is given is judged in sentences."""
 
 import msgspec
 import pytest
@@ -7,7 +7,7 @@ from foundation.errors import Misuse
 from memory.memory import Memory
 from memory.records import EntryKind
 from memory.search import SearchResults
-from memory.search.operations import OPERATIONS, call
+from memory.search.model_functions import SEARCH_FUNCTIONS, call
 from models.messages import Role
 from tests.memory.search.conversation import Talk
 
@@ -89,8 +89,8 @@ def test_semantic_gives_the_best_above_a_score(store: Memory) -> None:
 def test_help_gives_a_sentence_and_a_schema_of_each(store: Memory) -> None:
     told = call(store.search, "help", {})
     assert isinstance(told, dict)
-    assert set(told) == set(OPERATIONS)
-    assert len(OPERATIONS) == 12
+    assert set(told) == set(SEARCH_FUNCTIONS)
+    assert len(SEARCH_FUNCTIONS) == 12
     msgspec.json.encode(told)
     assert told["by_file"]["schema"]["$defs"]["FileArguments"]["required"] == ["file"]
 
@@ -98,7 +98,7 @@ def test_help_gives_a_sentence_and_a_schema_of_each(store: Memory) -> None:
 @pytest.mark.parametrize(
     ("name", "told", "words"),
     [
-        ("by_colour", {}, "no operation"),
+        ("by_colour", {}, "no function"),
         ("by_file", {}, "missing required field `file`"),
         ("by_file", {"file": "a", "path": "b"}, "unknown field `path`"),
         ("prompts", {"k": 0}, "`int` >= 1"),

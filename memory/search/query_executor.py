@@ -1,4 +1,4 @@
-"""Search engine: the opened index, the note index, and the path from a query to its results."""
+"""Execution of queries: the opened index, the index of notes, and the path from a query to its results."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -52,8 +52,8 @@ class SearchSimilarity(NamedTuple):
     notes: Callable[[Sequence[Note]], Similarity | None]
 
 
-class SearchEngine:
-    """Safe to call from any thread."""
+class QueryExecutor:
+    """Executes queries on the opened indexes. Safe to call from any thread."""
 
     def __init__(  # noqa: PLR0917 — every store that is searched
         self,
