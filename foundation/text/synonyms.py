@@ -1,7 +1,7 @@
 """English synonyms: `synonyms_of("car")` → vehicl, automobil, sedan, truck, … each with its similarity.
 
-The table ships with the program (data/kindred.zst): 12,000 English terms with up to twenty others each.
-scripts/kindred_words.py made it once from all-MiniLM-L6-v2 (Apache 2.0, see data/LICENSE-MINILM.txt); no model is
+The table ships with the program (data/synonyms.zst): 12,000 English terms with up to twenty others each.
+scripts/synonym_table.py made it once from all-MiniLM-L6-v2 (Apache 2.0, see data/LICENSE-MINILM.txt); no model is
 loaded. It has no names, and no other languages yet.
 """
 
@@ -14,18 +14,18 @@ import zstandard
 from numpy.typing import NDArray
 
 MOST = 20
-_FILE = Path(__file__).parent / "data" / "kindred.zst"
+_FILE = Path(__file__).parent / "data" / "synonyms.zst"
 _SHARES = 255  # a share from 0 to 1 is kept in a byte
 
 
-class RelatedTerm(NamedTuple):
+class Synonym(NamedTuple):
     """A term, and how near it is: from 0 to 1, which would be the same."""
 
     term: str
     share: float
 
 
-def synonyms_of(term: str) -> tuple[RelatedTerm, ...]:
+def synonyms_of(term: str) -> tuple[Synonym, ...]:
     """The synonyms of a term, most similar first; none for a term that is not in the table."""
     table = stored_table()
     place = table.places.get(term)
@@ -33,7 +33,7 @@ def synonyms_of(term: str) -> tuple[RelatedTerm, ...]:
         return ()
     part = slice(int(table.starts[place]), int(table.starts[place + 1]))
     others = zip(table.others[part].tolist(), table.shares[part].tolist(), strict=True)
-    return tuple(RelatedTerm(table.terms[other], share / _SHARES) for other, share in others)
+    return tuple(Synonym(table.terms[other], share / _SHARES) for other, share in others)
 
 
 class _Table(NamedTuple):
@@ -44,13 +44,13 @@ class _Table(NamedTuple):
     shares: NDArray[np.uint8]
 
 
-def encode_table(kin: dict[str, list[RelatedTerm]]) -> bytes:
+def encode_table(synonyms: dict[str, list[Synonym]]) -> bytes:
     """The table as a file: terms, a line each, a zero byte, the numbers of synonyms, the synonyms, their shares."""
-    terms = list(kin)
+    terms = list(synonyms)
     places = {term: place for place, term in enumerate(terms)}
-    counts = np.array([len(others) for others in kin.values()], "u1")
-    others = np.array([places[other.term] for some in kin.values() for other in some], "<u2")
-    shares = np.array([round(other.share * _SHARES) for some in kin.values() for other in some], "u1")
+    counts = np.array([len(others) for others in synonyms.values()], "u1")
+    others = np.array([places[other.term] for some in synonyms.values() for other in some], "<u2")
+    shares = np.array([round(other.share * _SHARES) for some in synonyms.values() for other in some], "u1")
     whole = b"\0".join(("\n".join(terms).encode(), counts.tobytes() + others.tobytes() + shares.tobytes()))
     return zstandard.ZstdCompressor(level=19).compress(whole)
 

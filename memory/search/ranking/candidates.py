@@ -74,7 +74,7 @@ def _own_scores(
     for term_postings in _selective(content, documents.count):
         synonyms = [
             (posting, weight)
-            for posting, weight in term_postings.kin
+            for posting, weight in term_postings.synonyms
             if _is_selective(len(posting.documents), documents.count)
         ]
         for (documents_of, counts), weight in [(term_postings.posting, 1.0), *synonyms]:
@@ -102,7 +102,9 @@ def _is_selective(held: int, documents: int) -> bool:
 def _selective(content: list[TermPostings], documents: int) -> list[TermPostings]:
     """Selective terms: in a large store those that less than a quarter of it holds, where there are such. The others
     (mostly the speaker's name) select nothing, and their postings are long. All of them count in the full score."""
-    rare = [postings for postings in content if 0 < len(postings.posting.documents) < documents / 4 or postings.kin]
+    rare = [
+        postings for postings in content if 0 < len(postings.posting.documents) < documents / 4 or postings.synonyms
+    ]
     return rare if rare and documents > _LARGE else content
 
 

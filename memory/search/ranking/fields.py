@@ -115,7 +115,7 @@ def talk_scores(
         counts = np.bincount(talk[term_postings.posting.documents], term_postings.posting.counts, len(lengths)).astype(
             "f8"
         )
-        for posting, weight in term_postings.kin:
+        for posting, weight in term_postings.synonyms:
             counts += weight * np.bincount(talk[posting.documents], minlength=len(lengths))
         weight = idf(int(np.count_nonzero(counts)), talks)
         count = own[:, index] + shared * (counts[talk_of_candidate] - own[:, index])

@@ -13,8 +13,8 @@ from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting
 from memory.search.ranking.question import QueryTerm, Question
 
-KIN = 0.25  # weight of the nearest synonym of a term
-MOST_KIN, FEW_KIN = 20, 10  # synonyms that are looked up; the latter in a large store
+SYNONYM_WEIGHT = 0.25  # weight of the nearest synonym of a term
+MAX_SYNONYMS, MAX_SYNONYMS_IN_LARGE_STORE = 20, 10  # synonyms that are looked up; the latter in a large store
 _LARGE = 100_000  # documents
 
 
@@ -34,11 +34,11 @@ class CorpusStatistics(Struct, frozen=True):
     average: float
 
 
-class RelatedPosting(NamedTuple):
-    """Postings of a synonym, and its weight relative to the question's own term: less than KIN."""
+class SynonymPosting(NamedTuple):
+    """Postings of a synonym, and its weight relative to the question's own term: less than SYNONYM_WEIGHT."""
 
     posting: Posting
-    worth: float
+    weight: float
 
 
 class TermPostings(NamedTuple):
@@ -46,7 +46,7 @@ class TermPostings(NamedTuple):
 
     term: QueryTerm
     posting: Posting
-    kin: tuple[RelatedPosting, ...]
+    synonyms: tuple[SynonymPosting, ...]
     idf: float
 
 
@@ -67,23 +67,23 @@ def _term_postings(
 ) -> list[TermPostings]:
     postings_by_collection = [_of_any(collection, (term.term, *term.also)) for collection in collections]
     held = sum(len(posting.documents) for posting in postings_by_collection)
-    related: list[list[RelatedPosting]] = [[] for _ in collections]
-    if question.uses("kindred") and not term.weak and not term.dated and term.term not in names:
-        synonyms = synonyms_of(term.term)[: FEW_KIN if corpus.documents > _LARGE else MOST_KIN]
+    synonyms_by_collection: list[list[SynonymPosting]] = [[] for _ in collections]
+    if question.uses("synonyms") and not term.weak and not term.dated and term.term not in names:
+        synonyms = synonyms_of(term.term)[: MAX_SYNONYMS_IN_LARGE_STORE if corpus.documents > _LARGE else MAX_SYNONYMS]
         synonym_postings = [(share, [source.find(name) for source in collections]) for name, share in synonyms]
         holding = [sum(len(posting.documents) for posting in by_collection) for _, by_collection in synonym_postings]
         if not held:  # no document holds it: its synonyms alone count
             held = min(sum(holding), corpus.documents)
         weight_of_term = idf(held, corpus.documents)
         for (share, by_collection), count in zip(synonym_postings, holding, strict=True):
-            weight = KIN * share * min(1.0, idf(count, corpus.documents) / weight_of_term)
-            for related_here, posting in zip(related, by_collection, strict=True):
+            weight = SYNONYM_WEIGHT * share * min(1.0, idf(count, corpus.documents) / weight_of_term)
+            for synonyms_here, posting in zip(synonyms_by_collection, by_collection, strict=True):
                 if len(posting.documents):
-                    related_here.append(RelatedPosting(posting, weight))
+                    synonyms_here.append(SynonymPosting(posting, weight))
     weight_of_term = idf(held, corpus.documents)
     return [
-        TermPostings(term, posting, tuple(related_here), weight_of_term)
-        for posting, related_here in zip(postings_by_collection, related, strict=True)
+        TermPostings(term, posting, tuple(synonyms_here), weight_of_term)
+        for posting, synonyms_here in zip(postings_by_collection, synonyms_by_collection, strict=True)
     ]
 
 
@@ -108,7 +108,7 @@ def _of_any(collection: Collection, terms: tuple[str, ...]) -> Posting:
 def soft_counts(term_postings: TermPostings, documents: Column) -> Column:
     """Occurrences of the term in each document (i4, ascending); a synonym counts for a part, once."""
     counts = occurrences(term_postings.posting, documents)
-    for posting, weight in term_postings.kin:
+    for posting, weight in term_postings.synonyms:
         counts += weight * (occurrences(posting, documents) > 0)
     return counts
 

@@ -27,7 +27,7 @@ _NOBODY = frozenset({"user", "assistant", "tool", "system", ""})
 SIGNALS = (
     "neighbours",  # the turns before and after lend their words
     "talk",  # the run of turns that it stands in is a field of its own
-    "kindred",  # words near in meaning to the question's, from a table
+    "synonyms",  # words near in meaning to the question's, from a table
     "function-words",  # words that say little count a fifth
     "lengths",  # long passages are judged as documents, short turns as turns
     "speaker",  # whom the question names

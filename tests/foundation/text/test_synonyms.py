@@ -9,7 +9,7 @@ import pytest
 from foundation.text import synonyms as module
 from foundation.text.analysis import term_list
 from foundation.text.stopwords import is_weak
-from foundation.text.synonyms import MOST, RelatedTerm, encode_table, synonyms_of
+from foundation.text.synonyms import MOST, Synonym, encode_table, synonyms_of
 
 
 @pytest.fixture
@@ -18,9 +18,9 @@ def every_term() -> list[str]:
 
 
 def test_a_word_is_known_by_those_near_it() -> None:
-    assert {"vehicl", "automobil", "truck"} <= {kin.term for kin in synonyms_of("car")}
-    assert {"doctor", "nurs"} & {kin.term for kin in synonyms_of("physician")}
-    assert "car" in {kin.term for kin in synonyms_of("vehicl")}
+    assert {"vehicl", "automobil", "truck"} <= {synonym.term for synonym in synonyms_of("car")}
+    assert {"doctor", "nurs"} & {synonym.term for synonym in synonyms_of("physician")}
+    assert "car" in {synonym.term for synonym in synonyms_of("vehicl")}
 
 
 @pytest.mark.parametrize("term", ["carolin", "lisbon", "锅炉", "", "the", "=type:decision", "car "])
@@ -48,13 +48,13 @@ def test_nearly_all_terms_are_their_own(every_term: list[str]) -> None:
     assert len(changed) < 0.04 * len(every_term)
 
 
-def test_shares_fall_and_nobody_is_its_own_kin(every_term: list[str]) -> None:
+def test_shares_fall_and_nobody_is_its_own_synonym(every_term: list[str]) -> None:
     for term in every_term:
-        kin = synonyms_of(term)
-        shares = [share for _, share in kin]
+        synonyms = synonyms_of(term)
+        shares = [share for _, share in synonyms]
         assert shares == sorted(shares, reverse=True), term
         assert all(0 < share <= 1 for share in shares), term
-        assert len({term, *(name for name, _ in kin)}) == len(kin) + 1 <= MOST + 1, term
+        assert len({term, *(name for name, _ in synonyms)}) == len(synonyms) + 1 <= MOST + 1, term
 
 
 def test_no_term_says_little(every_term: list[str]) -> None:
@@ -63,13 +63,13 @@ def test_no_term_says_little(every_term: list[str]) -> None:
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = {
-        "boat": [RelatedTerm("ship", 1.0), RelatedTerm("ferri", 0.4)],
-        "ship": [RelatedTerm("boat", 1.0)],
+        "boat": [Synonym("ship", 1.0), Synonym("ferri", 0.4)],
+        "ship": [Synonym("boat", 1.0)],
         "ferri": [],
-        "émigré": [RelatedTerm("boat", 1 / 255)],
+        "émigré": [Synonym("boat", 1 / 255)],
     }
-    (tmp_path / "kindred.zst").write_bytes(encode_table(table))
-    monkeypatch.setattr(module, "_FILE", tmp_path / "kindred.zst")
+    (tmp_path / "synonyms.zst").write_bytes(encode_table(table))
+    monkeypatch.setattr(module, "_FILE", tmp_path / "synonyms.zst")
     module.stored_table.cache_clear()
     try:
         assert {term: list(synonyms_of(term)) for term in table} == table

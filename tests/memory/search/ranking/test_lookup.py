@@ -1,4 +1,4 @@
-"""Where a question's words stand, and what they and their kindred are worth."""
+"""Postings and weights of a question's terms and of their synonyms."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.search.index.postings import Posting
-from memory.search.ranking.lookup import KIN, CorpusStatistics, TermPostings, idf, look_up, occurrences, soft_counts
+from memory.search.ranking.lookup import (
+    SYNONYM_WEIGHT,
+    CorpusStatistics,
+    TermPostings,
+    idf,
+    look_up,
+    occurrences,
+    soft_counts,
+)
 from memory.search.ranking.question import QueryTerm, Question, parse_question
 from tests.memory.search.ranking.documents import Made
 
@@ -19,51 +27,51 @@ def looked(question: Question, names: frozenset[str] = frozenset()) -> dict[str,
     return {each.term.term: each for each in found}
 
 
-def test_a_word_is_worth_less_than_a_rarer_one_and_kindred_less_than_itself() -> None:
+def test_a_word_is_worth_less_than_a_rarer_one_and_synonyms_less_than_itself() -> None:
     found = looked(parse_question("a car or tea with lemon"))
     assert found["lemon"].idf > found["tea"].idf > 0
     assert found["car"].posting.documents.tolist() == [0, 1]
-    worths = [near.worth for near in found["car"].kin]
+    worths = [synonym.weight for synonym in found["car"].synonyms]
     assert worths
-    assert all(0 < worth <= KIN for worth in worths)
+    assert all(0 < worth <= SYNONYM_WEIGHT for worth in worths)
 
 
-def test_only_kindred_that_somebody_says_are_kept() -> None:
-    near = {tuple(near.posting.documents.tolist()) for near in looked(parse_question("car"))["car"].kin}
+def test_only_synonyms_that_somebody_says_are_kept() -> None:
+    near = {tuple(near.posting.documents.tolist()) for near in looked(parse_question("car"))["car"].synonyms}
     assert near == {(1,), (1, 3)}  # the automobile, and the trucks; nobody says sedan
 
 
 @pytest.mark.parametrize(
     "question",
     [
-        Question((QueryTerm("car"),), without=frozenset({"kindred"})),
+        Question((QueryTerm("car"),), without=frozenset({"synonyms"})),
         Question((QueryTerm("car", weak=True),)),
         Question((QueryTerm("car", dated=True),)),
     ],
 )
-def test_without_cause_no_kindred_are_looked_up(question: Question) -> None:
-    assert looked(Question((QueryTerm("car"),)))["car"].kin
-    assert looked(question)["car"].kin == ()
+def test_without_cause_no_synonyms_are_looked_up(question: Question) -> None:
+    assert looked(Question((QueryTerm("car"),)))["car"].synonyms
+    assert looked(question)["car"].synonyms == ()
 
 
-def test_a_name_has_no_kindred() -> None:
-    assert looked(parse_question("car"), frozenset({"car"}))["car"].kin == ()
+def test_a_name_has_no_synonyms() -> None:
+    assert looked(parse_question("car"), frozenset({"car"}))["car"].synonyms == ()
 
 
-def test_what_nobody_says_is_known_by_its_kindred() -> None:
+def test_what_nobody_says_is_known_by_its_synonyms() -> None:
     found = looked(parse_question("sedan"))["sedan"]
     assert len(found.posting.documents) == 0
-    assert found.kin
+    assert found.synonyms
     assert found.idf < idf(0, len(TEXTS))  # as common as they are together
 
 
-def test_kindred_count_for_a_part_and_once() -> None:
+def test_synonyms_count_for_a_part_and_once() -> None:
     car = looked(parse_question("car"))["car"]
     counts = soft_counts(car, np.arange(5, dtype="i4"))
     assert counts[0] == 1
-    assert 1 < counts[1] <= 1 + 2 * KIN
+    assert 1 < counts[1] <= 1 + 2 * SYNONYM_WEIGHT
     assert counts[2] == counts[4] == 0
-    assert 0 < counts[3] <= KIN  # twice a truck is no more than once
+    assert 0 < counts[3] <= SYNONYM_WEIGHT  # twice a truck is no more than once
 
 
 def test_the_stems_of_other_languages_are_one_term() -> None:

@@ -44,7 +44,7 @@ def said(talk: Talk) -> Talk:
 ASKING = {
     "neighbours": "the parrot's name is what?",
     "talk": "parrot apples",
-    "kindred": "Whose car was it?",
+    "synonyms": "Whose car was it?",
     "function-words": "how is it that the parrot eats apples?",
     "lengths": "parrot on the ledger",
     "speaker": "What broke down for Ann?",
@@ -78,18 +78,18 @@ def test_a_signal_of_an_embedder_bears_where_there_is_one(signal: str, embedded:
     assert scores(embedded, ASKING[signal]) != scores(embedded, ASKING[signal], signal)
 
 
-@pytest.mark.parametrize("signal", ["kindred", "speaker", "dates", "when", "number", *sorted(EMBEDDED)])
+@pytest.mark.parametrize("signal", ["synonyms", "speaker", "dates", "when", "number", *sorted(EMBEDDED)])
 def test_a_signal_bears_on_no_question_that_gives_no_cause_for_it(signal: str, talk: Talk) -> None:
     said(talk)
-    question = "What is Bertrand?" if signal == "kindred" else "What does the parrot eat?"
+    question = "What is Bertrand?" if signal == "synonyms" else "What does the parrot eat?"
     assert scores(talk, question)
     assert scores(talk, question) == scores(talk, question, signal)
 
 
-def test_a_word_that_nobody_said_is_found_by_its_kin(talk: Talk) -> None:
+def test_a_word_that_nobody_said_is_found_by_its_synonyms(talk: Talk) -> None:
     said(talk)
     assert talk.found("Whose car was it?")[0].startswith("My automobile")
-    assert not talk.ask("Whose car was it?", without=frozenset({"kindred"})).hits
+    assert not talk.ask("Whose car was it?", without=frozenset({"synonyms"})).hits
 
 
 # ── an embedder is asked without names, and only where it is to be asked ──

@@ -1,6 +1,6 @@
-"""Makes foundation/text/data/kindred.zst anew, with MiniLM and two lists of words that the project does not keep.
+"""Makes foundation/text/data/synonyms.zst anew, with MiniLM and two lists of words that the project does not keep.
 
-    python -m scripts.kindred_words WORDS WORDNET MINILM
+    python -m scripts.synonym_table WORDS WORDNET MINILM
 
 WORDS: English words a line each, the most frequent first (wordfreq's list was used). WORDNET: a folder of WordNet's
 data.* files: what it has in small letters is a word, the rest are names. MINILM: a folder of benchmarks.minilm_onnx.
@@ -16,14 +16,14 @@ import numpy as np
 from foundation.text import synonyms
 from foundation.text.analysis import term_list
 from foundation.text.stopwords import is_weak
-from foundation.text.synonyms import MOST, RelatedTerm, encode_table
+from foundation.text.synonyms import MOST, Synonym, encode_table
 from models.embed.open import open_embedder
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
 
 LEAST = 0.5  # cosine: below it words merely go together
 VOCABULARY = 12_000
-TARGET = Path(synonyms.__file__).parent / "data" / "kindred.zst"
+TARGET = Path(synonyms.__file__).parent / "data" / "synonyms.zst"
 
 
 def common_words(wordnet: Path) -> set[str]:
@@ -64,14 +64,14 @@ def main() -> None:
     embedder = open_embedder(f"onnx:{given.minilm}", settings=EmbedSettings(), models=ModelSettings(), env={})
     assert embedder is not None
     terms, vectors = list(found), embedder.embed(list(found.values()))
-    kin: dict[str, list[RelatedTerm]] = {}
+    table: dict[str, list[Synonym]] = {}
     for place, term in enumerate(terms):
         near = vectors @ vectors[place]
         near[place] = 0
         best = [other for other in np.argsort(-near)[:MOST].tolist() if near[other] > LEAST]
-        kin[term] = [RelatedTerm(terms[other], float(((near[other] - LEAST) / (1 - LEAST)) ** 0.5)) for other in best]
-    TARGET.write_bytes(encode_table(kin))
-    print(f"{len(terms)} terms, {sum(map(len, kin.values()))} kin, {TARGET.stat().st_size} bytes")
+        table[term] = [Synonym(terms[other], float(((near[other] - LEAST) / (1 - LEAST)) ** 0.5)) for other in best]
+    TARGET.write_bytes(encode_table(table))
+    print(f"{len(terms)} terms, {sum(map(len, table.values()))} synonyms, {TARGET.stat().st_size} bytes")
 
 
 if __name__ == "__main__":
