@@ -41,7 +41,7 @@ from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import QueryInput
 from tui.widgets.transcript.context_panel import ContextPanel
 from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserItem, Welcome
-from tui.widgets.transcript.line_numbers import numbered
+from tui.widgets.transcript.line_numbers import numbered_items
 from tui.widgets.transcript.splitter import MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
 
@@ -90,7 +90,7 @@ PIECES = {
     ErrorItem: lambda text: [ErrorItem(text, text, text)],
     Welcome: lambda text: [Welcome(text, text, first=True)],
     ContextPanel: lambda text: [ContextPanel(report(text), {text: text})],
-    type(numbered("a")[0]): lambda text: numbered(text),
+    type(numbered_items("a")[0]): lambda text: numbered_items(text),
     AttachmentPreview: lambda text: [AttachmentPreview(None, text, GraphicsProtocol.OFF)],
 }
 
@@ -346,8 +346,8 @@ REASONS = {
     "tui/widgets/status.py render": "the hint is a constant; fit_line makes the status visible",
     "tui/widgets/status.py clip": "cuts what its callers made visible",
     "tui/widgets/transcript/context_panel.py _layer": "bars and figures; the layer's name is of the program",
-    "tui/widgets/transcript/wrap.py cut": "_paragraphs makes every run visible",
-    "tui/widgets/transcript/wrap.py _between": "a piece of a run that _paragraphs made visible",
+    "tui/widgets/transcript/wrap.py wrap_runs": "_paragraphs makes every run visible",
+    "tui/widgets/transcript/wrap.py _slice": "a piece of a run that _paragraphs made visible",
     "tui/widgets/transcript/line_numbers.py lines": "a line's number",
     "tui/widgets/transcript/markdown.py _list": "a list's number or dot",
     "tui/widgets/transcript/items.py _labelled": "our own names of rows",

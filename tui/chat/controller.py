@@ -37,7 +37,7 @@ from tui.dialogs.choices import ChoiceItem, ExpandChoice
 from tui.internal_errors import internal_error
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.context_panel import ContextPanel, source_labels
-from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, passages
+from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, markdown_items
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class ChatController:
         if self._history.has_more_below:
             await self.newest()
         self._view.transcript.add(UserItem(text, note), *pictures)
-        self._view.transcript.to_end()
+        self._view.transcript.follow_end()
         quotes = self.session.profile.spec == "offline"
         turn_view = TurnView(self._view.transcript, self._view.status, quotes=quotes, known=self._known_changes)
         self._known_changes = frozenset()
@@ -232,7 +232,9 @@ class ChatController:
 
     async def _show_text(self, line: str, result: TextResult) -> None:
         """Shows the text, and updates the context meter where the next request changed."""
-        self._view.transcript.add(MutedLine(line, gap=True), MutedLine(""), *passages(result.markdown, marked=False))
+        self._view.transcript.add(
+            MutedLine(line, gap=True), MutedLine(""), *markdown_items(result.markdown, marked=False)
+        )
         if result.changes_context:
             report = await self.session.context_report()
             self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
@@ -270,7 +272,7 @@ class ChatController:
             await self._history.newest()
         finally:
             self._view.show_opening("")
-        self._view.transcript.to_end()
+        self._view.transcript.follow_end()
 
     async def earlier(self) -> None:
         """Loads the entries before those shown, if any."""

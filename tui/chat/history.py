@@ -10,7 +10,7 @@ from memory.pages.types import EntryText
 from memory.records import Entry, EntryKind
 from models.messages import Image, Role
 from tui.widgets.status import short_count
-from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, passages
+from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _pieces(entry: Entry, passage: Callable[[Entry], EntryText], pictures: Pictu
             images = [part for part in entry.sent if isinstance(part, Image)]
             return [UserItem(_text(entry, passage)), *pictures(images)]
         case EntryKind.MESSAGE, _:
-            answer = passages(_text(entry, passage))
+            answer = markdown_items(_text(entry, passage))
             return answer if entry.complete else [*answer, MutedLine("the answer broke off here", gap=True)]
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
             return [MutedLine(f"▸ {entry.meta.get('name', 'tool')}: {short_count(entry.chars)} characters", gap=True)]
@@ -100,7 +100,7 @@ class HistoryView:
         pieces = await self._pieces_at([below.popleft() for _ in range(min(PAGE_SIZE, len(below)))])
         if generation == self._generation:
             self._below = below
-            self._transcript.put_after(pieces, more=self.has_more_below)
+            self._transcript.append_newer(pieces, has_more=self.has_more_below)
 
     async def show_around(self, location: "EntryLocation", sought: str) -> None:
         """Shows an entry with its neighbours, in place of the present items."""
@@ -120,8 +120,8 @@ class HistoryView:
         notice: list[TranscriptItem] = (
             [MutedLine(OFF_BRANCH_NOTICE, tone="warning", gap=True)] if location.off_branch else []
         )
-        self._transcript.show([*before, *notice, marker, *shown, *after])
-        self._transcript.reach(marker, more=self.has_more_below)
+        self._transcript.replace_items([*before, *notice, marker, *shown, *after])
+        self._transcript.scroll_to_item(marker, has_more=self.has_more_below)
 
     def _begin(self) -> int:
         self._generation += 1
@@ -136,7 +136,7 @@ class HistoryView:
             pieces = await self._pieces([entry])
             if generation != self._generation:
                 return
-            self._transcript.put_before(pieces)
+            self._transcript.insert_older(pieces)
         if len(entries) == PAGE_SIZE and generation == self._generation:
             self._oldest = entries[0].seq
 

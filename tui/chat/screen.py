@@ -282,7 +282,7 @@ class ChatScreen(Screen[None]):
         if self.controller and self.controller.has_more_below:
             self._back_to_newest(self.controller)
         else:
-            self.transcript.to_end()
+            self.transcript.follow_end()
 
     @work(exclusive=True, group="earlier")
     async def _back_to_newest(self, controller: "ChatController") -> None:
@@ -293,7 +293,7 @@ class ChatScreen(Screen[None]):
 
     @on(Transcript.NewBelowChanged)
     def _show_new_below(self, message: Transcript.NewBelowChanged) -> None:
-        self._new_below.show(there=message.there)
+        self._new_below.set_shown(message.has_new)
 
     @on(Transcript.TopReached)
     @work(exclusive=True, group="earlier")

@@ -119,7 +119,7 @@ class ChatView:
     def show_opening(self, name: str) -> None:
         """Says that it is being opened, in the transcript and the status bar; "" when it stands."""
         if self._opening is not None:
-            self.transcript.take_away(self._opening)
+            self.transcript.remove_item(self._opening)
             self._opening = None
         if name:
             self._opening = MutedLine(f"opening {name} …", gap=True)

@@ -13,7 +13,7 @@ from tui.images.load import UndrawableImage, load_picture
 from tui.images.protocol import GraphicsProtocol
 from tui.widgets.transcript.items import GUTTER, TranscriptItem
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import StyledLine, breaks, cut, indented
+from tui.widgets.transcript.wrap import StyledLine, indent, line_breaks, wrap_runs
 
 if TYPE_CHECKING:
     from context import Attachment
@@ -35,10 +35,10 @@ class AttachmentPreview(Struct, frozen=True, eq=False):
     caption: str
     drawing: GraphicsProtocol
 
-    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
-        space = Segment(" " * GUTTER, look.text)
-        about = cut([(visible(self.caption), look.muted)], width - GUTTER, breaks)
-        return indented([*self._drawn(width - GUTTER), *about], space, space)
+    def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+        space = Segment(" " * GUTTER, styles.text)
+        about = wrap_runs([(visible(self.caption), styles.muted)], width - GUTTER, line_breaks)
+        return indent([*self._drawn(width - GUTTER), *about], space, space)
 
     def _drawn(self, room: int) -> list[StyledLine]:
         if self.small is None or self.drawing is GraphicsProtocol.OFF:

@@ -18,7 +18,7 @@ from foundation.trust import Trust
 from tui.internal_errors import in_thread
 from tui.typed_app import app_of, theme_colour
 from tui.widgets.transcript.items import ErrorItem, MutedLine
-from tui.widgets.transcript.line_numbers import NumberedLines, numbered
+from tui.widgets.transcript.line_numbers import NumberedLines, numbered_items
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded when memory is looked into
@@ -79,8 +79,8 @@ class PassageScreen(ModalScreen[str | None]):
                 self._text.add(MutedLine("What search has of it:", gap=True), MutedLine(self._row.snippet, tone="text"))
             return
         self._set_header(self._description(passage))
-        pieces = await asyncio.to_thread(numbered, passage.text, frozenset(passage.doubt))
-        self._text.show(pieces)
+        pieces = await asyncio.to_thread(numbered_items, passage.text, frozenset(passage.doubt))
+        self._text.replace_items(pieces)
         if passage.pages:
             self.query_one(".room-keys", Static).update(f"{SCROLL_KEYS} · p page · o viewer · {TAKE_KEYS}")
 
@@ -182,14 +182,14 @@ class NoteScreen(PassageScreen):
         )
         self._set_header(Text(visible(f"{note_file.path} · {lines}"), theme_colour(self, "muted")))
         before, first, after = await asyncio.to_thread(_split_at_note, note_file)
-        self._text.show([*before, first, *after])
-        self._text.reach(first, more=False)
+        self._text.replace_items([*before, first, *after])
+        self._text.scroll_to_item(first, has_more=False)
         self.query_one(".room-keys", Static).update(f"{SCROLL_KEYS} · {TAKE_KEYS}")
 
 
 def _split_at_note(note_file: "NoteInFile") -> tuple[list[NumberedLines], NumberedLines, list[NumberedLines]]:
     """The file's lines before the note, the piece that begins with its first line, and what follows."""
-    pieces = numbered(note_file.text, pointed=frozenset(range(note_file.first, note_file.last + 1)))
+    pieces = numbered_items(note_file.text, targets=frozenset(range(note_file.first, note_file.last + 1)))
     for index, piece in enumerate(pieces):
         at = next((n for n, row in enumerate(piece.rows) if row.number == note_file.first), None)
         if at is not None:

@@ -52,17 +52,17 @@ class StatusBar(Widget):
 
 
 class NewBelowHint(Widget):
-    """Says that something came below. A click goes there."""
+    """Hint that there are new lines below the visible ones. A click scrolls to them."""
 
     class NewBelowClicked(Message):
-        """The person wants to see it."""
+        """The user clicked the hint."""
 
     def __init__(self) -> None:
         super().__init__(id="newer")
         self.is_shown = False
 
-    def show(self, *, there: bool) -> None:
-        self.is_shown = there
+    def set_shown(self, is_shown: bool) -> None:
+        self.is_shown = is_shown
         self.refresh()
 
     def render(self) -> Text:

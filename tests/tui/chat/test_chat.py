@@ -236,7 +236,7 @@ async def test_a_conversation_is_taken_up_with_its_newest_messages_and_older_one
         assert "message 50" in chat.text
         assert "message 31" in chat.text
         assert "message 30" not in chat.text
-        assert chat.screen.transcript.following
+        assert chat.screen.transcript.is_following
         await chat.press("ctrl+home")
         await chat.until(lambda: "message 11" in chat.text)
         assert "message 10" not in chat.text.replace("message 100", "")

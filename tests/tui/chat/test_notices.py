@@ -116,7 +116,7 @@ async def test_more_below_stands_in_a_row_of_its_own(open_chat: Any) -> None:
         await chat.until(lambda: any("↓ new" in line for line in chat.seen))
         assert beside_the_bar(chat) == before
         await chat.pilot.click("#newer")
-        await chat.until(lambda: chat.screen.transcript.following)
+        await chat.until(lambda: chat.screen.transcript.is_following)
         assert not any("↓ new" in line for line in chat.seen)
 
 

@@ -173,7 +173,7 @@ async def test_a_very_long_conversation_opens_at_its_end(open_chat: Any) -> None
         session.conversation = SimpleNamespace(id="c_9", title="Long")
         await chat.screen.controller.show_newest()
         await chat.until(lambda: "Paragraph 699" in "\n".join(chat.seen))
-        assert chat.screen.transcript.following
+        assert chat.screen.transcript.is_following
 
 
 async def test_messages_that_wait_when_the_chat_is_left_are_a_draft(open_chat: Any, workspace: Workspace) -> None:

@@ -18,7 +18,7 @@ from tui.images.load import UndrawableImage, load_picture
 from tui.images.protocol import GraphicsProtocol, choose_protocol
 from tui.passages.page_screen import MAX_LEVEL, WHOLE_PAGE, NoViewer, Zoom, open_in_viewer
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import cells
+from tui.widgets.transcript.wrap import line_width
 
 LOOK = TranscriptStyles.of_theme({}, Style())
 
@@ -95,7 +95,7 @@ def test_an_attached_picture_is_small_and_says_what_it_costs(width: int) -> None
     assert "345 tokens" in " ".join(text.split())  # ⌈640/28⌉·⌈400/28⌉
     assert text.count("▀")
     assert sum("▀" in "".join(segment.text for segment in line) for line in lines) <= MAX_ROWS
-    assert max(map(cells, lines)) <= width
+    assert max(map(line_width, lines)) <= width
 
 
 def test_a_picture_that_is_none_and_pictures_that_are_off_are_named_alone() -> None:

@@ -36,7 +36,7 @@ async def test_enter_goes_to_the_place_even_far_up(open_chat: Any, session: Sess
         assert "❯ The boiler is serviced" in seen(chat)
         assert "Remark number 399" not in chat.text
         assert "↓ new" in seen(chat)
-        assert not chat.screen.transcript.following
+        assert not chat.screen.transcript.is_following
 
 
 async def test_from_a_place_one_scrolls_both_ways_and_returns_to_the_end(open_chat: Any, session: Session) -> None:
@@ -56,12 +56,12 @@ async def test_from_a_place_one_scrolls_both_ways_and_returns_to_the_end(open_ch
             if "Remark number 130 " in chat.text:
                 break
         assert "Remark number 130 " in chat.text
-        assert not chat.screen.transcript.following  # what came below did not take the view along
+        assert not chat.screen.transcript.is_following  # what came below did not take the view along
         numbers = [int(line.split("number ")[1].split()[0]) for line in chat.lines if "Remark number" in line]
         assert numbers == [n for n in range(numbers[0], numbers[-1] + 1) if n != 90]
         await chat.press("ctrl+end")
         await chat.until(lambda: "Remark number 399" in seen(chat))
-        assert chat.screen.transcript.following
+        assert chat.screen.transcript.is_following
         assert "Remark number 130 " not in chat.text
 
 

@@ -10,16 +10,16 @@ from rich.style import Style
 
 from foundation.terminal_text import visible
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import StyledLine, StyledRun, breaks, cells, cut, fold
+from tui.widgets.transcript.wrap import StyledLine, StyledRun, hard_breaks, line_breaks, line_width, wrap_runs
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-    Find = Callable[..., Lexer]
+    FindLexer = Callable[..., Lexer]
 
 TAB: Final = 4
-UNNAMED: Final = ("", "text", "txt", "plain")  # no label is worth a line
-_STYLES: Final = (  # the longest fitting beginning of a token's name decides
+UNNAMED: Final = ("", "text", "txt", "plain")  # languages without a label
+_STYLES: Final = (  # the first matching prefix of a token type's name
     ("Keyword.Constant", "number"),
     ("Keyword", "keyword"),
     ("Operator.Word", "keyword"),
@@ -39,27 +39,30 @@ _STYLES: Final = (  # the longest fitting beginning of a token's name decides
 )
 
 
-def code_lines(source: str, language: str, width: int, look: TranscriptStyles, *, labelled: bool) -> list[StyledLine]:
-    """The code as lines of exactly `width` cells; a line too long goes on below."""
+def code_lines(source: str, language: str, width: int, styles: TranscriptStyles, *, labelled: bool) -> list[StyledLine]:
+    """The code as lines of exactly `width` cells; lines that are too long are wrapped."""
     lines: list[StyledLine] = []
     language = visible(language)
     if labelled and language not in UNNAMED and width > cell_len(language) + 4:
         space = " " * (width - cell_len(language) - 1)
-        lines.append([Segment(space, look.panel), Segment(f"{language} ", look.panel + look.comment)])
-    plain = language in UNNAMED  # as like as not prose, such as a recalled passage: it breaks between words
-    for row in cut(
-        _coloured(source.expandtabs(TAB), language, look), width - 2, breaks if plain else fold, keep_spaces=not plain
+        lines.append([Segment(space, styles.panel), Segment(f"{language} ", styles.panel + styles.comment)])
+    plain = language in UNNAMED  # probably prose, such as a recalled passage: wrapped between words
+    for row in wrap_runs(
+        _highlighted(source.expandtabs(TAB), language, styles),
+        width - 2,
+        line_breaks if plain else hard_breaks,
+        keep_spaces=not plain,
     ):
-        space = " " * (width - 1 - cells(row))
-        lines.append([Segment(" ", look.panel), *row, Segment(space, look.panel)])
+        space = " " * (width - 1 - line_width(row))
+        lines.append([Segment(" ", styles.panel), *row, Segment(space, styles.panel)])
     return lines
 
 
-def _coloured(source: str, language: str, look: TranscriptStyles) -> list[StyledRun]:
+def _highlighted(source: str, language: str, styles: TranscriptStyles) -> list[StyledRun]:
     lexer = _lexer(language.lower()) if language else None
     if lexer is None:
-        return [(source, look.panel)]
-    return [(words, _style(kind, look)) for kind, words in lexer.get_tokens(source)]
+        return [(source, styles.panel)]
+    return [(text, _style(token_type, styles)) for token_type, text in lexer.get_tokens(source)]
 
 
 @lru_cache(maxsize=32)
@@ -68,7 +71,7 @@ def _lexer(language: str) -> "Lexer | None":
     from pygments.util import ClassNotFound
 
     try:
-        return cast("Find", lexers.get_lexer_by_name)(  # pyright: ignore[reportUnknownMemberType] - its options are untyped
+        return cast("FindLexer", lexers.get_lexer_by_name)(  # pyright: ignore[reportUnknownMemberType] - its options are untyped
             language, stripnl=False, ensurenl=False
         )
     except ClassNotFound:
@@ -76,9 +79,9 @@ def _lexer(language: str) -> "Lexer | None":
 
 
 @lru_cache(maxsize=512)
-def _style(kind: Any, look: TranscriptStyles) -> Style:
-    name = ".".join(kind)
+def _style(token_type: Any, styles: TranscriptStyles) -> Style:
+    name = ".".join(token_type)
     for start, style in _STYLES:
         if name.startswith(start):
-            return look.panel + getattr(look, style)
-    return look.panel
+            return styles.panel + getattr(styles, style)
+    return styles.panel

@@ -10,11 +10,12 @@ from foundation.terminal_text import visible
 from tui.widgets.transcript.markdown import block_lines
 from tui.widgets.transcript.splitter import MarkdownBlock, MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import StyledLine, StyledRun, breaks, cut, indented
+from tui.widgets.transcript.wrap import StyledLine, StyledRun, indent, line_breaks, wrap_runs
 
-GUTTER: Final = 2
-ASKED: Final = "❯ "
-ANSWERED: Final = "◆ "
+GUTTER: Final = 2  # cells before each line, for the speaker's mark
+USER_MARK: Final = "❯ "
+ANSWER_MARK: Final = "◆ "
+WELCOME_LABEL_CELLS: Final = 11
 PROMISES: Final = (
     "What you say is kept here, in files of your own, on your own machine.",
     "It comes back when it matters, with its date and its place: /recall.",
@@ -24,163 +25,163 @@ OFFLINE: Final = "offline: it quotes what it remembers, without a language model
 
 
 class TranscriptItem(Protocol):
-    """Something that stands in the transcript."""
+    """An item of the transcript."""
 
-    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
+    def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
         """Its lines, each at most `width` cells, the gutter included."""
         ...
 
 
 class UserItem(Struct, frozen=True):
-    """What the person said, as they wrote it. `note` stands muted below: attachments, that it waits."""
+    """A message of the user. `note` is shown muted below it: the attachments."""
 
     text: str
     note: str = ""
 
-    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
-        rows = cut([(visible(self.text), look.asked)], width - GUTTER, breaks)
+    def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+        rows = wrap_runs([(visible(self.text), styles.user)], width - GUTTER, line_breaks)
         if self.note:
-            rows += cut([(self.note, look.muted)], width - GUTTER, breaks)
-        return [[], *indented(rows, Segment(ASKED, look.accent), Segment(" " * GUTTER, look.text))]
+            rows += wrap_runs([(self.note, styles.muted)], width - GUTTER, line_breaks)
+        return [[], *indent(rows, Segment(USER_MARK, styles.accent), Segment(" " * GUTTER, styles.text))]
 
 
 class AnswerBlock(Struct, frozen=True):
-    """A block of an answer. The first of an answer carries the mark."""
+    """A block of an answer. The first one carries the answer's mark."""
 
     block: MarkdownBlock
     first: bool = False
 
-    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
-        rows = block_lines(self.block, width - GUTTER, look)
-        mark = Segment(ANSWERED if self.first else " " * GUTTER, look.muted)
-        marked = indented(rows, mark, Segment(" " * GUTTER, look.text))
+    def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+        rows = block_lines(self.block, width - GUTTER, styles)
+        mark = Segment(ANSWER_MARK if self.first else " " * GUTTER, styles.muted)
+        marked = indent(rows, mark, Segment(" " * GUTTER, styles.text))
         return [[], *marked] if self.first else marked
 
 
 class MutedLine(Struct, frozen=True):
-    """A muted line: a receipt, a citation, a notice. `tone` is a style of TranscriptStyles."""
+    """A muted line: a receipt, a citation, a notice. `tone` is a field of TranscriptStyles."""
 
     text: str
     tone: str = "muted"
     gap: bool = False
 
-    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
-        rows = cut([(visible(self.text), getattr(look, self.tone))], width - GUTTER, breaks)
-        space = Segment(" " * GUTTER, look.text)
-        rows = indented(rows, space, space)
+    def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+        rows = wrap_runs([(visible(self.text), getattr(styles, self.tone))], width - GUTTER, line_breaks)
+        space = Segment(" " * GUTTER, styles.text)
+        rows = indent(rows, space, space)
         return [[], *rows] if self.gap else rows
 
 
 def notice_line(level: str, text: str) -> MutedLine:
-    """A notice of the level info, warning or error as a quiet line."""
+    """A notice of the level info, warning or error as a muted line."""
     return MutedLine(text, tone={"error": "error", "warning": "warning"}.get(level, "muted"))
 
 
 class ErrorItem(Struct, frozen=True):
-    """An error: what, where, what to do about it."""
+    """An error: title, message and hint."""
 
     title: str
     message: str
     hint: str = ""
 
-    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
-        runs = [(visible(self.title), look.error), ("\n" + visible(self.message), look.text)]
+    def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+        runs = [(visible(self.title), styles.error), ("\n" + visible(self.message), styles.text)]
         if self.hint:
-            runs.append(("\n" + visible(self.hint), look.muted))
-        bar = Segment("▌ ", look.error)
-        return [[], *indented(cut(runs, width - GUTTER, breaks), bar, bar)]
+            runs.append(("\n" + visible(self.hint), styles.muted))
+        bar = Segment("▌ ", styles.error)
+        return [[], *indent(wrap_runs(runs, width - GUTTER, line_breaks), bar, bar)]
 
 
 class Welcome(Struct, frozen=True):
-    """`first` is the long form, for a workspace made just now."""
+    """Welcome text of an empty transcript: workspace, model and help. `first`: the long form, for a new workspace."""
 
     workspace: str
     model: str
     first: bool = False
 
-    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
+    def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
         room = width - GUTTER
         rows: list[StyledLine] = [
             [],
-            [Segment("Palimpsest", look.heading), Segment("  a chat that remembers", look.muted)],
+            [Segment("Palimpsest", styles.heading), Segment("  a chat that remembers", styles.muted)],
         ]
         if self.first:
             rows.append([])
             for promise in PROMISES:
-                rows += cut([(promise, look.text)], room, breaks)
+                rows += wrap_runs([(promise, styles.text)], room, line_breaks)
         rows.append([])
-        rows += _labelled("workspace", self.workspace, room, look)
-        rows += _labelled("model", OFFLINE if self.model == "offline" else self.model, room, look)
-        rows += _labelled("help", "/help lists the commands, /resume continues an earlier conversation", room, look)
-        space = Segment(" " * GUTTER, look.text)
-        return indented(rows, space, space)
+        rows += _labelled("workspace", self.workspace, room, styles)
+        rows += _labelled("model", OFFLINE if self.model == "offline" else self.model, room, styles)
+        rows += _labelled("help", "/help lists the commands, /resume continues an earlier conversation", room, styles)
+        space = Segment(" " * GUTTER, styles.text)
+        return indent(rows, space, space)
 
 
-def _labelled(name: str, value: str, room: int, look: TranscriptStyles) -> list[StyledLine]:
-    column = 11
-    runs: list[StyledRun] = [(visible(value), look.text)]
-    lines = cut(runs, max(room - column, 10), breaks)
-    label = Segment(name + " " * (column - cell_len(name)), look.muted)
-    return indented(lines, label, Segment(" " * column, look.text))
+def _labelled(name: str, value: str, room: int, styles: TranscriptStyles) -> list[StyledLine]:
+    runs: list[StyledRun] = [(visible(value), styles.text)]
+    lines = wrap_runs(runs, max(room - WELCOME_LABEL_CELLS, 10), line_breaks)
+    label = Segment(name + " " * (WELCOME_LABEL_CELLS - cell_len(name)), styles.muted)
+    return indent(lines, label, Segment(" " * WELCOME_LABEL_CELLS, styles.text))
 
 
 class AnswerStream:
-    """Takes text in, gives pieces out. The first piece of the answer carries its mark."""
+    """Splits a streaming answer into items: those that are finished, and the one that is still open."""
 
     def __init__(self, *, marked: bool = True) -> None:
+        """`marked`: the first item carries the answer's mark."""
         self._splitter = MarkdownSplitter()
-        self._waiting: list[str] = []
+        self._pending: list[str] = []
         self._marked = marked
 
     def feed(self, text: str) -> None:
-        self._waiting.append(text)
+        self._pending.append(text)
 
     @property
-    def waits(self) -> bool:
-        """Whether there is text that `advance` has not seen."""
-        return bool(self._waiting)
+    def has_pending(self) -> bool:
+        """Whether there is text that `advance` has not processed."""
+        return bool(self._pending)
 
     def advance(self) -> tuple[list[TranscriptItem], list[TranscriptItem]]:
-        """The pieces finished since the last call, and those still open."""
-        done = self._passages(self._splitter.feed(self._taken()))
+        """The items finished since the last call, and those still open."""
+        finished = self._items_of(self._splitter.feed(self._take_pending()))
         marked = self._marked
-        open_now = self._passages(self._splitter.tail())
+        open_items = self._items_of(self._splitter.open_blocks())
         self._marked = marked
-        return done, open_now
+        return finished, open_items
 
     def close(self) -> list[TranscriptItem]:
-        """The last pieces."""
-        return self._passages([*self._splitter.feed(self._taken()), *self._splitter.close()])
+        """The last items."""
+        return self._items_of([*self._splitter.feed(self._take_pending()), *self._splitter.close()])
 
-    def _taken(self) -> str:
-        text = "".join(self._waiting)
-        self._waiting.clear()
+    def _take_pending(self) -> str:
+        text = "".join(self._pending)
+        self._pending.clear()
         return text
 
-    def _passages(self, blocks: list[MarkdownBlock]) -> list[TranscriptItem]:
-        pieces: list[TranscriptItem] = []
+    def _items_of(self, blocks: list[MarkdownBlock]) -> list[TranscriptItem]:
+        items: list[TranscriptItem] = []
         for block in blocks:
-            pieces.append(AnswerBlock(block, first=self._marked))
+            items.append(AnswerBlock(block, first=self._marked))
             self._marked = False
-        return pieces
+        return items
 
 
-def passages(text: str, *, marked: bool = True) -> list[TranscriptItem]:
-    """A whole Markdown text as pieces."""
-    splitter = MarkdownSplitter()
-    blocks = [*splitter.feed(text), *splitter.close()]
-    return [AnswerBlock(block, first=marked and number == 0) for number, block in enumerate(blocks)]
+def markdown_items(text: str, *, marked: bool = True) -> list[TranscriptItem]:
+    """A complete Markdown text as items."""
+    stream = AnswerStream(marked=marked)
+    stream.feed(text)
+    return stream.close()
 
 
-def guessed_height(piece: TranscriptItem, width: int) -> int:
-    """About how many lines the piece takes, for a scrollbar that stands before they are made."""
-    match piece:
+def estimate_height(item: TranscriptItem, width: int) -> int:
+    """Approximate lines of the item, for the scrollbar until it is rendered."""
+    match item:
         case AnswerBlock(block=block):
             text = block.source
         case UserItem(text=text) | MutedLine(text=text):
             pass
-        case _ if words := getattr(piece, "text", ""):
-            text = words
+        case _ if item_text := getattr(item, "text", ""):
+            text = item_text
         case _:
             return 1
     return 1 + text.count("\n") + len(text) // max(width, 1)

@@ -1,7 +1,4 @@
-"""The pieces of a transcript with the lines they were made into, and where each stands.
-
-Which piece stands at which line.
-"""
+"""Cache of the rendered lines of a transcript, and the mapping from line numbers to items."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -13,29 +10,36 @@ from tui.widgets.transcript.items import TranscriptItem
 
 
 class LineHeights:
-    """Heights in lines, and where each begins. Changing the end costs nothing of what stands before it."""
+    """Heights of the items in lines, and the line at which each starts.
+
+    The starts are computed when they are read, so a change at the end costs nothing for the items before it.
+    """
 
     def __init__(self) -> None:
         self._heights: list[int] = []
-        self._starts: list[int] = [0]
+        self._starts: list[int] = [0]  # computed so far
 
     def __len__(self) -> int:
         return len(self._heights)
 
     @property
     def total(self) -> int:
-        """Lines in all."""
-        return self._settled(len(self._heights))
+        """The number of lines."""
+        return self.start(len(self._heights))
 
     def start(self, index: int) -> int:
-        """The line at which piece `index` begins."""
-        return self._settled(index)
+        """The line at which item `index` starts."""
+        known = len(self._starts)
+        if index >= known:
+            more = accumulate(self._heights[known - 1 : index], initial=self._starts[-1])
+            self._starts.extend(list(more)[1:])
+        return self._starts[index]
 
     def height(self, index: int) -> int:
         return self._heights[index]
 
-    def at(self, line: int) -> tuple[int, int]:
-        """The piece that holds a line, and the line within it. Raises IndexError beyond the end."""
+    def locate(self, line: int) -> tuple[int, int]:
+        """The item that contains a line, and the line's offset in it. Raises IndexError beyond the end."""
         if not 0 <= line < self.total:
             raise IndexError(line)
         index = bisect_right(self._starts, line) - 1
@@ -49,8 +53,8 @@ class LineHeights:
     def append(self, height: int) -> None:
         self._heights.append(height)
 
-    def cut(self, index: int) -> None:
-        """Everything from `index` on is gone."""
+    def truncate(self, index: int) -> None:
+        """Removes the heights from `index` on."""
         del self._heights[index:]
         del self._starts[index + 1 :]
 
@@ -58,114 +62,107 @@ class LineHeights:
         self._heights[:0] = heights
         self._starts = [0]
 
-    def _settled(self, index: int) -> int:
-        known = len(self._starts)
-        if index >= known:
-            more = accumulate(self._heights[known - 1 : index], initial=self._starts[-1])
-            self._starts.extend(list(more)[1:])
-        return self._starts[index]
-
 
 RenderItem = Callable[[TranscriptItem], list[Strip]]
 
 
 class LineCache:
-    """Lines are made when a piece comes, and made again only for another width or when they were let go."""
+    """Renders an item when it is added, and again only for another width or after its lines were evicted."""
 
-    def __init__(self, make: RenderItem) -> None:
-        self.make = make
-        self._pieces: list[TranscriptItem] = []
+    def __init__(self, render: RenderItem) -> None:
+        self.render = render
+        self._items: list[TranscriptItem] = []
         self._strips: list[list[Strip] | None] = []
-        self._ladder = LineHeights()
-        self.rendered = 0  # lines held
+        self._heights = LineHeights()
+        self.rendered = 0  # lines in the cache
 
     def __len__(self) -> int:
-        return len(self._pieces)
+        return len(self._items)
 
     @property
     def total(self) -> int:
-        """Lines in all; those of pieces not yet wrapped at this width are estimated."""
-        return self._ladder.total
+        """The number of lines; estimated for items not yet rendered at this width."""
+        return self._heights.total
 
     def start(self, index: int) -> int:
-        return self._ladder.start(index)
+        return self._heights.start(index)
 
     def height(self, index: int) -> int:
-        return self._ladder.height(index)
+        return self._heights.height(index)
 
-    def at(self, line: int) -> tuple[int, int]:
-        """The piece that holds a line, and the line within it; beyond the end (len, 0)."""
-        return self._ladder.at(line) if line < self._ladder.total else (len(self._pieces), 0)
+    def locate(self, line: int) -> tuple[int, int]:
+        """The item that contains a line, and the line's offset in it; beyond the end (len, 0)."""
+        return self._heights.locate(line) if line < self._heights.total else (len(self._items), 0)
 
     def append(
-        self, pieces: Iterable[TranscriptItem], known: Sequence[tuple[TranscriptItem, list[Strip] | None]] = ()
+        self, items: Iterable[TranscriptItem], removed: Sequence[tuple[TranscriptItem, list[Strip] | None]] = ()
     ) -> None:
-        """Adds at the end. `known` are pieces that were just cut off: what stands unchanged is not made again."""
-        for piece in pieces:
-            made = next((lines for old, lines in known if old == piece and lines is not None), None)
-            made = self.make(piece) if made is None else made
-            self._pieces.append(piece)
-            self._strips.append(made)
-            self._ladder.append(len(made))
-            self.rendered += len(made)
+        """Adds items at the end. The lines of equal items among those just `removed` are used again."""
+        for item in items:
+            strips = next((strips for old, strips in removed if old == item and strips is not None), None)
+            strips = self.render(item) if strips is None else strips
+            self._items.append(item)
+            self._strips.append(strips)
+            self._heights.append(len(strips))
+            self.rendered += len(strips)
 
-    def prepend(self, pieces: Sequence[TranscriptItem], heights: Sequence[int]) -> None:
-        """Adds above, not made yet; `heights` are guesses that hold until then."""
-        self._pieces[:0] = pieces
-        self._strips[:0] = [None] * len(pieces)
-        self._ladder.prepend(list(heights))
+    def prepend(self, items: Sequence[TranscriptItem], heights: Sequence[int]) -> None:
+        """Adds items at the top without rendering them; `heights` are the estimates until then."""
+        self._items[:0] = items
+        self._strips[:0] = [None] * len(items)
+        self._heights.prepend(list(heights))
 
-    def find(self, piece: TranscriptItem) -> int | None:
-        """Where this very piece stands; None where it does not."""
-        return next((index for index, each in enumerate(self._pieces) if each is piece), None)
+    def index_of(self, item: TranscriptItem) -> int | None:
+        """The index of this item, by identity; None if it is not in the transcript."""
+        return next((index for index, other in enumerate(self._items) if other is item), None)
 
-    def cut(self, index: int) -> list[tuple[TranscriptItem, list[Strip] | None]]:
-        """Takes away what stands from `index` on, and gives it."""
-        gone = list(zip(self._pieces[index:], self._strips[index:], strict=True))
-        self.rendered -= sum(len(lines) for _, lines in gone if lines)
-        del self._pieces[index:]
+    def truncate(self, index: int) -> list[tuple[TranscriptItem, list[Strip] | None]]:
+        """Removes the items from `index` on, and returns them with their lines."""
+        removed = list(zip(self._items[index:], self._strips[index:], strict=True))
+        self.rendered -= sum(len(strips) for _, strips in removed if strips)
+        del self._items[index:]
         del self._strips[index:]
-        self._ladder.cut(index)
-        return gone
+        self._heights.truncate(index)
+        return removed
 
-    def is_made(self, index: int) -> bool:
+    def is_rendered(self, index: int) -> bool:
         return self._strips[index] is not None
 
     def lines_of(self, index: int) -> list[Strip]:
-        """The piece's lines, made now where they were not: its height may change."""
-        lines = self._strips[index]
-        if lines is None:
-            lines = self.make(self._pieces[index])
-            self._strips[index] = lines
-            self.rendered += len(lines)
-            self._ladder.set(index, len(lines))
-        return lines
+        """The item's lines. Renders them if needed, which can change the item's height."""
+        strips = self._strips[index]
+        if strips is None:
+            strips = self.render(self._items[index])
+            self._strips[index] = strips
+            self.rendered += len(strips)
+            self._heights.set(index, len(strips))
+        return strips
 
     def line(self, number: int) -> Strip | None:
-        """One line; None beyond the end of its piece. Makes the piece without keeping it where it is not made."""
-        index, within = self._ladder.at(number)
-        made = self._strips[index]
-        made = self.make(self._pieces[index]) if made is None else made
-        return made[within] if within < len(made) else None
+        """One line; None beyond the end of its item. An item that is not in the cache is rendered and not stored."""
+        index, offset = self._heights.locate(number)
+        cached = self._strips[index]
+        strips = self.render(self._items[index]) if cached is None else cached
+        return strips[offset] if offset < len(strips) else None
 
-    def let_go(self, before: int, spare: int) -> None:
-        """Drops the lines of the oldest pieces, until `spare` lines are dropped; their heights stay."""
+    def evict(self, before: int, excess: int) -> None:
+        """Drops the lines of the oldest items before index `before`, until `excess` are dropped; keeps the heights."""
         for index in range(before):
-            if spare <= 0:
+            if excess <= 0:
                 break
-            if (lines := self._strips[index]) is not None:
-                spare -= len(lines)
-                self.rendered -= len(lines)
+            if (strips := self._strips[index]) is not None:
+                excess -= len(strips)
+                self.rendered -= len(strips)
                 self._strips[index] = None
 
-    def drop_all(self, scale: float) -> None:
-        """Nothing is made any more; heights are scaled until it is."""
-        for index in range(len(self._pieces)):
-            self._ladder.set(index, max(round(self._ladder.height(index) * scale), 1))
-        self._strips = [None] * len(self._pieces)
+    def invalidate(self, scale: float) -> None:
+        """Drops all lines, and estimates the heights as the old ones times `scale`."""
+        for index in range(len(self._items)):
+            self._heights.set(index, max(round(self._heights.height(index) * scale), 1))
+        self._strips = [None] * len(self._items)
         self.rendered = 0
 
-    def nearest_unmade(self, index: int) -> list[int]:
-        """The pieces that wait to be made, nearest to `index` first."""
-        waiting = [at for at, lines in enumerate(self._strips) if lines is None]
-        return sorted(waiting, key=lambda at: abs(at - index))
+    def unrendered(self, near: int) -> list[int]:
+        """The items that are not rendered, nearest to index `near` first."""
+        waiting = [index for index, strips in enumerate(self._strips) if strips is None]
+        return sorted(waiting, key=lambda index: abs(index - near))

@@ -1,6 +1,6 @@
-"""Markdown made into lines: paragraphs, lists, quotes, headings, and what stands inside them.
+"""Renders Markdown into lines: paragraphs, lists, quotes, headings and inline markup.
 
-HTML stays text, so nothing that a model wrote is swallowed; an address is shown, never made a link.
+HTML is shown as text, so that nothing a model wrote is lost; a URL is shown and never becomes a terminal link.
 """
 
 from functools import lru_cache
@@ -13,37 +13,37 @@ from tui.widgets.transcript.code import code_lines
 from tui.widgets.transcript.splitter import BlockKind, MarkdownBlock
 from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.tables import MarkdownTable, natural_widths, table_lines
-from tui.widgets.transcript.wrap import StyledLine, StyledRun, breaks, cut, indented
+from tui.widgets.transcript.wrap import StyledLine, StyledRun, indent, line_breaks, wrap_runs
 
 if TYPE_CHECKING:  # the parser is loaded with the first answer, after first paint
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-NARROWEST: Final = 8  # cells; nesting that leaves less is not indented
+MIN_WIDTH: Final = 8  # cells; deeper nesting is not indented
 
 
-def block_lines(block: MarkdownBlock, width: int, look: TranscriptStyles) -> list[StyledLine]:
+def block_lines(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> list[StyledLine]:
     """The block's lines, each at most `width` cells."""
-    room = max(width - block.indent, width // 2)
+    inner_width = max(width - block.indent, width // 2)
     match block.kind:
         case BlockKind.CODE:
-            lines = code_lines(block.source, block.language, room, look, labelled=block.opens)
+            lines = code_lines(block.source, block.language, inner_width, styles, labelled=block.opens)
         case BlockKind.TABLE:
-            lines = _table(block, room, look)
+            lines = _table(block, inner_width, styles)
         case BlockKind.PROSE:
-            lines = prose_lines(block.source, room, look)
+            lines = prose_lines(block.source, inner_width, styles)
     if block.indent:
-        space = Segment(" " * (width - room), look.text)
+        space = Segment(" " * (width - inner_width), styles.text)
         lines = [[space, *line] for line in lines]
     return [[], *lines] if block.gap else lines
 
 
-def _table(block: MarkdownBlock, width: int, look: TranscriptStyles) -> list[StyledLine]:
-    table = table_of(parse(f"{block.header}\n{block.source}").children[0], look)
+def _table(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+    table = table_of(parse(f"{block.header}\n{block.source}").children[0], styles)
     if not block.sample:
-        return table_lines(table, width, look, opens=block.opens)
-    measured = table_of(parse(f"{block.header}\n{block.sample}").children[0], look)
-    return table_lines(table, width, look, wanted=natural_widths(measured), opens=False)
+        return table_lines(table, width, styles, opens=block.opens)
+    sample = table_of(parse(f"{block.header}\n{block.sample}").children[0], styles)
+    return table_lines(table, width, styles, measured=natural_widths(sample), opens=False)
 
 
 @lru_cache(maxsize=1)
@@ -54,55 +54,55 @@ def _parser() -> "MarkdownIt":
 
 
 def parse(source: str) -> "SyntaxTreeNode":
-    """The tree of a Markdown text."""
+    """The syntax tree of a Markdown text."""
     from markdown_it.tree import SyntaxTreeNode
 
     return SyntaxTreeNode(_parser().parse(source))
 
 
-def prose_lines(source: str, width: int, look: TranscriptStyles) -> list[StyledLine]:
+def prose_lines(source: str, width: int, styles: TranscriptStyles) -> list[StyledLine]:
     """A Markdown text as lines of at most `width` cells."""
-    return _children(parse(source), width, look, loose=True)
+    return _children(parse(source), width, styles, loose=True)
 
 
-def _children(node: "SyntaxTreeNode", width: int, look: TranscriptStyles, *, loose: bool) -> list[StyledLine]:
+def _children(node: "SyntaxTreeNode", width: int, styles: TranscriptStyles, *, loose: bool) -> list[StyledLine]:
     lines: list[StyledLine] = []
     for child in node.children:
         if lines and loose:
             lines.append([])
-        lines.extend(_block(child, width, look))
+        lines.extend(_block(child, width, styles))
     return lines
 
 
-def _block(node: "SyntaxTreeNode", width: int, look: TranscriptStyles) -> list[StyledLine]:
+def _block(node: "SyntaxTreeNode", width: int, styles: TranscriptStyles) -> list[StyledLine]:
     match node.type:
         case "paragraph":
-            return cut(inline(node, look, look.text), width, breaks)
+            return wrap_runs(inline(node, styles, styles.text), width, line_breaks)
         case "heading":
-            style = look.heading if node.tag in {"h1", "h2"} else look.text + look.strong
-            return cut(inline(node, look, style), width, breaks)
+            style = styles.heading if node.tag in {"h1", "h2"} else styles.text + styles.strong
+            return wrap_runs(inline(node, styles, style), width, line_breaks)
         case "bullet_list" | "ordered_list":
-            return _list(node, width, look)
+            return _list(node, width, styles)
         case "blockquote":
-            bar = Segment("▎ ", look.rule)
-            return _nested(node, bar, bar, width, look, loose=True)
+            bar = Segment("▎ ", styles.rule)
+            return _nested(node, bar, bar, width, styles, loose=True)
         case _:
-            return _leaf(node, width, look)
+            return _leaf(node, width, styles)
 
 
-def _leaf(node: "SyntaxTreeNode", width: int, look: TranscriptStyles) -> list[StyledLine]:
+def _leaf(node: "SyntaxTreeNode", width: int, styles: TranscriptStyles) -> list[StyledLine]:
     match node.type:
         case "fence" | "code_block":
-            return code_lines(node.content.rstrip("\n"), node.info.split(" ")[0], width, look, labelled=True)
+            return code_lines(node.content.rstrip("\n"), node.info.split(" ")[0], width, styles, labelled=True)
         case "hr":
-            return [[Segment("─" * width, look.rule)]]
+            return [[Segment("─" * width, styles.rule)]]
         case "table":
-            return table_lines(table_of(node, look), width, look)
+            return table_lines(table_of(node, styles), width, styles)
         case _:
-            return cut([(node.content or _words(node), look.text)], width, breaks)
+            return wrap_runs([(node.content or _plain_text(node), styles.text)], width, line_breaks)
 
 
-def _list(node: "SyntaxTreeNode", width: int, look: TranscriptStyles) -> list[StyledLine]:
+def _list(node: "SyntaxTreeNode", width: int, styles: TranscriptStyles) -> list[StyledLine]:
     lines: list[StyledLine] = []
     loose = any(child.type == "paragraph" and not child.hidden for item in node.children for child in item.children)
     first = int(node.attrs.get("start", 1))
@@ -111,50 +111,56 @@ def _list(node: "SyntaxTreeNode", width: int, look: TranscriptStyles) -> list[St
     for number, item in enumerate(node.children, first):
         if lines and loose:
             lines.append([])
-        mark = f"{number}.".ljust(column) if ordered else "• "
+        marker = f"{number}.".ljust(column) if ordered else "• "
         lines.extend(
-            _nested(item, Segment(mark, look.muted), Segment(" " * len(mark), look.text), width, look, loose=loose)
+            _nested(
+                item, Segment(marker, styles.muted), Segment(" " * len(marker), styles.text), width, styles, loose=loose
+            )
         )
     return lines
 
 
 def _nested(
-    node: "SyntaxTreeNode", first: Segment, others: Segment, width: int, look: TranscriptStyles, *, loose: bool
+    node: "SyntaxTreeNode", first: Segment, others: Segment, width: int, styles: TranscriptStyles, *, loose: bool
 ) -> list[StyledLine]:
-    room = width - first.cell_length
-    if room < NARROWEST:
-        return _children(node, width, look, loose=loose)
-    return indented(_children(node, room, look, loose=loose) or [[]], first, others)
+    inner_width = width - first.cell_length
+    if inner_width < MIN_WIDTH:
+        return _children(node, width, styles, loose=loose)
+    return indent(_children(node, inner_width, styles, loose=loose) or [[]], first, others)
 
 
-def table_of(node: "SyntaxTreeNode", look: TranscriptStyles) -> MarkdownTable:
-    """The cells of a table's node."""
-    rows = [[inline(cell, look, look.text) for cell in row.children] for part in node.children for row in part.children]
-    sides = [
+def table_of(node: "SyntaxTreeNode", styles: TranscriptStyles) -> MarkdownTable:
+    """The table of a table node."""
+    rows = [
+        [inline(cell, styles, styles.text) for cell in row.children] for part in node.children for row in part.children
+    ]
+    alignments = [
         str(cell.attrs.get("style", "")).removeprefix("text-align:") for cell in node.children[0].children[0].children
     ]
-    return MarkdownTable(rows[0], rows[1:], sides)
+    return MarkdownTable(rows[0], rows[1:], alignments)
 
 
-def inline(node: "SyntaxTreeNode", look: TranscriptStyles, style: Style) -> list[StyledRun]:
-    """The words of a block, styled."""
+def inline(node: "SyntaxTreeNode", styles: TranscriptStyles, style: Style) -> list[StyledRun]:
+    """The styled runs of an inline node."""
     runs: list[StyledRun] = []
     for child in node.children:
         match child.type:
             case "inline" | "link":
-                runs += inline(child, look, style)
-                if child.type == "link" and (address := str(child.attrs.get("href", ""))) not in _words(child):
-                    runs += [(" (", style), (address, look.address), (")", style)]
+                runs += inline(child, styles, style)
+                if child.type == "link" and (url := str(child.attrs.get("href", ""))) not in _plain_text(child):
+                    runs += [(" (", style), (url, styles.url), (")", style)]
             case "strong":
-                runs += inline(child, look, style + look.strong)
+                runs += inline(child, styles, style + styles.strong)
             case "em":
-                runs += inline(child, look, style + look.emphasis)
+                runs += inline(child, styles, style + styles.emphasis)
             case "s":
-                runs += inline(child, look, style + look.struck)
+                runs += inline(child, styles, style + styles.strikethrough)
             case "code_inline":
-                runs.append((child.content, style + look.code))
+                runs.append((child.content, style + styles.code))
             case "image":
-                runs.append((f"[image: {_words(child) or 'untitled'}] ({child.attrs.get('src', '')})", look.muted))
+                runs.append(
+                    (f"[image: {_plain_text(child) or 'untitled'}] ({child.attrs.get('src', '')})", styles.muted)
+                )
             case "softbreak" | "hardbreak":
                 runs.append(("\n", style))
             case _:
@@ -162,5 +168,5 @@ def inline(node: "SyntaxTreeNode", look: TranscriptStyles, style: Style) -> list
     return runs
 
 
-def _words(node: "SyntaxTreeNode") -> str:
-    return "".join(_words(child) for child in node.children) if node.children else node.content
+def _plain_text(node: "SyntaxTreeNode") -> str:
+    return "".join(_plain_text(child) for child in node.children) if node.children else node.content

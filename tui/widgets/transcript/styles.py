@@ -1,27 +1,25 @@
 """Styles of the transcript, taken from the theme."""
 
 from collections.abc import Mapping
-from typing import Final, Self
+from typing import Self
 
 from msgspec import Struct
 from rich.color import Color, ColorParseError
 from rich.style import Style
 
-_PLAIN: Final = Style()
-
 
 class TranscriptStyles(Struct, frozen=True, kw_only=True):
-    """Every style of the transcript. Each stands on `text`, which carries the background."""
+    """Every style of the transcript, relative to `text`, which has the background."""
 
     text: Style
     muted: Style
     strong: Style = Style(bold=True)
     emphasis: Style = Style(italic=True)
-    struck: Style = Style(strike=True)
+    strikethrough: Style = Style(strike=True)
     accent: Style
     heading: Style
-    code: Style  # inside a sentence
-    address: Style
+    code: Style  # in a line
+    url: Style
     rule: Style
     panel: Style  # behind code
     keyword: Style
@@ -32,12 +30,12 @@ class TranscriptStyles(Struct, frozen=True, kw_only=True):
     error: Style
     warning: Style
     good: Style
-    asked: Style  # what the person said
+    user: Style  # the user's messages
     selection: Style
 
     @classmethod
     def of_theme(cls, variables: Mapping[str, str], base: Style) -> Self:
-        """`variables` are the theme's, `base` the widget's own colour and background."""
+        """`variables` are those of the theme, `base` the colour and background of the widget."""
 
         def ink(name: str, *, bold: bool | None = None, underline: bool | None = None) -> Style:
             return base + Style(color=_color(variables.get(name, "")), bold=bold, underline=underline)
@@ -49,7 +47,7 @@ class TranscriptStyles(Struct, frozen=True, kw_only=True):
             accent=ink("accent-ink", bold=True),
             heading=ink("accent-ink", bold=True),
             code=ink("code-ink"),
-            address=ink("muted", underline=True),
+            url=ink("muted", underline=True),
             rule=ink("faint"),
             panel=panel,
             keyword=Style(color=_color(variables.get("code-keyword", ""))),
@@ -60,15 +58,15 @@ class TranscriptStyles(Struct, frozen=True, kw_only=True):
             error=ink("error-ink", bold=True),
             warning=ink("warning-ink"),
             good=ink("good-ink"),
-            asked=base + Style(bold=True),
+            user=base + Style(bold=True),
             selection=Style(bgcolor=_color(variables.get("selection", ""))),
         )
 
 
 def _color(value: str) -> Color | None:
-    """None, the terminal's own, where the theme names no plain colour."""
+    """None, the terminal's default, where the theme names no plain colour."""
     if value.startswith("ansi_"):
-        value = value.removeprefix("ansi_").replace("default", "default")
+        value = value.removeprefix("ansi_")
     try:
         return Color.parse(value) if value else None
     except ColorParseError:

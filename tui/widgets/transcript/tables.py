@@ -1,4 +1,4 @@
-"""Tables: columns at their natural width where there is room, narrowed evenly where there is not."""
+"""Renders tables: columns at their natural width if there is room, otherwise the widest are narrowed."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,93 +8,93 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import StyledLine, StyledRun, breaks, cells, cut
+from tui.widgets.transcript.wrap import StyledLine, StyledRun, line_breaks, line_width, wrap_runs
 
 GAP: Final = 2
-NARROWEST: Final = 6
+MIN_COLUMN_CELLS: Final = 6
 TableCell = list[StyledRun]
 
 
 class MarkdownTable(Struct, frozen=True):
-    """`sides` says for each column: left, right, center or ""."""
+    """`alignments` has left, right, center or "" for each column."""
 
     header: list[TableCell]
     rows: list[list[TableCell]]
-    sides: list[str]
+    alignments: list[str]
 
 
 def natural_widths(table: MarkdownTable) -> list[int]:
-    """What each column would like to have, in cells."""
+    """The width of each column without wrapping, in cells."""
     return [
-        max((_wide(row[column]) for row in [table.header, *table.rows] if column < len(row)), default=1)
+        max((_cell_width(row[column]) for row in [table.header, *table.rows] if column < len(row)), default=1)
         for column in range(len(table.header))
     ]
 
 
-def fitted(wanted: Sequence[int], width: int) -> list[int] | None:
-    """Widths that fit into `width` with the gaps between: the widest give first. None where columns are too many."""
-    room = width - GAP * (len(wanted) - 1)
-    if sum(wanted) <= room:
-        return list(wanted)
-    if room < sum(min(want, NARROWEST) for want in wanted):
+def fit_widths(widths: Sequence[int], width: int) -> list[int] | None:
+    """Column widths that fit into `width` with the gaps; the widest are reduced first. None with too many columns."""
+    room = width - GAP * (len(widths) - 1)
+    if sum(widths) <= room:
+        return list(widths)
+    if room < sum(min(natural, MIN_COLUMN_CELLS) for natural in widths):
         return None
-    low, high = 1, max(wanted)
-    while low < high:  # the greatest cap under which all fit
+    low, high = 1, max(widths)
+    while low < high:  # the largest limit under which all fit
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if sum(min(want, middle) for want in wanted) <= room else (low, middle - 1)
-    return [min(want, low) for want in wanted]
+        low, high = (middle, high) if sum(min(natural, middle) for natural in widths) <= room else (low, middle - 1)
+    return [min(natural, low) for natural in widths]
 
 
 def table_lines(
-    table: MarkdownTable, width: int, look: TranscriptStyles, *, wanted: Sequence[int] = (), opens: bool = True
+    table: MarkdownTable, width: int, styles: TranscriptStyles, *, measured: Sequence[int] = (), opens: bool = True
 ) -> list[StyledLine]:
-    """The table as lines; without its header where it goes on from an earlier block."""
-    widths = fitted(wanted or natural_widths(table), width)
+    """The table as lines. `measured`: column widths of an earlier block, which this one continues without a header."""
+    widths = fit_widths(measured or natural_widths(table), width)
     if widths is None:
-        return _records(table, width, look)
+        return _records(table, width, styles)
     lines: list[StyledLine] = []
     if opens:
-        header = [[(words, style + look.strong) for words, style in cell] for cell in table.header]
-        lines += _row(header, widths, table.sides, look)
-        lines.append(_between([Segment("─" * each, look.rule) for each in widths], look))
+        header = [[(text, style + styles.strong) for text, style in cell] for cell in table.header]
+        lines += _row(header, widths, table.alignments, styles)
+        lines.append(_join_columns([Segment("─" * column_width, styles.rule) for column_width in widths], styles))
     for row in table.rows:
-        lines += _row(row, widths, table.sides, look)
+        lines += _row(row, widths, table.alignments, styles)
     return lines
 
 
-def _row(row: list[TableCell], widths: list[int], sides: list[str], look: TranscriptStyles) -> list[StyledLine]:
-    columns = [cut(cell, each, breaks) for cell, each in zip(row, widths, strict=False)]
-    tall = max((len(column) for column in columns), default=0)
+def _row(row: list[TableCell], widths: list[int], alignments: list[str], styles: TranscriptStyles) -> list[StyledLine]:
+    columns = [wrap_runs(cell, column_width, line_breaks) for cell, column_width in zip(row, widths, strict=False)]
+    height = max((len(column) for column in columns), default=0)
     lines: list[StyledLine] = []
-    for number in range(tall):
+    for number in range(height):
         line: StyledLine = []
-        for column, each, side in zip(columns, widths, sides, strict=False):
-            here = column[number] if number < len(column) else []
-            space = max(each - cells(here), 0)
-            left = {"right": space, "center": space // 2}.get(side, 0)
+        for column, column_width, alignment in zip(columns, widths, alignments, strict=False):
+            content = column[number] if number < len(column) else []
+            space = max(column_width - line_width(content), 0)
+            left = {"right": space, "center": space // 2}.get(alignment, 0)
             gap = GAP if line else 0
-            line += [Segment(" " * (gap + left), look.text), *here, Segment(" " * (space - left), look.text)]
+            line += [Segment(" " * (gap + left), styles.text), *content, Segment(" " * (space - left), styles.text)]
         lines.append(line)
     return lines
 
 
-def _between(pieces: list[Segment], look: TranscriptStyles) -> StyledLine:
+def _join_columns(columns: list[Segment], styles: TranscriptStyles) -> StyledLine:
     line: StyledLine = []
-    for piece in pieces:
-        line += [Segment(" " * GAP, look.text), piece] if line else [piece]
+    for column in columns:
+        line += [Segment(" " * GAP, styles.text), column] if line else [column]
     return line
 
 
-def _records(table: MarkdownTable, width: int, look: TranscriptStyles) -> list[StyledLine]:
-    """More columns than a narrow screen holds: each row as a short list."""
+def _records(table: MarkdownTable, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+    """Each row as a list of `name: cell` lines, for more columns than fit."""
     lines: list[StyledLine] = []
     for row in table.rows:
         for name, cell in zip(table.header, row, strict=False):
-            named = [(words, look.muted) for words, _ in name]
-            lines += cut([*named, (": ", look.muted), *cell], width, breaks)
-        lines.append([Segment("─" * min(width, 20), look.rule)])
+            label = [(text, styles.muted) for text, _ in name]
+            lines += wrap_runs([*label, (": ", styles.muted), *cell], width, line_breaks)
+        lines.append([Segment("─" * min(width, 20), styles.rule)])
     return lines
 
 
-def _wide(cell: TableCell) -> int:
-    return max(cell_len(line) for line in "".join(words for words, _ in cell).split("\n"))
+def _cell_width(cell: TableCell) -> int:
+    return max(cell_len(line) for line in "".join(text for text, _ in cell).split("\n"))

@@ -16,270 +16,271 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from tui.typed_app import app_of
-from tui.widgets.transcript.items import GUTTER, AnswerStream, TranscriptItem, guessed_height
+from tui.widgets.transcript.items import GUTTER, AnswerStream, TranscriptItem, estimate_height
 from tui.widgets.transcript.line_cache import LineCache
 from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import StyledLine
 
-WIDEST: Final = 104  # cells; longer lines are hard to read
-RATE: Final = 1 / 15  # seconds between two looks at an answer that is coming
-SLICE: Final = 40  # lines wrapped at once after a resize, so that a key is never late
-ABOVE: Final = 3  # lines and pieces left above a piece that was scrolled to
-KEPT: Final = 6_000  # lines kept; older ones are made again when they come into view
+MAX_WIDTH: Final = 104  # cells; longer lines are hard to read
+STREAM_INTERVAL_S: Final = 1 / 15  # seconds between two frames of a streaming answer
+SLICE_LINES: Final = 40  # lines wrapped at once after a resize, so that keys are not delayed
+CONTEXT_LINES: Final = 3  # lines, and items, left above an item that was scrolled to
+MAX_CACHED_LINES: Final = 6_000  # lines; older ones are rendered again when they scroll into view
 
 
 class Transcript(ScrollView, can_focus=False):
-    """Pieces from top to bottom. `add` appends, `feed` lets an answer come, `put_before` brings in what is older."""
+    """Items from top to bottom. `add` appends items, `feed` streams an answer, `insert_older` adds earlier items."""
 
     ALLOW_SELECT = True
 
     class TopReached(Message):
-        """The person scrolled up to the first line: there may be more before it."""
+        """The user scrolled up to the first line: there may be earlier entries to load."""
 
     class BottomReached(Message):
-        """The person scrolled down to the last line: there may be more after it."""
+        """The user scrolled down to the last line: there may be later entries to load."""
 
     @dataclass
     class NewBelowChanged(Message):
-        """Whether something came below what the person reads."""
+        """Whether there are new lines below the visible ones."""
 
-        there: bool
+        has_new: bool
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
-        self.following = True
-        self._unseen = False  # whether something came below while the person reads above
-        self.line_cache = LineCache(self._make)
-        self._look: TranscriptStyles | None = None
-        self._width = 80  # what lines are made for
+        self.is_following = True
+        self._has_new_below = False  # whether lines were added below the visible ones
+        self.line_cache = LineCache(self._render_item)
+        self._line_styles: TranscriptStyles | None = None
+        self._width = 80  # the width that lines are rendered for
         self._stream: AnswerStream | None = None
-        self._settled = 0  # pieces before the open end of the answer
-        self._clock: Timer | None = None
-        self._rewrapping: Timer | None = None
-        self._pinning = False
-        self._painting = False
+        self._finished_count = 0  # items before the open items of the streaming answer
+        self._stream_timer: Timer | None = None
+        self._wrap_timer: Timer | None = None
+        self._is_own_scroll = False
+        self._is_painting = False
 
-    # What stands in it
+    # Items
 
     def __len__(self) -> int:
         return len(self.line_cache)
 
-    def add(self, *pieces: TranscriptItem) -> None:
-        """Appends; an answer that is open ends here."""
+    def add(self, *items: TranscriptItem) -> None:
+        """Appends items. Ends a streaming answer."""
         self.end_stream()
         first = self.line_cache.total
-        self.line_cache.append(pieces)
-        self._grown(first)
+        self.line_cache.append(items)
+        self._update_from(first)
 
-    def put_before(self, pieces: Sequence[TranscriptItem]) -> None:
-        """Older pieces, above; what is in view stays where it is. What is seen is made first, the rest in slices."""
-        index, within = self._anchor()
-        width = min(self._width, WIDEST)
-        self.line_cache.prepend(pieces, [guessed_height(piece, width) for piece in pieces])
-        self._settled += len(pieces)
-        self._size_content()
-        self._restore((index + len(pieces), within))
-        self._settle_view()
-        self._wrap_the_rest()
+    def insert_older(self, items: Sequence[TranscriptItem]) -> None:
+        """Inserts older items at the top; the visible lines stay where they are. Renders visible items first."""
+        index, offset = self._anchor()
+        width = min(self._width, MAX_WIDTH)
+        self.line_cache.prepend(items, [estimate_height(item, width) for item in items])
+        self._finished_count += len(items)
+        self._update_size()
+        self._restore_anchor((index + len(items), offset))
+        self._wrap_visible()
+        self._start_wrapping()
         self.refresh()
 
-    def put_after(self, pieces: Sequence[TranscriptItem], *, more: bool) -> None:
-        """Newer pieces, below; what is in view stays where it is. `more`: there is something after them, too."""
-        self.following = False
-        self.line_cache.append(pieces)
-        self._tell_unseen(there=more)
-        self._size_content()
+    def append_newer(self, items: Sequence[TranscriptItem], *, has_more: bool) -> None:
+        """Appends later entries without scrolling. `has_more`: there are entries after them."""
+        self.is_following = False
+        self.line_cache.append(items)
+        self._set_new_below(has_new=has_more)
+        self._update_size()
         self.refresh()
 
-    def reach(self, piece: TranscriptItem, *, more: bool) -> None:
-        """Scrolls to this very piece, which then stands a little below the top. `more` as for `put_after`."""
-        index = self.line_cache.find(piece)
+    def scroll_to_item(self, item: TranscriptItem, *, has_more: bool) -> None:
+        """Scrolls to this item and leaves some lines above it. `has_more`: there are entries after the last item."""
+        index = self.line_cache.index_of(item)
         if index is None:
             return
-        self.following = False
-        self._tell_unseen(there=more)
-        for near in range(max(index - ABOVE, 0), min(index + self.size.height, len(self.line_cache))):
-            self.line_cache.lines_of(near)
-        self._size_content()
-        self._pin(max(self.line_cache.start(index) - ABOVE, 0))
+        self.is_following = False
+        self._set_new_below(has_new=has_more)
+        for visible_index in range(max(index - CONTEXT_LINES, 0), min(index + self.size.height, len(self.line_cache))):
+            self.line_cache.lines_of(visible_index)
+        self._update_size()
+        self._scroll_to_line(max(self.line_cache.start(index) - CONTEXT_LINES, 0))
         self.refresh()
 
-    def show(self, pieces: Sequence[TranscriptItem]) -> None:
-        """These alone, from the first line. What is seen is made first, the rest in slices."""
+    def replace_items(self, items: Sequence[TranscriptItem]) -> None:
+        """Replaces all items, and scrolls to the first line. Renders visible items first."""
         self.clear()
-        self.following = False
-        width = min(self._width, WIDEST)
-        self.line_cache.prepend(pieces, [guessed_height(piece, width) for piece in pieces])
-        self._size_content()
-        self._settle_view()
-        self._wrap_the_rest()
+        self.is_following = False
+        width = min(self._width, MAX_WIDTH)
+        self.line_cache.prepend(items, [estimate_height(item, width) for item in items])
+        self._update_size()
+        self._wrap_visible()
+        self._start_wrapping()
         self.refresh()
 
-    def take_away(self, piece: TranscriptItem) -> None:
-        """This piece is gone, where it stood."""
-        index = self.line_cache.find(piece)
+    def remove_item(self, item: TranscriptItem) -> None:
+        """Removes this item."""
+        index = self.line_cache.index_of(item)
         if index is None:
             return
         anchor = self._anchor()
-        cut = self.line_cache.cut(index)
-        self.line_cache.append([each for each, _ in cut[1:]], cut)
-        self._settled -= index < self._settled
-        self._size_content()
-        self._restore(anchor)
+        removed = self.line_cache.truncate(index)
+        self.line_cache.append([other for other, _ in removed[1:]], removed)
+        self._finished_count -= index < self._finished_count
+        self._update_size()
+        self._restore_anchor(anchor)
         self.refresh()
 
     def clear(self) -> None:
         self.end_stream()
-        self.line_cache.cut(0)
-        self.following = True
-        self._tell_unseen(there=False)
-        self._size_content()
-        self._pin(0)
+        self.line_cache.truncate(0)
+        self.is_following = True
+        self._set_new_below(has_new=False)
+        self._update_size()
+        self._scroll_to_line(0)
         self.refresh()
 
-    # An answer that is coming
+    # Streaming
 
     def feed(self, text: str, *, marked: bool = True) -> None:
-        """More of the answer. The first call opens it; `marked` says whether it carries the speaker's mark."""
+        """Adds text to the answer; the first call starts it. `marked`: it carries the speaker's mark."""
         if self._stream is None:
             self._stream = AnswerStream(marked=marked)
-            self._settled = len(self.line_cache)
-            self._clock = self.set_interval(RATE, self.advance)
+            self._finished_count = len(self.line_cache)
+            self._stream_timer = self.set_interval(STREAM_INTERVAL_S, self.advance)
         self._stream.feed(text)
 
     def end_stream(self) -> None:
-        """The answer is whole."""
+        """Ends the streaming answer."""
         if self._stream is None:
             return
-        if self._clock:
-            self._clock.stop()
+        if self._stream_timer:
+            self._stream_timer.stop()
         last, self._stream = self._stream.close(), None
         self._replace_open(last, [])
 
     def advance(self) -> None:
-        """Draws what has come of the answer since the last frame."""
-        if self._stream and self._stream.waits:
+        """Draws the text that arrived since the last frame."""
+        if self._stream and self._stream.has_pending:
             self._replace_open(*self._stream.advance())
 
-    def _replace_open(self, done: list[TranscriptItem], still_open: list[TranscriptItem]) -> None:
-        before = self.line_cache.cut(self._settled)
+    def _replace_open(self, finished: list[TranscriptItem], open_items: list[TranscriptItem]) -> None:
+        removed = self.line_cache.truncate(self._finished_count)
         first = self.line_cache.total
-        self.line_cache.append(done, before)
-        self._settled = len(self.line_cache)
-        self.line_cache.append(still_open, before)
-        self._grown(first)
+        self.line_cache.append(finished, removed)
+        self._finished_count = len(self.line_cache)
+        self.line_cache.append(open_items, removed)
+        self._update_from(first)
 
     # Lines
 
     @property
-    def look(self) -> TranscriptStyles:
+    def line_styles(self) -> TranscriptStyles:
         """The styles of the theme in use."""
-        if self._look is None:
-            self._look = TranscriptStyles.of_theme(app_of(self).theme_variables, self.rich_style)
-        return self._look
+        if self._line_styles is None:
+            self._line_styles = TranscriptStyles.of_theme(app_of(self).theme_variables, self.rich_style)
+        return self._line_styles
 
     @property
     def left_margin(self) -> int:
-        return max((self._width - 1 - WIDEST) // 2, 0)  # one column is the scrollbar's
+        return max((self._width - 1 - MAX_WIDTH) // 2, 0)  # one column is for the scrollbar
 
-    def _make(self, piece: TranscriptItem) -> list[Strip]:
-        look = self.look
-        lines = piece.lines(max(min(self._width - 1, WIDEST), 10), look)
-        left = Segment(" " * self.left_margin, look.text)
-        return strips([[left, *line] for line in lines] if self.left_margin else lines, self._width, look)
+    def _render_item(self, item: TranscriptItem) -> list[Strip]:
+        styles = self.line_styles
+        lines = item.lines(max(min(self._width - 1, MAX_WIDTH), 10), styles)
+        left = Segment(" " * self.left_margin, styles.text)
+        return to_strips([[left, *line] for line in lines] if self.left_margin else lines, self._width, styles)
 
-    def _grown(self, first: int) -> None:
-        """After something changed from line `first` on: no line above it is drawn again, unless all of them move."""
+    def _update_from(self, first: int) -> None:
+        """Updates the display after a change from line `first` on; lines above it are drawn again only if they move."""
         last = max(self.line_cache.total, self.virtual_size.height)
-        if self.following and self.line_cache.rendered > KEPT:
-            self.line_cache.let_go(len(self.line_cache) - self.size.height, self.line_cache.rendered - KEPT // 2)
-        if not self.following:
-            self._tell_unseen(there=True)
-        self._size_content()
-        if self.following:
-            self._pin(self.max_scroll_y)
+        if self.is_following and self.line_cache.rendered > MAX_CACHED_LINES:
+            excess = self.line_cache.rendered - MAX_CACHED_LINES // 2
+            self.line_cache.evict(len(self.line_cache) - self.size.height, excess)
+        if not self.is_following:
+            self._set_new_below(has_new=True)
+        self._update_size()
+        if self.is_following:
+            self._scroll_to_line(self.max_scroll_y)
         self.refresh_lines(first, last - first)
 
-    def _size_content(self) -> None:
+    def _update_size(self) -> None:
         size = Size(self._width, self.line_cache.total)
         if size == self.virtual_size:
             return
         room = self.container_size.height
         if (size.height > room) != (self.virtual_size.height > room):
-            self.virtual_size = size  # the scrollbar comes or goes: a new layout
+            self.virtual_size = size  # the scrollbar appears or disappears: a new layout
         else:
-            self.set_reactive(ScrollView.virtual_size, size)  # pyright: ignore[reportArgumentType] - it is one on the class
+            self.set_reactive(ScrollView.virtual_size, size)  # pyright: ignore[reportArgumentType] - it is a reactive of the class
             self._scroll_update(size)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        self._painting = True  # offsets are for a selection's questions; a frame does without them
+        self._is_painting = True  # offsets are needed for a selection, not for a frame
         try:
             return super().render_lines(crop)
         finally:
-            self._painting = False
+            self._is_painting = False
 
     def render_line(self, y: int) -> Strip:
         scroll_x, scroll_y = self.scroll_offset
         width, number = self.size.width, scroll_y + y
         if number >= self.line_cache.total:
-            return Strip.blank(width, self.look.text)
-        if not self.line_cache.is_made(self.line_cache.at(number)[0]):
-            self.call_later(self._settle_view)
-        strip = self.line_cache.line(number) or Strip.blank(width, self.look.text)
+            return Strip.blank(width, self.line_styles.text)
+        if not self.line_cache.is_rendered(self.line_cache.locate(number)[0]):
+            self.call_later(self._wrap_visible)
+        strip = self.line_cache.line(number) or Strip.blank(width, self.line_styles.text)
         if (selection := self.text_selection) and (span := selection.get_span(number)):
-            strip = painted(strip, span, self.look.selection)
-        strip = strip.crop_extend(scroll_x, scroll_x + width, self.look.text)
-        return strip if self._painting else strip.apply_offsets(scroll_x, number)
+            strip = highlight_span(strip, span, self.line_styles.selection)
+        strip = strip.crop_extend(scroll_x, scroll_x + width, self.line_styles.text)
+        return strip if self._is_painting else strip.apply_offsets(scroll_x, number)
 
-    # Where the person looks
+    # Scrolling
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        if not self._pinning:
-            self.following = new_value >= self.max_scroll_y
+        if not self._is_own_scroll:
+            self.is_following = new_value >= self.max_scroll_y
             if new_value <= 0 < old_value:
                 self.post_message(self.TopReached())
-            if self.following and new_value > old_value:
+            if self.is_following and new_value > old_value:
                 self.post_message(self.BottomReached())
-        if self.following:
-            self._tell_unseen(there=False)
-        self._settle_view()
+        if self.is_following:
+            self._set_new_below(has_new=False)
+        self._wrap_visible()
 
-    def to_end(self) -> None:
-        """Down to the newest line, and follow from there."""
-        self.following = True
-        self._tell_unseen(there=False)
-        self._settle_view()
-        self._pin(self.max_scroll_y)
+    def follow_end(self) -> None:
+        """Scrolls to the last line and follows new ones."""
+        self.is_following = True
+        self._set_new_below(has_new=False)
+        self._wrap_visible()
+        self._scroll_to_line(self.max_scroll_y)
         self.refresh()
 
-    def _tell_unseen(self, *, there: bool) -> None:
-        if there != self._unseen:
-            self._unseen = there
-            self.post_message(self.NewBelowChanged(there))
+    def _set_new_below(self, *, has_new: bool) -> None:
+        if has_new != self._has_new_below:
+            self._has_new_below = has_new
+            self.post_message(self.NewBelowChanged(has_new))
 
     def _anchor(self) -> tuple[int, int]:
-        return self.line_cache.at(round(self.scroll_y))
+        return self.line_cache.locate(round(self.scroll_y))
 
-    def _restore(self, anchor: tuple[int, int]) -> None:
-        """Scrolls so that this line of this piece is the first in view; to the end where it follows."""
-        index, within = anchor
-        if self.following or index >= len(self.line_cache):
-            self._pin(self.max_scroll_y)
+    def _restore_anchor(self, anchor: tuple[int, int]) -> None:
+        """Scrolls so that this line of this item is the first visible one; to the end while following."""
+        index, offset = anchor
+        if self.is_following or index >= len(self.line_cache):
+            self._scroll_to_line(self.max_scroll_y)
             return
-        self._pin(self.line_cache.start(index) + min(within, self.line_cache.height(index) - 1))
+        self._scroll_to_line(self.line_cache.start(index) + min(offset, self.line_cache.height(index) - 1))
 
-    def _pin(self, y: float) -> None:
-        self._pinning = True
+    def _scroll_to_line(self, y: float) -> None:
+        self._is_own_scroll = True
         self.scroll_to(y=y, animate=False, immediate=True, force=True)
-        self._pinning = False
+        self._is_own_scroll = False
 
-    def _settle_view(self) -> None:
-        """Wraps what is in view and was not yet."""
+    def _wrap_visible(self) -> None:
+        """Renders the visible items that are not rendered yet."""
         if not len(self.line_cache) or not self.size.height:
             return
         anchor, total = self._anchor(), self.line_cache.total
-        if self.following:
+        if self.is_following:
             index, room = len(self.line_cache), self.size.height
             while index > 0 and room > 0:
                 index -= 1
@@ -290,58 +291,58 @@ class Transcript(ScrollView, can_focus=False):
                 room -= len(self.line_cache.lines_of(index))
                 index += 1
         if self.line_cache.total != total:
-            self._size_content()
-            self._restore(anchor)
+            self._update_size()
+            self._restore_anchor(anchor)
             self.refresh()
 
-    # Another width, another theme
+    # Resizing and themes
 
     def on_resize(self, event: events.Resize) -> None:
         if event.size.width and event.size.width != self._width:
             self._rewrap(event.size.width)
-        elif self.following:
-            self._pin(self.max_scroll_y)
+        elif self.is_following:
+            self._scroll_to_line(self.max_scroll_y)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        if self._look is None or not self.is_attached:
+        if self._line_styles is None or not self.is_attached:
             return
-        fresh = TranscriptStyles.of_theme(app_of(self).theme_variables, self.rich_style)
-        if fresh != self._look:
-            self._look = fresh
+        styles = TranscriptStyles.of_theme(app_of(self).theme_variables, self.rich_style)
+        if styles != self._line_styles:
+            self._line_styles = styles
             self._rewrap(self._width)
 
     def _rewrap(self, width: int) -> None:
-        """What is in view comes first, the rest in slices."""
+        """Renders all items again: the visible ones at once, the others in slices."""
         anchor = self._anchor()
-        before, self._width = self._width, width
-        self.line_cache.drop_all(before / width)
-        self._size_content()
-        self._restore(anchor)
-        self._settle_view()
-        self._wrap_the_rest()
+        old_width, self._width = self._width, width
+        self.line_cache.invalidate(old_width / width)
+        self._update_size()
+        self._restore_anchor(anchor)
+        self._wrap_visible()
+        self._start_wrapping()
         self.refresh()
 
-    def _wrap_the_rest(self) -> None:
-        if self._rewrapping is None and len(self.line_cache):
-            self._rewrapping = self.set_interval(0.02, self._rewrap_slice)
+    def _start_wrapping(self) -> None:
+        if self._wrap_timer is None and len(self.line_cache):
+            self._wrap_timer = self.set_interval(0.02, self._wrap_slice)
 
-    def _rewrap_slice(self) -> None:
-        """The nearest pieces that wait, a few lines at a time."""
+    def _wrap_slice(self) -> None:
+        """Renders some lines of the items nearest to the visible ones."""
         anchor = self._anchor()
-        waiting = self.line_cache.nearest_unmade(anchor[0])
-        if not waiting or self.line_cache.rendered >= KEPT:
-            if self._rewrapping:
-                self._rewrapping.stop()
-                self._rewrapping = None
+        unrendered = self.line_cache.unrendered(anchor[0])
+        if not unrendered or self.line_cache.rendered >= MAX_CACHED_LINES:
+            if self._wrap_timer:
+                self._wrap_timer.stop()
+                self._wrap_timer = None
             return
-        room = SLICE
-        for index in waiting:
+        room = SLICE_LINES
+        for index in unrendered:
             room -= len(self.line_cache.lines_of(index))
             if room <= 0:
                 break
-        self._size_content()
-        self._restore(anchor)
+        self._update_size()
+        self._restore_anchor(anchor)
 
     # Selection
 
@@ -355,32 +356,32 @@ class Transcript(ScrollView, can_focus=False):
         self.refresh()
 
 
-def strips(lines: list[StyledLine], width: int, look: TranscriptStyles) -> list[Strip]:
-    """Lines as strips of exactly `width` cells on the look's background."""
-    return [Strip(line).adjust_cell_length(width, look.text) for line in lines]
+def to_strips(lines: list[StyledLine], width: int, styles: TranscriptStyles) -> list[Strip]:
+    """Lines as strips of exactly `width` cells, on the background of the styles."""
+    return [Strip(line).adjust_cell_length(width, styles.text) for line in lines]
 
 
-def painted(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
-    """The strip with characters `span` on another background; -1 is its end."""
+def highlight_span(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
+    """The strip with the characters of `span` in another background; an end of -1 is the end of the line."""
     text = strip.text
     start, end = span
     end = len(text) if end == -1 else min(end, len(text))
     left, right = cell_len(text[:start]), cell_len(text[:end])
     if left >= right:
         return strip
-    before, within, after = strip.crop(0, left), strip.crop(left, right), strip.crop(right, strip.cell_length)
-    marked = Strip([segment._replace(style=(segment.style or Style()) + style) for segment in within], right - left)
+    before, middle, after = strip.crop(0, left), strip.crop(left, right), strip.crop(right, strip.cell_length)
+    marked = Strip([segment._replace(style=(segment.style or Style()) + style) for segment in middle], right - left)
     return Strip.join([before, marked, after])
 
 
 def selected_text(lines: Iterable[tuple[int, Strip]], selection: Selection, margin: int) -> str:
-    """The selected characters, without the margin, the marks and the spaces that fill lines up."""
-    found: list[str] = []
+    """The selected text, without the margin, the speaker's marks and trailing spaces."""
+    parts: list[str] = []
     for number, strip in lines:
         span = selection.get_span(number)
         if span is None:
             continue
         text = strip.text
         end = len(text) if span[1] == -1 else span[1]
-        found.append(text[max(span[0], margin + GUTTER) : end].rstrip())
-    return "\n".join(found).strip("\n")
+        parts.append(text[max(span[0], margin + GUTTER) : end].rstrip())
+    return "\n".join(parts).strip("\n")

@@ -19,105 +19,108 @@ _NO_START = frozenset("、。，．・：；？！）］｝〉》」』】〕〗
 _NO_END = frozenset("（［｛〈《「『【〔〖‘“([{")
 
 
-def cut(
+def wrap_runs(
     runs: Iterable[StyledRun], width: int, breaks: Callable[[str, int], list[int]], *, keep_spaces: bool = False
 ) -> list[StyledLine]:
-    """The runs, made visible, as lines of at most `width` cells; a newline in a run begins another."""
+    """The runs, made visible, as lines of at most `width` cells; a newline in a run starts a line.
+
+    `breaks` is `line_breaks` or `hard_breaks`. Trailing spaces are cut off, unless `keep_spaces`.
+    """
     lines: list[StyledLine] = []
     for paragraph in _paragraphs(runs):
-        text = "".join(words for words, _ in paragraph)
+        text = "".join(text for text, _ in paragraph)
         offsets = breaks(text, width)
         if not offsets:
-            lines.append([Segment(words, style) for words, style in paragraph])
+            lines.append([Segment(text, style) for text, style in paragraph])
             continue
         for start, end in pairwise([0, *offsets, len(text)]):
-            last = end if keep_spaces or end == len(text) else start + len(text[start:end].rstrip(" "))
-            lines.append(_between(paragraph, start, last))
+            stop = end if keep_spaces or end == len(text) else start + len(text[start:end].rstrip(" "))
+            lines.append(_slice(paragraph, start, stop))
     return lines
 
 
 def _paragraphs(runs: Iterable[StyledRun]) -> list[list[StyledRun]]:
-    found: list[list[StyledRun]] = [[]]
-    for words, style in runs:
-        first, *rest = visible(words).split("\n")  # Markdown's entities may have hidden something: &#x202E;
+    paragraphs: list[list[StyledRun]] = [[]]
+    for text, style in runs:
+        first, *rest = visible(text).split("\n")  # an entity of Markdown can hide a control character: &#x202E;
         if first:
-            found[-1].append((first, style))
-        found.extend([(piece, style)] if piece else [] for piece in rest)
-    return found
+            paragraphs[-1].append((first, style))
+        paragraphs.extend([(part, style)] if part else [] for part in rest)
+    return paragraphs
 
 
-def _between(runs: list[StyledRun], start: int, end: int) -> StyledLine:
+def _slice(runs: list[StyledRun], start: int, end: int) -> StyledLine:
     line: StyledLine = []
-    at = 0
-    for words, style in runs:
-        if piece := words[max(start - at, 0) : max(end - at, 0)]:
-            line.append(Segment(piece, style))
-        at += len(words)
+    offset = 0
+    for text, style in runs:
+        if part := text[max(start - offset, 0) : max(end - offset, 0)]:
+            line.append(Segment(part, style))
+        offset += len(text)
     return line
 
 
-def cells(line: StyledLine) -> int:
-    """How wide the line is, in cells."""
+def line_width(line: StyledLine) -> int:
+    """The width of the line in cells."""
     return sum(cell_len(segment.text) for segment in line)
 
 
-def indented(lines: Iterable[StyledLine], first: Segment, others: Segment) -> list[StyledLine]:
-    """The lines behind a mark."""
+def indent(lines: Iterable[StyledLine], first: Segment, others: Segment) -> list[StyledLine]:
+    """The lines with `first` before the first one and `others` before the rest."""
     return [[first if number == 0 else others, *line] for number, line in enumerate(lines)]
 
 
-def breaks(text: str, width: int) -> list[int]:
-    """The offsets at which new lines begin (0 left out). No line is wider than `width` cells, but for trailing
-    spaces, which hang. `text` holds no newline.
+def line_breaks(text: str, width: int) -> list[int]:
+    """Offsets at which new lines start (0 left out), for `text` without newlines.
+
+    No line is wider than `width` cells, except for trailing spaces, which hang.
     """
     if width < 2 or cell_len(text) <= width:
         return []
-    found: list[int] = []
-    used = 0  # cells since the line began
-    start = 0
-    chance, chance_used = 0, 0  # the last place where it may break, and the cells before it
-    before, before_wide = "", False
-    for at, end, cells in _graphemes(text):
-        what = text[at:end]
-        if what == " ":
+    offsets: list[int] = []
+    used = 0  # cells of the current line
+    line_start = 0
+    candidate, candidate_used = 0, 0  # the last allowed break, and the cells before it
+    previous, previous_wide = "", False
+    for start, end, cells in _graphemes(text):
+        grapheme = text[start:end]
+        if grapheme == " ":
             used += 1
-            chance, chance_used = end, used
+            candidate, candidate_used = end, used
         else:
             wide = cells > 1
-            if (wide or before_wide) and what not in _NO_START and before not in _NO_END:
-                chance, chance_used = at, used
-            if used + cells > width and at > start:
-                if chance <= start:
-                    chance, chance_used = at, used
-                found.append(chance)
-                start = chance
-                used -= chance_used
-                chance_used = 0
-                if used + cells > width and at > start:
-                    found.append(at)
-                    start, used = at, 0
+            if (wide or previous_wide) and grapheme not in _NO_START and previous not in _NO_END:
+                candidate, candidate_used = start, used
+            if used + cells > width and start > line_start:
+                if candidate <= line_start:
+                    candidate, candidate_used = start, used
+                offsets.append(candidate)
+                line_start = candidate
+                used -= candidate_used
+                candidate_used = 0
+                if used + cells > width and start > line_start:
+                    offsets.append(start)
+                    line_start, used = start, 0
             used += cells
-            before_wide = wide
-        before = what
-    return found
+            previous_wide = wide
+        previous = grapheme
+    return offsets
 
 
-def fold(text: str, width: int) -> list[int]:
-    """Like `breaks`, at the edge alone: for code, where a space is not a place to rest."""
+def hard_breaks(text: str, width: int) -> list[int]:
+    """Like `line_breaks`, but at the right edge only: for code."""
     if width < 2 or cell_len(text) <= width:
         return []
-    found: list[int] = []
+    offsets: list[int] = []
     used = 0
-    for at, _, cells in _graphemes(text):
+    for start, _, cells in _graphemes(text):
         if used + cells > width:
-            found.append(at)
+            offsets.append(start)
             used = 0
         used += cells
-    return found
+    return offsets
 
 
 def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:
-    """Where each begins and ends, and its cells. Of joiners that a text begins with, Rich's own count takes what it
-    shows behind them for nothing."""
-    for at, end, cells in split_graphemes(text)[0]:
-        yield at, end, cells or cell_len(text[at:end])
+    """Start, end and cells of each grapheme. Rich counts 0 cells for joiners at the start of a text, which it draws."""
+    for start, end, cells in split_graphemes(text)[0]:
+        yield start, end, cells or cell_len(text[start:end])

@@ -11,7 +11,7 @@ from rich.style import Style
 from tui.widgets.transcript.markdown import block_lines
 from tui.widgets.transcript.splitter import MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.tables import fitted
+from tui.widgets.transcript.tables import fit_widths
 
 LOOK = TranscriptStyles.of_theme({}, Style())
 
@@ -58,7 +58,7 @@ def test_a_table_aligns_wide_characters() -> None:
 
 
 def test_a_table_too_wide_is_narrowed_fairly() -> None:
-    assert fitted([3, 50, 50], 47) == [3, 20, 20]
+    assert fit_widths([3, 50, 50], 47) == [3, 20, 20]
 
 
 def test_a_table_with_too_many_columns_becomes_short_lists() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tui.widgets.transcript.splitter import (
     CODE_LINES,
-    LONGEST_LINE,
+    MAX_LINE_CHARS,
     TABLE_ROWS,
     BlockKind,
     MarkdownBlock,
@@ -53,7 +53,7 @@ def test_looking_at_the_tail_changes_nothing(text: str) -> None:
     found: list[MarkdownBlock] = []
     for character in text:
         found += splitter.feed(character)
-        splitter.tail()
+        splitter.open_blocks()
     assert [*found, *splitter.close()] == split(text)
 
 
@@ -62,7 +62,7 @@ def test_what_is_open_stays_small_in_a_fence_that_never_closes() -> None:
     splitter.feed("```python\n")
     for number in range(2_000):
         splitter.feed(f"    value_{number} = {number}\n")
-        assert sum(block.source.count("\n") for block in splitter.tail()) <= 4 * CODE_LINES
+        assert sum(block.source.count("\n") for block in splitter.open_blocks()) <= 4 * CODE_LINES
 
 
 def test_code_is_cut_at_a_calm_line_so_that_colours_hold() -> None:
@@ -96,7 +96,7 @@ def test_a_paragraph_without_end_is_cut_at_a_sentence() -> None:
     splitter = MarkdownSplitter()
     for _ in range(1_000):
         splitter.feed("These are **some** words of a sentence. ")
-        assert sum(len(block.source) for block in splitter.tail()) <= LONGEST_LINE + 40
+        assert sum(len(block.source) for block in splitter.open_blocks()) <= MAX_LINE_CHARS + 40
     assert all(block.source.endswith((".", ". ")) for block in splitter.close())
 
 

@@ -11,7 +11,7 @@ from textual.selection import Selection
 
 from tui.themes import DARK, LIGHT, THEMES
 from tui.widgets.transcript import view as view_module
-from tui.widgets.transcript.items import MutedLine, UserItem, passages
+from tui.widgets.transcript.items import MutedLine, UserItem, markdown_items
 from tui.widgets.transcript.view import Transcript
 
 LONG = "\n\n".join(f"Paragraph {number}. " + "some words that wrap " * 12 for number in range(60))
@@ -26,13 +26,13 @@ class FakeHost(App[None]):
             self.register_theme(theme)
         self.theme = DARK
 
-        self.told: list[bool] = []  # whether there is more below
+        self.has_new_below: list[bool] = []  # whether there is more below
 
     def compose(self) -> ComposeResult:
         yield Transcript()
 
     def on_transcript_new_below_changed(self, message: Transcript.NewBelowChanged) -> None:
-        self.told.append(message.there)
+        self.has_new_below.append(message.has_new)
 
 
 def host_of(pilot: Pilot[None]) -> FakeHost:
@@ -74,11 +74,11 @@ async def test_it_stays_where_the_person_reads_and_says_that_there_is_more() -> 
         before = [view.render_line(y).text for y in range(20)]
         await streamed(view, pilot, LONG)
         assert [view.render_line(y).text for y in range(20)] == before
-        assert host_of(pilot).told == [True]
-        view.to_end()
+        assert host_of(pilot).has_new_below == [True]
+        view.follow_end()
         await pilot.pause()
-        assert view.following
-        assert host_of(pilot).told == [True, False]
+        assert view.is_following
+        assert host_of(pilot).has_new_below == [True, False]
 
 
 async def test_scrolling_back_to_the_end_follows_again() -> None:
@@ -86,10 +86,10 @@ async def test_scrolling_back_to_the_end_follows_again() -> None:
         await streamed(view, pilot, LONG)
         view.scroll_to(y=10, animate=False)
         await pilot.pause()
-        assert not view.following
+        assert not view.is_following
         view.scroll_to(y=view.max_scroll_y, animate=False)
         await pilot.pause()
-        assert view.following
+        assert view.is_following
 
 
 async def test_a_stream_ends_in_the_same_lines_as_the_whole_text() -> None:
@@ -101,7 +101,7 @@ async def test_a_stream_ends_in_the_same_lines_as_the_whole_text() -> None:
         view.end_stream()
         once = [strip.text for number in range(view.line_cache.total) if (strip := view.line_cache.line(number))]
         view.clear()
-        view.add(*passages(text))
+        view.add(*markdown_items(text))
         whole = [strip.text for number in range(view.line_cache.total) if (strip := view.line_cache.line(number))]
         assert once == whole
 
@@ -109,13 +109,13 @@ async def test_a_stream_ends_in_the_same_lines_as_the_whole_text() -> None:
 async def test_finished_blocks_are_rendered_once() -> None:
     made: list[object] = []
     async with shown() as (view, _):
-        make = view.line_cache.make
+        render = view.line_cache.render
 
         def counted(piece: object) -> object:
             made.append(piece)
-            return make(piece)
+            return render(piece)
 
-        view.line_cache.make = counted
+        view.line_cache.render = counted
         for paragraph in LONG.split("\n\n"):
             view.feed(paragraph + "\n\n")
             view.advance()
@@ -124,21 +124,21 @@ async def test_finished_blocks_are_rendered_once() -> None:
 
 async def test_resizing_keeps_the_line_that_is_being_read() -> None:
     async with shown() as (view, pilot):
-        view.add(*passages(LONG))
+        view.add(*markdown_items(LONG))
         await pilot.pause()
         view.scroll_to(y=60, animate=False)
         await pilot.pause()
-        index, _ = view.line_cache.at(round(view.scroll_y))
+        index, _ = view.line_cache.locate(round(view.scroll_y))
         for width in (40, 100, 60):
             await pilot.resize_terminal(width, 20)
             await pilot.pause(0.3)
-            assert view.line_cache.at(round(view.scroll_y))[0] == index
-        assert all(view.line_cache.is_made(at) for at in range(len(view)))
+            assert view.line_cache.locate(round(view.scroll_y))[0] == index
+        assert all(view.line_cache.is_rendered(at) for at in range(len(view)))
 
 
 async def test_resizing_at_the_end_stays_at_the_end() -> None:
     async with shown() as (view, pilot):
-        view.add(*passages(LONG))
+        view.add(*markdown_items(LONG))
         await pilot.resize_terminal(33, 12)
         await pilot.pause(0.3)
         assert view.scroll_y == view.max_scroll_y
@@ -147,32 +147,32 @@ async def test_resizing_at_the_end_stays_at_the_end() -> None:
 
 async def test_older_pieces_come_in_above_without_moving_the_view() -> None:
     async with shown() as (view, pilot):
-        view.add(*passages(LONG))
+        view.add(*markdown_items(LONG))
         view.scroll_to(y=0, animate=False)
         await pilot.pause()
         before = top_line(view)
-        view.put_before([UserItem("older"), *passages(LONG)])
+        view.insert_older([UserItem("older"), *markdown_items(LONG)])
         await pilot.pause()
         assert top_line(view) == before
 
 
 async def test_lines_far_above_are_let_go_and_made_again_when_seen() -> None:
-    old, view_module.KEPT = view_module.KEPT, 400
+    old, view_module.MAX_CACHED_LINES = view_module.MAX_CACHED_LINES, 400
     try:
         async with shown() as (view, pilot):
             for _ in range(6):
-                view.add(*passages(LONG))
+                view.add(*markdown_items(LONG))
             assert view.line_cache.rendered < 1_200
             view.scroll_to(y=0, animate=False)
             await pilot.pause()
             assert "Paragraph 0" in top_line(view)
     finally:
-        view_module.KEPT = old
+        view_module.MAX_CACHED_LINES = old
 
 
 async def test_selected_text_comes_without_marks_and_margins() -> None:
     async with shown((140, 20)) as (view, _):
-        view.add(UserItem("锅炉 question"), *passages("The answer\n\nsecond"))
+        view.add(UserItem("锅炉 question"), *markdown_items("The answer\n\nsecond"))
         text = view.get_selection(Selection(None, None))
         assert text == ("锅炉 question\n\nThe answer\n\nsecond", "\n")
         line = next(n for n in range(9) if "question" in view.line_cache.line(n).text)

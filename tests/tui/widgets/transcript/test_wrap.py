@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.widgets.transcript.wrap import breaks, fold
+from tui.widgets.transcript.wrap import hard_breaks, line_breaks
 
 WORDS = st.text(alphabet=st.sampled_from("ab 、。（字漢한🙂é👩‍👧-"), max_size=200)
 
@@ -16,26 +16,26 @@ def cut(text: str, offsets: list[int]) -> list[str]:
 @given(WORDS, st.integers(2, 40))
 @example("\u200d\u200d、a", 2)  # joiners that join nothing
 def test_no_line_is_wider_than_the_view(text: str, width: int) -> None:
-    for line in cut(text, breaks(text, width)):
+    for line in cut(text, line_breaks(text, width)):
         assert cell_len(line.rstrip(" ")) <= width
-    for line in cut(text, fold(text, width)):
+    for line in cut(text, hard_breaks(text, width)):
         assert cell_len(line) <= width
 
 
 @given(WORDS, st.integers(2, 40))
 def test_nothing_is_lost_between_lines(text: str, width: int) -> None:
-    assert "".join(cut(text, breaks(text, width))) == text
+    assert "".join(cut(text, line_breaks(text, width))) == text
 
 
 def test_english_breaks_at_spaces() -> None:
-    assert cut("one two three four", breaks("one two three four", 9)) == ["one two ", "three ", "four"]
+    assert cut("one two three four", line_breaks("one two three four", 9)) == ["one two ", "three ", "four"]
 
 
 def test_chinese_beside_english_does_not_leave_half_a_line_empty() -> None:
     text = "使用Python编写一个很长很长的句子"
-    assert cut(text, breaks(text, 12)) == ["使用Python编", "写一个很长很", "长的句子"]
+    assert cut(text, line_breaks(text, 12)) == ["使用Python编", "写一个很长很", "长的句子"]
 
 
 def test_chinese_punctuation_does_not_begin_a_line() -> None:
     text = "锅炉每年五月，保养"
-    assert all(not line.startswith("，") for line in cut(text, breaks(text, 12)))
+    assert all(not line.startswith("，") for line in cut(text, line_breaks(text, 12)))
