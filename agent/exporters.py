@@ -6,11 +6,13 @@ are in the line itself, our own (kind, parent, title, meta) under `palimpsest`; 
 left out. The Markdown has a heading per message of the current branch.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
@@ -20,8 +22,10 @@ from foundation.errors import Misuse
 from foundation.files import exists, resolve_path, write_atomically
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.memory import Memory
 
 _NAMES = {"user": "You", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 

@@ -33,6 +33,7 @@ from foundation.privacy import Cleared
 from memory.access import refuse_read_only
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
+from models.chat.detect import detect
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
 from models.limits import in_bytes
@@ -184,8 +185,6 @@ class Session:
 
     async def models(self) -> "list[DetectedModel]":
         """The available models: those of servers on this machine, and those that a key in the environment opens."""
-        from models.chat.detect import detect
-
         return await detect(self.config.environment, settings=self.config.models)
 
     async def skills(self) -> tuple[Skill, ...]:

@@ -64,3 +64,24 @@ def test_an_ignored_type_is_followed_by_its_reason() -> None:
     assert {
         path.relative_to(ROOT).as_posix(): lines for path in files if (lines := unexplained(path.read_text("utf-8")))
     } == {}
+
+
+ONE_PLATFORM = {"fcntl", "grp", "msvcrt", "pty", "pwd", "resource", "termios", "tty", "winreg"}
+
+
+def one_platform_imports(source: str) -> list[str]:
+    """Modules of one platform that are imported wherever the file is: neither in a branch, a `try` nor a function."""
+    modules: list[str] = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules.append(node.module or "")
+    return [module for module in modules if module.split(".")[0] in ONE_PLATFORM]
+
+
+def test_a_module_that_one_platform_lacks_is_imported_in_a_branch() -> None:
+    assert one_platform_imports("import os\nimport fcntl\n") == ["fcntl"]
+    assert not one_platform_imports("import sys\nif sys.platform != 'win32':\n    import fcntl\n")
+    found = {path.relative_to(ROOT).as_posix(): one_platform_imports(path.read_text("utf-8")) for path in sources()}
+    assert {path: modules for path, modules in found.items() if modules} == {}

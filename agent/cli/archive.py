@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli import output
+from agent.cli import archive_maintenance, output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current, raw_input
+from agent.services.archive import (
+    archive_object,
+    archive_sentence,
+    archive_text,
+    copy_pictures,
+    decode_text,
+    draw_natural,
+    read_text_file,
+    secrets_sentence,
+    too_large_to_archive,
+)
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
 
@@ -69,8 +80,6 @@ def command(
     Every page is written, read back and compared before anything refers to it. The text is yours and kept to the
     byte; secrets found in it are counted. Pages that hold the same words already are not drawn again.
     """
-    from agent.services.archive import archive_text, copy_pictures, draw_natural
-
     invocation = current()
     if layout and folder is None:
         raise Misuse("Nothing to lay out", "--layout goes with --png DIR.", f"--png pages --layout {layout}")
@@ -110,19 +119,17 @@ def _chosen_action(actions: dict[str, Any], file: str | None, dry_run: bool) -> 
 
 
 def _run_action(invocation: Invocation, name: str, value: Any, dry_run: bool) -> None:
-    from agent.cli import archive_maintenance as maintenance
-
     match name:
         case "demo":
             _demo(invocation)
         case "listing":
-            maintenance.list_all(invocation)
+            archive_maintenance.list_all(invocation)
         case "older_than":
-            maintenance.older_than(invocation, value, dry_run)
+            archive_maintenance.older_than(invocation, value, dry_run)
         case "repack":
-            maintenance.repack(invocation)
+            archive_maintenance.repack(invocation)
         case _:
-            maintenance.change(invocation, name, (value,) if isinstance(value, str) else value)
+            archive_maintenance.change(invocation, name, (value,) if isinstance(value, str) else value)
 
 
 def _demo(invocation: Invocation) -> None:
@@ -138,8 +145,6 @@ def _demo(invocation: Invocation) -> None:
 
 
 def _text(file: str, max_file_mb: int) -> tuple[str, str]:
-    from agent.services.archive import decode_text, read_text_file, too_large_to_archive
-
     if file == "-":
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
         raw = raw_input(max_file_mb * 2**20)
@@ -150,8 +155,6 @@ def _text(file: str, max_file_mb: int) -> tuple[str, str]:
 
 
 def _print(invocation: Invocation, kept: FileArchiveResult, copies: tuple[Path, ...]) -> None:
-    from agent.services.archive import archive_object, archive_sentence, secrets_sentence
-
     if found := secrets_sentence(kept):
         output.narrate(found)
     if invocation.json:

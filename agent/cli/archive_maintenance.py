@@ -1,7 +1,10 @@
 """`palimpsest archive --list`, `--older-than`, `--tag`, `--pin`, `--repack`: list and maintain archives."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from agent.cli import output
 from agent.cli.invocation import Invocation
@@ -14,8 +17,10 @@ from foundation.sizes import format_size
 from foundation.text.dates.filter_dates import parse_moment
 from memory.archive.lifecycle.overdue import PINNED
 from memory.errors import NotFound
-from memory.memory import Memory
 from memory.pages.types import ArchiveRow
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.memory import Memory
 
 
 def list_all(invocation: Invocation) -> None:

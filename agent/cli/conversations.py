@@ -11,8 +11,18 @@ from agent.cli import output
 from agent.cli.export import DamageReport
 from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
+from agent.exporters import jsonl_objects, markdown_pieces
+from agent.services.deletion import (
+    deletion_time,
+    older_copies_notice,
+    purge_from_mirrors,
+    purge_from_search,
+    unreadable_results_notice,
+)
+from agent.services.traces import remove_traces, traces_of
 from foundation.clock import iso
 from foundation.errors import Misuse
+from foundation.privacy import clear
 from memory.errors import NotFound
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
@@ -51,8 +61,6 @@ def list_(limit: int, page: int, label: str | None) -> None:
 @raw_option
 def show(ref: str, raw: bool) -> None:
     """Show a conversation: its branch as Markdown, or with --json every entry."""
-    from agent.exporters import jsonl_objects, markdown_pieces
-
     invocation = current()
     with invocation.memory() as memory:
         conversation = memory.conversations.find(ref)
@@ -71,8 +79,6 @@ def show(ref: str, raw: bool) -> None:
 @click.argument("title")
 def rename(ref: str, title: str) -> None:
     """Give a conversation another title."""
-    from foundation.privacy import clear
-
     invocation = current()
     with invocation.memory() as memory:
         conversation = memory.conversations.rename(memory.conversations.find(ref).seq, clear(title))
@@ -91,15 +97,6 @@ def delete(ref: str, yes: bool) -> None:
 
     It asks first. What is cut short goes on with the next command.
     """
-    from agent.services.deletion import (
-        deletion_time,
-        older_copies_notice,
-        purge_from_mirrors,
-        purge_from_search,
-        unreadable_results_notice,
-    )
-    from agent.services.traces import remove_traces, traces_of
-
     invocation = current()
     with invocation.memory() as memory:
         memory.recover()

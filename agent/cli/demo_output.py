@@ -5,6 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from PIL import Image
+from rich.console import Console
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
 from agent.cli import output
 from agent.services.demo import DemoReport, figures
 from foundation.files import open_for_reading, resolve_path
@@ -37,9 +43,6 @@ def _can_draw(environment: Mapping[str, str]) -> bool:
 
 
 def _side_by_side(report: DemoReport) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     console = Console(highlight=False, markup=False, emoji=False)
     width = min((console.width - 2 * _GAP) // 3, _MAX_COLUMNS)
     height = max(min(width // 2, console.height - _FOOT_LINES), _MIN_LINES)
@@ -58,18 +61,12 @@ def _side_by_side(report: DemoReport) -> None:
 
 def _beginning(text: str, width: int, height: int, console: "Console") -> "Text":
     """The lines of the text that fit its column, wrapped here so that all columns have the same height."""
-    from rich.text import Text
-
     lines = Text(visible(text).expandtabs(4)).wrap(console, width)
     return Text("\n").join(lines[:height])
 
 
 def half_blocks(picture: Path, columns: int, rows: int) -> "Text":
     """The picture in at most so many cells of two pixels: ▀, upper pixel as foreground, lower as background."""
-    from PIL import Image
-    from rich.style import Style
-    from rich.text import Text
-
     with open_for_reading(resolve_path(picture)) as file, Image.open(file) as opened:
         grey = opened.convert("L")
     side = min(columns, rows * 2)

@@ -12,7 +12,10 @@ from agent.cli import output
 from agent.cli.group import CliCommand, conversation_options, raw_option
 from agent.cli.invocation import Invocation, current
 from agent.cli.planned import PlannedChoice
+from agent.exporters import jsonl_objects, markdown_pieces
 from foundation.errors import Misuse
+from foundation.files import exists, resolve_new_folder, write_atomically
+from foundation.privacy import as_given
 from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
@@ -63,9 +66,6 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
 
 
 def _write(mirror: Path, form: str, pieces: Iterator[str]) -> Path:
-    from foundation.files import exists, resolve_new_folder, write_atomically
-    from foundation.privacy import as_given
-
     path = (resolve_new_folder(mirror.parent) / mirror.name).with_suffix(".jsonl" if form == "jsonl" else ".md")
     if exists(path):
         raise Misuse("There already", f"{path} is there already.", "Give an empty folder.")
@@ -74,8 +74,6 @@ def _write(mirror: Path, form: str, pieces: Iterator[str]) -> Path:
 
 
 def _pieces(memory: Memory, conversation: Conversation, form: str, troubles: DamageReport) -> Iterator[str]:
-    from agent.exporters import jsonl_objects, markdown_pieces
-
     if form == "markdown":
         yield from markdown_pieces(memory, conversation, troubles)
         yield "\n"

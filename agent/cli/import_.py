@@ -13,7 +13,9 @@ from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from agent.cli.planned import PlannedChoice
 from agent.importers import FORMATS
+from agent.importers.formats import detect, read_file
 from foundation.errors import Misuse, PalimpsestError
+from foundation.privacy import clear
 
 if TYPE_CHECKING:  # loaded when something is imported
     from agent.importers.store import ImportReport
@@ -38,9 +40,7 @@ def command(file: Path, form: str | None, source: str | None) -> None:
 
     Exit status: 0 all was read, 1 some lines could not be read (the others were imported), 130 interrupted.
     """
-    from agent.importers.formats import detect, read_file
     from agent.importers.store import store_all
-    from foundation.privacy import clear
 
     invocation = current()
     _require_regular_file(file)

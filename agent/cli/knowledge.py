@@ -12,6 +12,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
+from agent.services.deletion import purge_from_mirrors, purge_from_search
 from agent.services.knowledge_output import (
     COLUMNS,
     list_row,
@@ -75,7 +76,6 @@ def add(
     \b
     Exit status: 0 all was read, 1 some files could not be read (the others were added), 130 interrupted.
     """
-    from agent.services.deletion import purge_from_search
     from agent.services.knowledge import picture_reader
 
     invocation = current()
@@ -294,8 +294,6 @@ def category(refs: tuple[str, ...], name: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(refs: tuple[str, ...], yes: bool) -> None:
     """Delete what was kept of files, older versions too. It asks first; the files themselves stay on disk."""
-    from agent.services.deletion import purge_from_mirrors, purge_from_search
-
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
         records = memory.knowledge.find(_resolve_patterns(refs, invocation.here))

@@ -11,6 +11,8 @@ from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current, piped_input
 from foundation.clock import iso
 from foundation.errors import Misuse
+from foundation.privacy import clear
+from memory.access import refuse_read_only
 
 if TYPE_CHECKING:  # the notes are loaded when they are read
     from memory.hot import Note
@@ -67,9 +69,6 @@ def edit(note_id: str | None, text: str | None) -> None:
 
     Without ID, $EDITOR opens MEMORY.md itself. What the file was is kept as a version.
     """
-    from foundation.privacy import clear
-    from memory.access import refuse_read_only
-
     invocation = current()
     if note_id is None:
         workspace = invocation.prepare(writable=True)

@@ -10,7 +10,9 @@ from agent.cli import output
 from agent.cli.group import CliGroup
 from agent.cli.invocation import Invocation, current
 from agent.cli.models_embed import command as embed
+from agent.cli.settings_file import save_settings, settings_file
 from agent.config.config import read_config
+from agent.config.edit import parse_value
 from agent.config.settings import all_settings
 from foundation.errors import PalimpsestError
 from models.chat.detect import detect
@@ -71,9 +73,6 @@ def list_(timeout: float) -> None:
 @click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
 def use(spec: str, workspace_only: bool) -> None:
     """Speak to SPEC from now on."""
-    from agent.cli.settings_file import save_settings, settings_file
-    from agent.config.edit import parse_value
-
     invocation = current()
     canonical = str(parse_spec(spec))
     setting = all_settings()["model"]

@@ -8,6 +8,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current
+from agent.cli.settings_file import save_settings, settings_file
 from agent.config.settings import all_settings
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
@@ -71,8 +72,6 @@ def command(spec: str | None, workspace_only: bool) -> None:
 
 def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
     """Sets the embedder, and remembers the previous one as long as its vectors are in use."""
-    from agent.cli.settings_file import save_settings, settings_file
-
     parsed = parse_embedder(spec)
     chosen = "none" if parsed is None else str(parsed)
     before = invocation.loaded_config.config.embed.embedder

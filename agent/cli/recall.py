@@ -14,6 +14,19 @@ from agent.cli import output
 from agent.cli.group import CliCommand, raw_option
 from agent.cli.invocation import Invocation, current
 from agent.cli.progress import ReadingProgress, interruptible, leave_at_once
+from agent.services.images import engine_opener, is_picture
+from agent.services.recall import (
+    NO_TEXT,
+    as_object,
+    citations,
+    describe,
+    hidden_characters_notice,
+    merged,
+    recall,
+    recall_picture,
+    recall_reference,
+    verified,
+)
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM, own_command
 from memory.errors import Damaged, NotFound
@@ -50,9 +63,6 @@ def command(*, arguments: tuple[str, ...], limit: int, page: int, conversation: 
 
     The text goes to standard output; where it comes from and how far to trust it, to standard error.
     """
-    from agent.services.images import is_picture
-    from agent.services.recall import as_object, recall
-
     invocation = current()
     query, *more = arguments
     if all(map(is_picture, arguments)):
@@ -76,9 +86,6 @@ def command(*, arguments: tuple[str, ...], limit: int, page: int, conversation: 
 
 def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> RecallResult:
     """Reads pictures in order. Of several, an unreadable one is reported and the others are read; exit status 1."""
-    from agent.services.images import engine_opener
-    from agent.services.recall import NO_TEXT, merged, recall_picture
-
     open_engine = cache(engine_opener(lambda: invocation.loaded_config.config.models, invocation.environment, _consent))
     results: list[RecallResult] = []
     for file in files:
@@ -106,8 +113,6 @@ def _references(invocation: Invocation, memory: Memory, references: tuple[str, .
 
     Raises Misuse for an argument that is no reference: a query of several words must be quoted.
     """
-    from agent.services.recall import merged, recall_reference
-
     results: list[RecallResult] = []
     for reference in references:
         try:
@@ -138,8 +143,6 @@ def _consent(folder: Path, code: Sequence[str]) -> bool:
 
 def _verified(invocation: Invocation, result: RecallResult) -> RecallResult:
     """The result compared with the workspace's pages. A workspace that cannot be opened is reported."""
-    from agent.services.recall import verified
-
     if not any(hit.id for hit in result.hits) or not invocation.workspace.database.exists():
         return verified(result, None)
     try:
@@ -151,8 +154,6 @@ def _verified(invocation: Invocation, result: RecallResult) -> RecallResult:
 
 
 def _print(result: RecallResult, *, raw: bool) -> None:
-    from agent.services.recall import citations, describe, hidden_characters_notice
-
     if not result.hits:
         output.narrate(f"Nothing is remembered about “{result.query}”.")
         return

@@ -5,7 +5,9 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current, piped_input
+from agent.events import WordsHidden
 from foundation.errors import Misuse
+from foundation.privacy import examine
 from foundation.program import PROGRAM
 
 
@@ -13,9 +15,6 @@ from foundation.program import PROGRAM
 @click.argument("text", required=False)
 def command(text: str | None) -> None:
     """Add TEXT to MEMORY.md as a note; without TEXT, standard input."""
-    from agent.events import WordsHidden
-    from foundation.privacy import examine
-
     invocation = current()
     content = text if text is not None else piped_input()
     if content is None or not content.strip():

@@ -13,6 +13,7 @@ from agent.cli import output
 from agent.cli.group import CliCommand, raw_option
 from agent.cli.invocation import MOST_INPUT, current, message_input
 from foundation.errors import Misuse
+from foundation.files import UnsafePath, read_bytes, resolve_path
 from foundation.program import PROGRAM, own_command
 from memory.search_options import OPTIONS
 
@@ -125,8 +126,6 @@ def _say_vector_trouble(memory: Memory) -> None:
 def _lines(batch: str) -> list[bytes]:
     if batch == "-":
         return message_input().splitlines()
-    from foundation.files import UnsafePath, read_bytes, resolve_path
-
     path = Path(batch)
     try:
         return read_bytes(resolve_path(path), most=MOST_INPUT).splitlines()

@@ -11,6 +11,7 @@ from agent.commands.results import Choice, Choices, Copy, Outcome, Quit, SendMes
 from agent.commands.tables import report_markdown
 from foundation.errors import Misuse
 from foundation.terminal_text import visible
+from foundation.workspace_trust import trust_command
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -72,8 +73,6 @@ async def _status(session: Session, _rest: str) -> Outcome:
 
 
 async def _trust(session: Session, _rest: str) -> Outcome:
-    from foundation.workspace_trust import trust_command
-
     workspace, access = session.workspace, session.memory.access
     command = f"`{trust_command(workspace)}`"
     if workspace.is_read_only:

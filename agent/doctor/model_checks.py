@@ -14,6 +14,7 @@ from foundation.privacy import as_made
 from foundation.program import PROGRAM
 from models.embed.open import open_embedder
 from models.ocr.checkpoints import find_checkpoint
+from models.ocr.deepseek import FETCH
 from models.ocr.open import ENGINES, installed_engine, is_installed
 from models.ocr.tesseract import data_command, find_data, languages_in
 
@@ -50,8 +51,6 @@ def _tesseract(environment: Mapping[str, str]) -> CheckResult:
 
 
 def _deepseek(environment: Mapping[str, str]) -> CheckResult:
-    from models.ocr.deepseek import FETCH
-
     checkpoint = find_checkpoint("", environment)
     if checkpoint is None:
         return CheckResult(

@@ -15,6 +15,7 @@ from agent.cli import output
 from agent.events import SessionEvent
 from agent.headless.commands import is_command, run_command
 from agent.message_queue import MessageQueue, QueuedMessage
+from agent.services import knowledge as knowing
 from agent.services.attachments import attachments_of
 from agent.session import Session
 from context import Attachment
@@ -103,8 +104,6 @@ class HeadlessMessage(NamedTuple):
 
 async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSpan, ...], tuple[Attachment, ...]]:
     """Passages of the added files on the text, for the present model, and pictures to attach."""
-    from agent.services import knowledge as knowing
-
     await session.prepare_model()
     context = await asyncio.to_thread(knowing.retrieve, session, text)
     if notice := knowing.retrieval_notice(context):

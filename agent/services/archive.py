@@ -1,8 +1,10 @@
 """Archiving of a text or a file as pages: kept to the byte, its secrets counted or redacted."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -13,10 +15,12 @@ from foundation.privacy import Cleared, TextSource, as_given, clear, examine
 from foundation.program import PROGRAM
 from memory.archive.json import archived_as_json
 from memory.archive.write.sidecar import file_stem, keep_text
-from memory.memory import Memory
 from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE, mode_named
 from memory.pages.types import ArchiveResult
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.memory import Memory
 
 
 class FileArchiveResult(Struct, frozen=True, kw_only=True):

@@ -1,17 +1,22 @@
 """`archive --older-than`: archives idle conversations, or estimates it, conversation by conversation."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from foundation.privacy import clear
 from foundation.program import PROGRAM
 from memory.archive.lifecycle.overdue import OverdueConversation
-from memory.memory import Memory
 from memory.pages.cost.profiles import profile_named
 from memory.pages.types import ArchiveEstimate
 from memory.records import Entry
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.memory import Memory
 
 
 class AgedConversation(Struct, frozen=True, kw_only=True):

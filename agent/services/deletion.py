@@ -1,15 +1,20 @@
 """Deletion beyond the store: purges the search index and mirrors, and reports copies that are kept."""
 
+from __future__ import annotations
+
 import stat
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from foundation.files import read_bytes, scan
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from memory.errors import MemoryFailure
-from memory.memory import Memory
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.memory import Memory
 
 MAX_COPY_BYTES = 2**24  # a larger copy is not searched
 

@@ -3,10 +3,13 @@
 Collect the traces before the conversation is deleted, and remove them after.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -14,9 +17,11 @@ from foundation.files import UnsafePath, is_file, list_files, list_folders, read
 from foundation.paths import Workspace, draft_name
 from foundation.privacy import clear, joined, json_line
 from memory.errors import MemoryFailure
-from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.memory import Memory
 
 _MIN_MATCH_CHARS = 12  # a shorter message may occur in any file by chance
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from context.epoch import decode_epoch
+from context.pages.in_view import shown_text_of
 from context.pages.recipe import PageRecipe
 from foundation.citations import reference_in
 from foundation.program import own_command
@@ -47,8 +48,6 @@ def _page_error(memory: "Memory", page_id: str) -> NotFound | None:
     """Error for a page in view; None for any other reference."""
     if not page_id.startswith("pg_"):
         return None
-    from context.pages.in_view import shown_text_of
-
     coverage = coverage_of(memory, page_id, shown_text_of(lambda entry: memory.passage(entry).text))
     if coverage is None:
         return None

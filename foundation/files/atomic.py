@@ -1,10 +1,10 @@
 """Atomic file writes: whole or not at all, and never over a concurrent edit."""
 
 import errno
-import fcntl
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -201,24 +201,19 @@ def sync_folder(path: Path) -> None:
         os.close(handle)
 
 
-def sync_handle(handle: int) -> None:
-    """fsync; on macOS F_FULLFSYNC, because there a plain fsync does not reach the platter."""
-    if _FULL_SYNC is None:
+if sys.platform == "darwin":
+    import fcntl
+
+    def sync_handle(handle: int) -> None:
+        """F_FULLFSYNC, because on macOS a plain fsync does not reach the platter."""
+        try:
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+        except OSError:  # a network or FUSE volume without it
+            os.fsync(handle)
+else:
+
+    def sync_handle(handle: int) -> None:
         os.fsync(handle)
-        return
-    try:
-        fcntl.fcntl(handle, _FULL_SYNC)
-    except OSError:  # a network or FUSE volume without it
-        os.fsync(handle)
 
 
-def _full_sync_command() -> int | None:
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    return getattr(fcntl, "F_FULLFSYNC", None)
-
-
-_FULL_SYNC = _full_sync_command()
 _CANNOT_SYNC_FOLDERS = {errno.EINVAL, errno.EOPNOTSUPP}  # some network and FUSE filesystems

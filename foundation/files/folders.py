@@ -4,6 +4,7 @@ Each file operation acts on a name below an open folder. A link that appears in 
 operation, is refused instead of followed. Windows has no such descriptors: there each component is checked.
 """
 
+import ctypes
 import os
 import sys
 from collections.abc import Callable, Generator
@@ -136,7 +137,6 @@ def system_opener() -> Opener | None:
 
 def _openat2() -> Opener | None:
     """openat2, which Python does not offer; None where the kernel or a sandbox has none."""
-    import ctypes
 
     class How(ctypes.Structure):
         _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))

@@ -19,6 +19,7 @@ from foundation.install_hints import install_extra
 from foundation.trust import Trust
 from memory.errors import NotAPage, NotFound
 from memory.pages.read.exact import ENGINE, PageReading, read_exact
+from memory.pages.read.nearest.reader import read_nearest
 from memory.pages.read.ocr.pages import OcrPageText, OnLine, read_by_ocr, verify_by_ocr
 from memory.pages.read.readable import HeaderlessPage, refuse_for_people
 from memory.pages.render.png import decode_grey
@@ -159,8 +160,6 @@ def _by_cells(data: bytes) -> OcrPageText:
 
 
 def _by_nearest(data: bytes) -> OcrPageText:
-    from memory.pages.read.nearest.reader import read_nearest  # a page that is whole never needs it
-
     return _page_text(read_nearest(data), NEAREST)
 
 

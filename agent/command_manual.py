@@ -1,4 +1,7 @@
-"""The commands as a Markdown page, from their own help: `python -m agent.reference > docs/commands.md`."""
+"""Generates the command manual, docs/commands.md, from the help of the commands and settings.
+
+python -m agent.command_manual > docs/commands.md
+"""
 
 from collections.abc import Iterator
 
@@ -12,16 +15,16 @@ from agent.config.settings import all_settings
 SHARED = frozenset({"workspace", "model", "json", "help"})
 
 
-def page() -> str:
-    """The whole page."""
-    return "\n".join([*_opening(), *_command_line(), *_slash_commands(), *_settings()]).rstrip() + "\n"
+def manual() -> str:
+    """The manual as Markdown."""
+    return "\n".join([*_introduction(), *_command_line(), *_slash_commands(), *_settings()]).rstrip() + "\n"
 
 
-def _opening() -> list[str]:
+def _introduction() -> list[str]:
     return [
         "# Commands and settings",
         "",
-        "Written by `python -m agent.reference` from the program's own help.",
+        "Written by `python -m agent.command_manual` from the program's own help.",
         "",
         "`--workspace DIR`, `--model SPEC`, `--trust` and `--json` may stand before or after any command; `search` has "
         "a `--trust LEVEL` of its own, so the other stands before it: `palimpsest --trust search …`. Data goes to "
@@ -35,20 +38,20 @@ def _command_line() -> Iterator[str]:
     yield "## On the command line"
     yield ""
     context = click.Context(palimpsest, info_name="palimpsest")
-    yield from _described(palimpsest, "palimpsest", context)
+    yield from _command_section(palimpsest, "palimpsest", context)
     for name in COMMANDS:
         command = palimpsest.get_command(context, name)
         if command is not None:
-            yield from _described(command, f"palimpsest {name}", context)
+            yield from _command_section(command, f"palimpsest {name}", context)
 
 
-def _described(command: click.Command, path: str, parent: click.Context) -> Iterator[str]:
+def _command_section(command: click.Command, path: str, parent: click.Context) -> Iterator[str]:
     context = click.Context(command, parent=parent, info_name=path.rsplit(" ", 1)[-1])
     arguments = " ".join(param.make_metavar(context) for param in command.params if isinstance(param, click.Argument))
-    branches = isinstance(command, click.Group) and not isinstance(command, LazyGroup)
-    yield f"### `{path}{' ' + arguments if arguments else ''}{' COMMAND' if branches else ''}`"
+    is_group = isinstance(command, click.Group) and not isinstance(command, LazyGroup)
+    yield f"### `{path}{' ' + arguments if arguments else ''}{' COMMAND' if is_group else ''}`"
     yield ""
-    yield _flowing(command.help or "")
+    yield _unwrap(command.help or "")
     yield ""
     options = [param for param in command.params if isinstance(param, click.Option) and not _is_shared(param)]
     for option in options:
@@ -57,9 +60,9 @@ def _described(command: click.Command, path: str, parent: click.Context) -> Iter
         yield f"- `{names}{value}` {option.help or ''}"
     if options:
         yield ""
-    if branches and isinstance(command, click.Group):
-        for name, below in command.commands.items():
-            yield from _described(below, f"{path} {name}", context)
+    if is_group and isinstance(command, click.Group):
+        for name, subcommand in command.commands.items():
+            yield from _command_section(subcommand, f"{path} {name}", context)
 
 
 def _slash_commands() -> Iterator[str]:
@@ -67,12 +70,12 @@ def _slash_commands() -> Iterator[str]:
     yield ""
     yield 'The same work without a screen: `palimpsest -p "/recall boiler"`.'
     yield ""
-    yield "| command | what it does | also |"
+    yield "| command | what it does | aliases |"
     yield "|---|---|---|"
     for command in registry.all():
-        also = ", ".join(f"`/{alias}`" for alias in command.aliases)
-        shown = command.signature.replace("|", "\\|")
-        yield f"| `{shown}` | {command.summary} | {also} |"
+        aliases = ", ".join(f"`/{alias}`" for alias in command.aliases)
+        usage = command.signature.replace("|", "\\|")
+        yield f"| `{usage}` | {command.summary} | {aliases} |"
     yield ""
 
 
@@ -97,11 +100,11 @@ def _is_shared(option: click.Option) -> bool:
     return option.name in SHARED or (option.name == "trust" and option.is_flag)  # `search --trust LEVEL` is another
 
 
-def _flowing(text: str) -> str:
-    """Help's paragraphs, each on one line."""
+def _unwrap(text: str) -> str:
+    """The help text with each paragraph on one line."""
     paragraphs = text.strip().split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 if __name__ == "__main__":
-    click.echo(page(), nl=False)
+    click.echo(manual(), nl=False)
