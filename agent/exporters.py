@@ -57,7 +57,7 @@ def entries_of(
             written[entry.seq] = parent
             continue
         written[entry.seq] = entry.id
-        text = memory.vault.standing_text(entry)
+        text = memory.vault.readable_text(entry)
         if on_trouble is not None:
             for trouble in text.troubles:
                 on_trouble(trouble)

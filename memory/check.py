@@ -57,12 +57,12 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += memory.vault.check()
         problems += [one.problem for one in MirrorRecovery(workspace.conversations, memory.cold).missing()]
         problems += [one.problem for one in forged_files(workspace)]
-        return CheckReport(problems=_each_once(problems), pages=len(memory.vault.pages()))
+        return CheckReport(problems=_without_duplicates(problems), pages=len(memory.vault.pages()))
     except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):
             raise
         found = problems or [IntegrityProblem("file", workspace.database.name, error.message)]
-        return CheckReport(problems=_each_once(found), pages=0)
+        return CheckReport(problems=_without_duplicates(found), pages=0)
     finally:
         memory.close()
 
@@ -72,72 +72,72 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
     settings = settings or ArchiveSettings()
     before = check(workspace, settings)
     mended, lost = list[str](), list[str]()
-    damages = Quarantine(workspace.damaged, now)
+    quarantine = Quarantine(workspace.damaged, now)
     if any(one.what == "file" for one in before.problems):
-        found = salvage_store(workspace.database, damages.folder)
+        found = salvage_store(workspace.database, quarantine.folder)
         broken = f": some of {', '.join(found.broken)}" if found.broken else ""
         if not found.rows or found.broken:
             lost.append(f"Rows of the database that could not be read{broken}.")
         mended.append(f"The database: {found.rows:,} rows put into a new one.")
     memory = Memory.open(workspace, settings=settings)
     try:
-        mended += _without_forged_names(memory, damages)
-        mended += [put_aside(one, damages) for one in forged_files(workspace)]
+        mended += _without_forged_names(memory, quarantine)
+        mended += [quarantine_file(one, quarantine) for one in forged_files(workspace)]
         memory.recover()
         mirrors = MirrorRecovery(workspace.conversations, memory.cold)
-        done = repair(
+        result = repair(
             memory.cold,
             memory.vault.storage,
-            damages,
+            quarantine,
             now,
             kept_texts=workspace.kept_texts,
             parity=settings.parity,
-            elsewhere=mirrors.text,
+            find_text=mirrors.text,
             release=memory.vault.release,
         )
-        mended += done.mended
-        lost += done.lost
+        mended += result.mended
+        lost += result.lost
         for one in mirrors.missing():
-            damages.keep_database(memory.cold)
-            mirrors.bring_back([one])
-            _tell_brought_back(one, mended, lost)
+            quarantine.copy_database(memory.cold)
+            mirrors.restore([one])
+            _report_restored(one, mended, lost)
         left = [one.problem for one in mirrors.missing()]
         pages = len(memory.vault.pages())
     finally:
         memory.close()
     return CheckReport(
-        problems=_each_once([*done.problems, *left]),
+        problems=_without_duplicates([*result.problems, *left]),
         pages=pages,
         mended=tuple(mended),
         lost=tuple(lost),
-        kept_at=damages.place,
+        kept_at=quarantine.place,
     )
 
 
-def _without_forged_names(memory: Memory, damages: Quarantine) -> list[str]:
+def _without_forged_names(memory: Memory, quarantine: Quarantine) -> list[str]:
     """Deletes rows with forged names; a copy of the database is kept first."""
-    found = memory.cold.read(lambda db: list(forged(db)))
-    if not found:
+    forged_names = memory.cold.read(lambda db: list(forged(db)))
+    if not forged_names:
         return []
-    damages.keep_database(memory.cold)
+    quarantine.copy_database(memory.cold)
     memory.cold.write(remove_forged)
-    return [f"{one.sentence} The row was taken out." for one in found]
+    return [f"{name.sentence} The row was taken out." for name in forged_names]
 
 
-def _tell_brought_back(one: MissingTurns, mended: list[str], lost: list[str]) -> None:
-    where = one.problem.where
+def _report_restored(turns: MissingTurns, mended: list[str], lost: list[str]) -> None:
+    where = turns.problem.where
     how = "their times are right to the minute, and whose part a name took may be guessed"
-    mended.append(f"{where}: {one.problem.message} They are again, from there; {how}.")
-    for turn in one.turns:
+    mended.append(f"{where}: {turns.problem.message} They are again, from there; {how}.")
+    for turn in turns.turns:
         if not turn.whole:
             lost.append(f"Entry {turn.id}: {where} has only a part of this tool's output.")
 
 
-def _each_once(problems: Iterable[IntegrityProblem]) -> tuple[IntegrityProblem, ...]:
+def _without_duplicates(problems: Iterable[IntegrityProblem]) -> tuple[IntegrityProblem, ...]:
     """Each location once, however many checks found it damaged."""
     named: dict[tuple[str, str], IntegrityProblem] = {}
-    for one in problems:
-        named.setdefault((one.what, one.where), one)
+    for problem in problems:
+        named.setdefault((problem.what, problem.where), problem)
     return tuple(named.values())
 
 
@@ -161,9 +161,9 @@ def forged_files(workspace: Workspace) -> list[ForgedFile]:
     return [*_drafts(workspace), *_mirrors(workspace)]
 
 
-def put_aside(one: ForgedFile, damages: Quarantine) -> str:
+def quarantine_file(one: ForgedFile, quarantine: Quarantine) -> str:
     """Moves the file into the repair's quarantine; gives a sentence about it."""
-    kept = damages.put_aside(one.path)
+    kept = quarantine.move_in(one.path)
     return f"{one.problem.where}: {one.problem.message} It was moved to {kept.parent.name}/{kept.name}."
 
 

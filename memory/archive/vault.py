@@ -19,7 +19,7 @@ from foundation.privacy import Cleared, clear
 from memory.archive.lifecycle.overdue import Overdue
 from memory.archive.packs.pack_cache import CachedStorage
 from memory.archive.packs.reader import PageReader
-from memory.archive.packs.storage import AT_REST, PAGES_A_FRAME, LocalStorage, Storage
+from memory.archive.packs.storage import MIN_REPACK_AGE, PAGES_A_FRAME, LocalStorage, Storage
 from memory.archive.packs.unknown_packs import index_lost, unknown_packs
 from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
@@ -174,11 +174,11 @@ class Vault:
         """Damage found since the last call: a sentence per page, each reported once."""
         return self._texts.troubles()
 
-    def standing_text(self, entry: Entry) -> "RestoredText":
+    def readable_text(self, entry: Entry) -> "RestoredText":
         """The readable part of the entry's text, with marks for lost pages. Raises only StorageUnreachable."""
-        from memory.archive.repair.entries import standing_text
+        from memory.archive.repair.entries import readable_text
 
-        return standing_text(self, self._cold, entry)
+        return readable_text(self, self._cold, entry)
 
     def knows(self, page_id: str) -> bool:
         """Whether this workspace has a page of that id."""
@@ -247,11 +247,11 @@ class Vault:
 
     def check(self) -> list[IntegrityProblem]:
         """Reads every pack and page, and compares them with the index. About a second for a thousand pages."""
-        from memory.archive.repair.check import inspect_all
+        from memory.archive.repair.check import check_archive
 
         if isinstance(self.storage, CachedStorage):
             self.storage.empty_cache()
-        return inspect_all(self._cold, self.storage)
+        return check_archive(self._cold, self.storage)
 
     def index_lost(self) -> str:
         """A warning where there are packs, and the store has rows of none of them; "" otherwise."""
@@ -290,7 +290,7 @@ class Vault:
 
     def fills_a_frame(self) -> bool:
         """Whether enough pages are at rest to repack them. Quick; loads nothing."""
-        before = to_ms(self._clock.now() - AT_REST)
+        before = to_ms(self._clock.now() - MIN_REPACK_AGE)
         return self._cold.read(lambda db: page_rows.warm_pages(db, before)) >= PAGES_A_FRAME
 
     @property

@@ -44,7 +44,7 @@ class BlankedResults(Struct, frozen=True):
     refs: frozenset[str] = frozenset()
 
 
-def refs_of(db: apsw.Connection, conversation: int) -> frozenset[str]:
+def references_to(db: apsw.Connection, conversation: int) -> frozenset[str]:
     """References that cite the conversation: of its entries, and of the archives and pages made of it."""
     own = [id_ for (id_,) in each(db, "SELECT id FROM entries WHERE conversation = ?", (conversation,))]
     return both_forms([*own, *archives_of(db, conversation), *pages_of(db, conversation)])
@@ -55,7 +55,7 @@ def both_forms(ids: Iterable[str]) -> frozenset[str]:
     return frozenset(form for id_ in ids for form in (id_, reference(id_)))
 
 
-def results_beside(db: apsw.Connection, conversation: int) -> list[StoredToolResult]:
+def results_of_others(db: apsw.Connection, conversation: int) -> list[StoredToolResult]:
     """Results of memory tools in all other conversations."""
     sql = f"""SELECT e.seq, e.id, e.body, e.packed, e.chars, e.meta FROM entries e
               WHERE {_WHERE} AND e.conversation <> ?"""
@@ -81,8 +81,8 @@ def blank_results(
     """Blanks the conversation's passages in stored results; updates their terms, hashes, seals and mirrors.
 
     `pages` are further pages that held its text. Call it before the conversation's own rows are deleted."""
-    found = holding(results_beside(db, conversation), refs_of(db, conversation) | pages)
-    gone = refs_of(db, conversation) | pages | both_forms(one.id for one in found)
+    found = holding(results_of_others(db, conversation), references_to(db, conversation) | pages)
+    gone = references_to(db, conversation) | pages | both_forms(one.id for one in found)
     for one in found:
         _blank(db, one.seq, gone, analyse)
     return BlankedResults(tuple(one.seq for one in found), both_forms(one.id for one in found) | pages)

@@ -12,7 +12,14 @@ from msgspec import Struct
 
 from memory.archive.rows import pages as page_rows
 from memory.cold import ColdStore
-from memory.cold.recalled_results import StoredToolResult, both_forms, holding, refs_in, refs_of, results_beside
+from memory.cold.recalled_results import (
+    StoredToolResult,
+    both_forms,
+    holding,
+    references_to,
+    refs_in,
+    results_of_others,
+)
 from memory.cold.sql import batches, each, marks, run
 from memory.errors import MemoryFailure
 from memory.records import Entry
@@ -37,7 +44,9 @@ class ArchivedResults:
 
     def restore_quoting(self, conversation: int) -> ArchivedResultPages:
         """Restores the results that quote the conversation. To be called before its rows are deleted."""
-        results, refs = self._cold.read(lambda db: (results_beside(db, conversation), refs_of(db, conversation)))
+        results, refs = self._cold.read(
+            lambda db: (results_of_others(db, conversation), references_to(db, conversation))
+        )
         archived = [result for result in results if result.refs is None]
         if not (archived and refs):
             return ArchivedResultPages()

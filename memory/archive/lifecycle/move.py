@@ -90,6 +90,6 @@ class PageMover:
         old = sorted({page.pack for page in rows})
         empty = pages.empty_packs(db, old)
         pages.delete_packs(db, empty)
-        pack_gc.let_leave(db, empty)
+        pack_gc.mark_as_garbage(db, empty)
         seal(db, self._storage, [row.name, *old])
         return empty

@@ -82,6 +82,6 @@ class PageReleaser:
         archive_rows.drop_empty(db)
         packs = page_rows.empty_packs(db, sorted(touched))
         page_rows.delete_packs(db, packs)
-        pack_gc.let_leave(db, packs)
+        pack_gc.mark_as_garbage(db, packs)
         seal(db, self._storage, [*sorted(held), ""])
         return sorted(rows), packs, sorted(touched - set(packs))

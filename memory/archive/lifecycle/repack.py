@@ -15,7 +15,7 @@ from foundation.clock import Clock, to_ms
 from foundation.files import FileLock, LockTimeout
 from memory.archive.lifecycle.move import PageMover
 from memory.archive.packs.pack import COLD
-from memory.archive.packs.storage import AT_REST, PAGES_A_FRAME
+from memory.archive.packs.storage import MIN_REPACK_AGE, PAGES_A_FRAME
 from memory.archive.rows import pages as page_rows
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
@@ -47,7 +47,7 @@ class Repacker:
         self._clock = clock
         self._mover = mover
 
-    def due(self, rest: timedelta = AT_REST) -> int:
+    def due(self, rest: timedelta = MIN_REPACK_AGE) -> int:
         """Number of pages at rest in warm packs."""
         before = to_ms(self._clock.now() - rest)
         return self._cold.read(lambda db: page_rows.warm_pages(db, before))
@@ -55,7 +55,7 @@ class Repacker:
     def run(
         self,
         *,
-        rest: timedelta = AT_REST,
+        rest: timedelta = MIN_REPACK_AGE,
         least: int = PAGES_A_FRAME,
         seconds: float | None = None,
         on_page: Callable[[int], None] | None = None,

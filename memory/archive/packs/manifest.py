@@ -244,7 +244,7 @@ def workspace_of(storage: Storage, names: Sequence[str]) -> str:
     return found
 
 
-def settle_workspace(storage: Storage, keep: Callable[[], None]) -> str:
+def restore_workspace_id(storage: Storage, keep: Callable[[], None]) -> str:
     """Restores a lost or damaged workspace id: the one that most manifests have. Gives what was done, as sentences.
 
     `keep` copies a damaged id file to quarantine before it is rewritten.

@@ -13,7 +13,7 @@ from foundation.program import PROGRAM
 from memory.errors import Damaged
 from memory.names import vetted
 
-AT_REST = timedelta(days=1)
+MIN_REPACK_AGE = timedelta(days=1)
 """Minimum age of pages to repack: recent pages are the likeliest to be recalled, deleted or archived again."""
 
 PAGES_A_FRAME = 64

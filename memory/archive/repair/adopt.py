@@ -19,11 +19,11 @@ from memory.archive.packs.storage import Storage
 from memory.archive.repair.deleted import DeletedConversations
 from memory.archive.repair.diff import Fields, Key
 from memory.archive.repair.from_pixels import PixelPage, facts_of_pixels, pieces_of, pixel_page
-from memory.archive.repair.packs import LARGEST_PACK, RepairLog, redrawn
+from memory.archive.repair.packs import LARGEST_PACK, RepairLog, redraw_page
 from memory.archive.repair.quarantine import Quarantine
-from memory.archive.repair.reconcile import ManifestFacts, body_is, one_home, to_put
-from memory.archive.repair.restore import put_facts
-from memory.archive.repair.salvage import SalvagedPage, saved_pages
+from memory.archive.repair.reconcile import ManifestFacts, body_matches, missing_facts, resolve_double_storage
+from memory.archive.repair.restore import write_facts
+from memory.archive.repair.salvage import SalvagedPage, salvaged_pages
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import PackRow
@@ -44,21 +44,21 @@ class PackAdopter:
         self,
         cold: ColdStore,
         storage: Storage,
-        damages: Quarantine,
-        told: RepairLog,
+        quarantine: Quarantine,
+        log: RepairLog,
         *,
         now: datetime,
         kept_texts: Path | None,
-        gone: DeletedConversations,
+        deleted: DeletedConversations,
     ) -> None:
-        self._gone = gone
-        self._erased: list[str] = []  # packs that hold what was deleted: they go without a copy
+        self._deleted = deleted
+        self._packs_to_delete: list[str] = []  # packs that hold what was deleted: they go without a copy
         self._kept_texts = kept_texts
-        self._aside: list[str] = []  # packs that go when what they hold is in its place
+        self._packs_to_quarantine: list[str] = []  # packs that go when what they hold is in its place
         self._cold = cold
         self._storage = storage
-        self._damages = damages
-        self._told = told
+        self._quarantine = quarantine
+        self._log = log
         self._now = now
         self._pages: list[PixelPage] = []  # of all packs that are to be brought in
         self._rows: dict[str, PackRow] = {}
@@ -66,102 +66,108 @@ class PackAdopter:
     def adopt(self, names: Sequence[str], sealed: ManifestFacts) -> None:
         """Deletes or indexes these packs; `sealed` are the facts of those that have a manifest."""
         for name in sorted(names, key=lambda name: ("pack", name) not in sealed.facts):
-            self._look_at(name, sealed)
+            self._inspect(name, sealed)
         if self._rows:
-            self._bring_in(sealed)
-        for name in self._aside:
-            self._put_aside(name)
-        for name in self._erased:
-            self._erase(name)
+            self._index_packs(sealed)
+        for name in self._packs_to_quarantine:
+            self._quarantine_pack(name)
+        for name in self._packs_to_delete:
+            self._delete_pack(name)
 
-    def _bring_in(self, sealed: ManifestFacts) -> None:
+    def _index_packs(self, sealed: ManifestFacts) -> None:
         found = self._facts(sealed)
-        self._damages.keep_database(self._cold)
-        put = self._cold.read(lambda db: to_put(db, found, {}))
-        terms = self._terms(put)
+        self._quarantine.copy_database(self._cold)
+        missing = self._cold.read(lambda db: missing_facts(db, found, {}))
+        terms = self._terms(missing)
 
         def transaction(db: apsw.Connection) -> None:
-            put_facts(db, put, terms)
-            one_home(db)
+            write_facts(db, missing, terms)
+            resolve_double_storage(db)
             seal(db, self._storage, [*self._rows, ""])
 
         self._cold.write(transaction)
-        entries = sum(key[0] == "entry" for key in put)
-        self._told.mended.append(
+        entries = sum(key[0] == "entry" for key in missing)
+        self._log.mended.append(
             f"{len(self._rows):,} packs brought into the index: {len(self._pages):,} pages, {entries:,} entries."
         )
 
-    def _look_at(self, name: str, sealed: ManifestFacts) -> None:
+    def _inspect(self, name: str, sealed: ManifestFacts) -> None:
         if name in sealed.foreign:
-            self._told.lost.append(f"Pack {name} is of another workspace: it was left as it is.")
+            self._log.lost.append(f"Pack {name} is of another workspace: it was left as it is.")
             return
         body = self._body(name, sealed)
-        sound = self._living(name, list(saved_pages(body)) if body else [], sealed)
-        if not sound and name in self._erased:
-            self._told.mended.append(f"Pack {name}: what it held was deleted; now it is gone.")
+        sound = self._without_deleted(name, list(salvaged_pages(body)) if body else [], sealed)
+        if not sound and name in self._packs_to_delete:
+            self._log.mended.append(f"Pack {name}: what it held was deleted; now it is gone.")
             return
-        if sound and self._cold.read(lambda db: all(_stands(db, self._storage, name, one, sealed) for one in sound)):
-            if name not in self._erased:
-                self._aside.append(name)
-            self._told.mended.append(f"Pack {name}: all its text stands elsewhere; it was put aside.")
+        if sound and self._cold.read(
+            lambda db: all(_is_stored_elsewhere(db, self._storage, name, saved_page, sealed) for saved_page in sound)
+        ):
+            if name not in self._packs_to_delete:
+                self._packs_to_quarantine.append(name)
+            self._log.mended.append(f"Pack {name}: all its text stands elsewhere; it was put aside.")
             return
-        drawn = self._drawn_anew(name, sound, sealed)
-        saved = [one for one in [*sound, *drawn] if not self._is_taken(name, one)]
+        drawn = self._redraw(name, sound, sealed)
+        saved = [saved_page for saved_page in [*sound, *drawn] if not self._has_conflicting_id(name, saved_page)]
         if not saved:
-            self._told.lost.append(f"Pack {name}: no page in it can be brought into the index.")
+            self._log.lost.append(f"Pack {name}: no page in it can be brought into the index.")
             return
-        if {(one.page.page_id, one.page.text) for one in saved} <= {(page.id, page.text) for page in self._pages}:
-            if name not in self._erased:
-                self._aside.append(name)  # another repair was cut short after it had written this pack
+        if {(saved_page.page.page_id, saved_page.page.text) for saved_page in saved} <= {
+            (page.id, page.text) for page in self._pages
+        }:
+            if name not in self._packs_to_delete:
+                self._packs_to_quarantine.append(name)  # another repair was cut short after it had written this pack
             return
-        places = None if drawn or name in self._erased else self._places(name, saved)
-        if places is None:
-            if name not in self._erased:
-                self._aside.append(name)
-            name, places = self._written_anew(name, saved, sealed)
+        positions = None if drawn or name in self._packs_to_delete else self._positions(name, saved)
+        if positions is None:
+            if name not in self._packs_to_delete:
+                self._packs_to_quarantine.append(name)
+            name, positions = self._rewrite(name, saved, sealed)
         self._rows[name] = self._rows.get(name) or _row(name, self._storage, self._now)
-        self._pages += [pixel_page(one, name, places[one.page.page_id]) for one in saved]
+        self._pages += [pixel_page(saved_page, name, positions[saved_page.page.page_id]) for saved_page in saved]
 
-    def _living(self, name: str, sound: list[SalvagedPage], sealed: ManifestFacts) -> list[SalvagedPage]:
+    def _without_deleted(self, name: str, sound: list[SalvagedPage], sealed: ManifestFacts) -> list[SalvagedPage]:
         """Without pages of deleted conversations: those that no manifest mentions any more."""
-        living = [
-            one
-            for one in sound
-            if one.page.page_id not in self._gone.pages or ("page", one.page.page_id) in sealed.facts
+        remaining = [
+            salvaged
+            for salvaged in sound
+            if salvaged.page.page_id not in self._deleted.pages or ("page", salvaged.page.page_id) in sealed.facts
         ]
-        if len(living) < len(sound):
-            self._erased.append(name)
-        return living
+        if len(remaining) < len(sound):
+            self._packs_to_delete.append(name)
+        return remaining
 
-    def _erase(self, name: str) -> None:
-        for one in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
-            self._storage.delete(one)
+    def _delete_pack(self, name: str) -> None:
+        for file in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
+            self._storage.delete(file)
 
-    def _drawn_anew(self, name: str, sound: Sequence[SalvagedPage], sealed: ManifestFacts) -> list[SalvagedPage]:
+    def _redraw(self, name: str, sound: Sequence[SalvagedPage], sealed: ManifestFacts) -> list[SalvagedPage]:
         """Pages that the manifest mentions and the pack has lost, redrawn from stored text."""
-        have = {one.page.page_id for one in sound}
-        mine = [fields for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name]
-        found: list[SalvagedPage] = []
-        for fields in sorted(mine, key=lambda fields: fields["number"]):
+        have = {other.page.page_id for other in sound}
+        pack_pages = [fields for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name]
+        redrawn: list[SalvagedPage] = []
+        for fields in sorted(pack_pages, key=lambda fields: fields["number"]):
             if fields["id"] in have:
                 continue
             archive = fields["archive"]
             label = sealed.facts.get(("archive", str(archive)), {}).get("label", "")
-            before = (one for key, one in sealed.facts.items() if key[0] == "page" and one["archive"] == archive)
-            start = sum(one["chars"] for one in before if one["number"] < fields["number"])
-            told = PageImage(fields["id"], fields["number"], fields["mode"], fields["chars"], fields["sha256"], b"")
-            if (picture := redrawn(self._kept_texts, label, start, told, fields["cell"])) is not None:
-                found.append(SalvagedPage(picture.png, read_picture(picture.png, engine="cells")))
-        if found:
-            self._told.mended.append(f"Pack {name}: {len(found):,} pages drawn again from text that is kept.")
-        return found
+            archive_pages = (
+                other for key, other in sealed.facts.items() if key[0] == "page" and other["archive"] == archive
+            )
+            start = sum(other["chars"] for other in archive_pages if other["number"] < fields["number"])
+            image = PageImage(fields["id"], fields["number"], fields["mode"], fields["chars"], fields["sha256"], b"")
+            if (picture := redraw_page(self._kept_texts, label, start, image, fields["cell"])) is not None:
+                redrawn.append(SalvagedPage(picture.png, read_picture(picture.png, engine="cells")))
+        if redrawn:
+            self._log.mended.append(f"Pack {name}: {len(redrawn):,} pages drawn again from text that is kept.")
+        return redrawn
 
-    def _is_taken(self, name: str, saved: SalvagedPage) -> bool:
+    def _has_conflicting_id(self, name: str, saved: SalvagedPage) -> bool:
         """Whether another page has this page's id: then one of the two is forged, and this one counts as foreign."""
         page, sql = saved.page.page_id, "SELECT 1 FROM pages WHERE id = ? AND sha256 <> ?"
-        taken = any(one.id == page and one.text != saved.page.text for one in self._pages)
-        if taken or self._cold.read(lambda db: first(db, sql, (page, text_digest(saved.page.text)))) is not None:
-            self._told.lost.append(f"Pack {name}: another page has the id {page} already; this one was left out.")
+        conflicts = any(other.id == page and other.text != saved.page.text for other in self._pages)
+        if conflicts or self._cold.read(lambda db: first(db, sql, (page, text_digest(saved.page.text)))) is not None:
+            self._log.lost.append(f"Pack {name}: another page has the id {page} already; this one was left out.")
             return True
         return False
 
@@ -175,111 +181,111 @@ class PackAdopter:
         whole = recover_pack(self._storage, name, bytes.fromhex(fact["sha256"]), fact["size"])
         if whole is None:
             return body
-        self._damages.keep_file(self._storage, name)
+        self._quarantine.copy_file(self._storage, name)
         self._storage.write(name, whole)
-        self._told.mended.append(f"Pack {name}: mended by its parity, to the last bit.")
+        self._log.mended.append(f"Pack {name}: mended by its parity, to the last bit.")
         return whole
 
-    def _places(self, name: str, saved: Sequence[SalvagedPage]) -> dict[str, int] | None:
+    def _positions(self, name: str, saved: Sequence[SalvagedPage]) -> dict[str, int] | None:
         """Position of each page by the pack's own list; None where the list is damaged, or of other pages."""
         try:
-            leaves = Pack(self._storage, name).pages
+            pages = Pack(self._storage, name).pages
         except MemoryFailure:
             return None
-        places = {leaf.id: at for at, leaf in enumerate(leaves)}
-        return places if places.keys() == {one.page.page_id for one in saved} else None
+        positions = {page.id: position for position, page in enumerate(pages)}
+        return positions if positions.keys() == {salvaged.page.page_id for salvaged in saved} else None
 
-    def _written_anew(
-        self, name: str, saved: Sequence[SalvagedPage], sealed: ManifestFacts
-    ) -> tuple[str, dict[str, int]]:
+    def _rewrite(self, name: str, saved: Sequence[SalvagedPage], sealed: ManifestFacts) -> tuple[str, dict[str, int]]:
         """A new pack of the sound pages; the damaged one is copied to quarantine and deleted."""
-        pictures = [_picture(one) for one in saved]
+        pictures = [_picture(salvaged) for salvaged in saved]
         written = write_pack(self._storage, new_pack_name(), pictures)
-        told = {key[1] for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name}
-        for page in sorted(told - {picture.id for picture in pictures}):
-            self._told.lost.append(f"Page {page} of pack {name} is lost: its pixels cannot be read.")
-        self._told.mended.append(f"Pack {name}: {len(pictures):,} sound pages put into the new pack {written.name}.")
+        listed = {key[1] for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name}
+        for page in sorted(listed - {picture.id for picture in pictures}):
+            self._log.lost.append(f"Page {page} of pack {name} is lost: its pixels cannot be read.")
+        self._log.mended.append(f"Pack {name}: {len(pictures):,} sound pages put into the new pack {written.name}.")
         self._rows[written.name] = PackRow(written.name, written.size, written.sha256, to_ms(self._now))
-        return written.name, {picture.id: at for at, picture in enumerate(pictures)}
+        return written.name, {picture.id: position for position, picture in enumerate(pictures)}
 
-    def _put_aside(self, name: str) -> None:
+    def _quarantine_pack(self, name: str) -> None:
         """Moves the pack and the files beside it to quarantine."""
-        for one in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
-            if one in self._storage.names():
-                self._damages.keep_file(self._storage, one)
-                self._storage.delete(one)
+        for file in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
+            if file in self._storage.names():
+                self._quarantine.copy_file(self._storage, file)
+                self._storage.delete(file)
 
     def _facts(self, sealed: ManifestFacts) -> dict[Key, Fields]:
         """Facts of the adopted packs: from the manifest where it mentions the page, else from pixels."""
         pages = {page.id: page for page in self._pages}
-        told = {key[1] for key in sealed.facts if key[0] == "page" and key[1] in pages}
+        listed = {key[1] for key in sealed.facts if key[0] == "page" and key[1] in pages}
         known = self._cold.read(lambda db: set(page_rows.pages_by_id(db, pages)))
-        found = facts_of_pixels([page for page in self._pages if page.id not in told | known], self._now)
+        facts = facts_of_pixels([page for page in self._pages if page.id not in listed | known], self._now)
         for key, fields in sealed.facts.items():
-            if key[0] == "page" and key[1] in told:
+            if key[0] == "page" and key[1] in listed:
                 page = pages[key[1]]
-                found[key] = fields | {"pack": page.pack, "position": page.position}
+                facts[key] = fields | {"pack": page.pack, "position": page.position}
             elif (
-                (key[0] in ("held", "passage") and fields["page"] in told)
-                or (key[0] == "entry" and any(span[2] in told for span in fields["spans"]))
+                (key[0] in ("held", "passage") and fields["page"] in listed)
+                or (key[0] == "entry" and any(span[2] in listed for span in fields["spans"]))
                 or key[0] in ("archive", "conversation")
             ):
-                found[key] = fields
+                facts[key] = fields
         for name, row in self._rows.items():
-            found["pack", name] = {
+            facts["pack", name] = {
                 "size": row.size,
                 "sha256": row.sha256.hex(),
                 "kind": sealed.facts.get(("pack", name), {}).get("kind", "warm"),
                 "created_ms": sealed.facts.get(("pack", name), {}).get("created_ms", row.created_ms),
             }
-        return self._with_homes(found)
+        return self._without_missing_pages(facts)
 
-    def _with_homes(self, facts: dict[Key, Fields]) -> dict[Key, Fields]:
+    def _without_missing_pages(self, facts: dict[Key, Fields]) -> dict[Key, Fields]:
         """Facts without spans on missing pages. An entry keeps its other spans."""
         found: dict[Key, Fields] = {}
         for key, fields in facts.items():
             if key[0] != "entry":
                 found[key] = fields
                 continue
-            spans = [span for span in fields["spans"] if self._has(facts, span[2])]
+            spans = [span for span in fields["spans"] if self._page_exists(facts, span[2])]
             if len(spans) < len(fields["spans"]):
                 when = iso(from_ms(fields["time_ms"]))
                 how = "a part of its text is" if spans else "it is"
-                self._told.lost.append(f"Entry {fields['id']} of {when}: {how} lost with its page.")
+                self._log.lost.append(f"Entry {fields['id']} of {when}: {how} lost with its page.")
             if spans:
                 found[key] = fields | {"spans": tuple(spans)}
         return found
 
-    def _has(self, facts: dict[Key, Fields], page: str) -> bool:
+    def _page_exists(self, facts: dict[Key, Fields], page: str) -> bool:
         sql = "SELECT 1 FROM pages WHERE id = ?"
         return ("page", page) in facts or self._cold.read(lambda db: first(db, sql, (page,))) is not None
 
-    def _terms(self, put: dict[Key, Fields]) -> dict[int, AnalysedTerms]:
+    def _terms(self, missing: dict[Key, Fields]) -> dict[int, AnalysedTerms]:
         """Terms of each entry whose text can be assembled from these pages."""
         texts = {page.id: page.text for page in self._pages}
-        found: dict[int, AnalysedTerms] = {}
-        for key, fields in put.items():
+        terms: dict[int, AnalysedTerms] = {}
+        for key, fields in missing.items():
             if key[0] == "entry" and all(span[2] in texts for span in fields["spans"]):
                 text = "".join(texts[page][at : at + length] for _, length, page, at in fields["spans"])
-                found[fields["seq"]] = self._cold.analyse(text, fields["speaker"], readable_meta(fields["meta"]))
-        return found
+                terms[fields["seq"]] = self._cold.analyse(text, fields["speaker"], readable_meta(fields["meta"]))
+        return terms
 
 
-def _stands(db: apsw.Connection, storage: Storage, name: str, saved: SalvagedPage, sealed: ManifestFacts) -> bool:
+def _is_stored_elsewhere(
+    db: apsw.Connection, storage: Storage, name: str, saved: SalvagedPage, sealed: ManifestFacts
+) -> bool:
     """Whether all content of the page is stored elsewhere: on a sound page with this text, or in the store."""
     sha256 = text_digest(saved.page.text)
     if any(_is_sound(storage, row) for row in _pages_with(db, sha256) if row.pack != name):
         return True
     page = saved.page.page_id
-    told = [
+    entries = [
         fields
         for key, fields in sealed.facts.items()
         if key[0] == "entry" and any(s[2] == page for s in fields["spans"])
     ]
-    if told:
-        return all(_is_stored(db, fields["id"], bytes.fromhex(fields["sha256"])) for fields in told)
+    if entries:
+        return all(_is_stored(db, fields["id"], bytes.fromhex(fields["sha256"])) for fields in entries)
     pieces = list(pieces_of(pixel_page(saved, "", 0)))
-    return all(piece.head is not None and _stores(db, piece.head.id, piece.text) for piece in pieces)
+    return all(piece.head is not None and _stores_text(db, piece.head.id, piece.text) for piece in pieces)
 
 
 def _pages_with(db: apsw.Connection, sha256: bytes) -> list[PageRow]:
@@ -299,10 +305,10 @@ def _is_sound(storage: Storage, row: PageRow) -> bool:
 
 def _is_stored(db: apsw.Connection, id_: str, sha256: bytes) -> bool:
     sql = "SELECT body, packed, chars FROM entries WHERE id = ? AND sha256 = ? AND body IS NOT NULL"
-    return any(body_is(body, packed, chars, sha256) for body, packed, chars in fetch(db, sql, (id_, sha256)))
+    return any(body_matches(body, packed, chars, sha256) for body, packed, chars in fetch(db, sql, (id_, sha256)))
 
 
-def _stores(db: apsw.Connection, id_: str, piece: str) -> bool:
+def _stores_text(db: apsw.Connection, id_: str, piece: str) -> bool:
     rows = fetch(db, "SELECT body, packed, chars FROM entries WHERE id = ? AND body IS NOT NULL", (id_,))
     return any(piece in unpack(body, packed, chars) for body, packed, chars in rows)
 

@@ -31,7 +31,7 @@ from memory.records import IntegrityProblem
 _AT_ONCE = 2**23  # bytes
 
 
-def inspect_all(cold: ColdStore, storage: Storage) -> list[IntegrityProblem]:
+def check_archive(cold: ColdStore, storage: Storage) -> list[IntegrityProblem]:
     """All problems of the archive. Reads every pack whole: about a second for a thousand pages."""
     names = storage.names()
     packs = cold.read(page_rows.pack_rows)
@@ -47,10 +47,10 @@ def inspect_all(cold: ColdStore, storage: Storage) -> list[IntegrityProblem]:
             *_file(storage, row),
             *_parity(storage, names, row),
             *_Pages(cold, storage, row, sound=not sealed).look(pages or ()),
-            *(one for one in sealed if row.name not in due or parts_of(manifest_name(row.name), names)),
+            *(problem for problem in sealed if row.name not in due or parts_of(manifest_name(row.name), names)),
         ]
     problems += _manifest(storage, names, "", cold.read(lambda db: facts_of(db, "")))
-    problems += _strangers(storage, names, cold.read(_spoken_for))
+    problems += _unknown_packs(storage, names, cold.read(_known_packs))
     return problems
 
 
@@ -126,8 +126,8 @@ class _Pages:
             return
         texts[row.id] = page.text
         side = MODES[row.mode].side if row.mode in MODES else 0
-        said = (row.number, row.chars, row.width, row.height)
-        if said != (page.number, len(page.text), side, side):
+        recorded = (row.number, row.chars, row.width, row.height)
+        if recorded != (page.number, len(page.text), side, side):
             yield IntegrityProblem(
                 "page", row.id, "Its row in the index does not say what stands on it (number, size or mode)."
             )
@@ -154,7 +154,7 @@ def _manifest(
     try:
         parts = read_parts(storage, pack, names)
     except MemoryFailure as error:
-        yield IntegrityProblem("manifest", name, _unnamed(error.message, f"{name} in {storage.place}"))
+        yield IntegrityProblem("manifest", name, _without_name(error.message, f"{name} in {storage.place}"))
         return
     if not parts:
         if known is not None:
@@ -162,25 +162,27 @@ def _manifest(
                 "manifest", name, "The pack has no manifest: it was made by an older version, or is lost."
             )
         return
-    sealed = {key: fields for one in parts for key, fields in facts_by_key(one).items()}
+    sealed = {key: fields for part in parts for key, fields in facts_by_key(part).items()}
     yield from differences(facts_by_key(known) if known else {}, sealed)
 
 
-def _unnamed(message: str, name: str) -> str:
+def _without_name(message: str, name: str) -> str:
     """The sentence without the file's name in front."""
     why = message.removeprefix(f"{name}: ")
     return why[:1].upper() + why[1:] if why != message else message.replace(name, "It", 1)
 
 
-def _spoken_for(db: apsw.Connection) -> frozenset[str]:
+def _known_packs(db: apsw.Connection) -> frozenset[str]:
     """Files that the index knows: its packs, and files to be deleted."""
     packs = [row.name for row in page_rows.pack_rows(db)]
     return frozenset([*packs, *(name for (name,) in each(db, "SELECT name FROM leaving"))])
 
 
-def _strangers(storage: Storage, names: Sequence[str], known: frozenset[str]) -> Iterator[IntegrityProblem]:
+def _unknown_packs(storage: Storage, names: Sequence[str], known: frozenset[str]) -> Iterator[IntegrityProblem]:
     for name in unknown_pack_names(names, known):
-        yield IntegrityProblem("unknown", name, f"{_held(storage, name)} The pack itself stays as it is.")
+        yield IntegrityProblem(
+            "unknown", name, f"{_unknown_pack_content(storage, name)} The pack itself stays as it is."
+        )
     packs = {manifest_name(name).partition(".")[0] for name in [*known, *names] if not name.endswith(".manifest")}
     for name in manifest_names(storage):
         stem = name.partition(".")[0]
@@ -188,7 +190,7 @@ def _strangers(storage: Storage, names: Sequence[str], known: frozenset[str]) ->
             yield IntegrityProblem("manifest", name, "The pack that it tells of is not here.")
 
 
-def _held(storage: Storage, name: str) -> str:
+def _unknown_pack_content(storage: Storage, name: str) -> str:
     """Content of a pack that no row refers to, and its likely cause."""
     try:
         pages = Pack(storage, name).pages

@@ -20,56 +20,62 @@ class DeletedConversations(Struct, frozen=True):
     pages: frozenset[str] = frozenset()
 
 
-def dead(cold: ColdStore, storage: Storage) -> DeletedConversations:
+def deleted_conversations(cold: ColdStore, storage: Storage) -> DeletedConversations:
     """Deletions by the tombstones and the index; a conversation that is in the index again is not among them."""
-    stones = read_tombstones(storage, storage.names())
+    tombstones = read_tombstones(storage, storage.names())
     known = cold.read(deletions.deletions)
     here = cold.read(deletions.tokens)
-    found = [*stones.values(), *(one for one in known if one.finished or one.token not in here)]
-    gone = [one for one in found if one.token not in here]
+    deletions_found = [
+        *tombstones.values(),
+        *(deletion for deletion in known if deletion.finished or deletion.token not in here),
+    ]
+    deleted = [deletion for deletion in deletions_found if deletion.token not in here]
     return DeletedConversations(
-        frozenset(one.token for one in gone), frozenset(page for one in gone for page in one.pages)
+        frozenset(deletion.token for deletion in deleted),
+        frozenset(page for deletion in deleted for page in deletion.pages),
     )
 
 
-def take_over(cold: ColdStore, storage: Storage) -> None:
+def copy_tombstones(cold: ColdStore, storage: Storage) -> None:
     """Copies the tombstones into a rebuilt index."""
-    stones = read_tombstones(storage, storage.names())
-    known = {one.token for one in cold.read(deletions.deletions)}
-    lacking = [
-        Deletion(token=one.token, conversation=0, deleted_ms=one.deleted_ms, pages=one.pages)
-        for one in stones.values()
-        if one.token not in known
+    tombstones = read_tombstones(storage, storage.names())
+    known = {deletion.token for deletion in cold.read(deletions.deletions)}
+    missing = [
+        Deletion(token=deletion.token, conversation=0, deleted_ms=deletion.deleted_ms, pages=deletion.pages)
+        for deletion in tombstones.values()
+        if deletion.token not in known
     ]
-    if lacking:
-        cold.write(lambda db: deletions.put(db, lacking))
+    if missing:
+        cold.write(lambda db: deletions.put(db, missing))
 
 
-def without(facts: dict[Key, Fields], gone: DeletedConversations) -> dict[Key, Fields]:
+def without_deleted(facts: dict[Key, Fields], deleted: DeletedConversations) -> dict[Key, Fields]:
     """The facts without those of deleted conversations. A page with text of a remaining entry stays."""
-    if not gone.tokens:
+    if not deleted.tokens:
         return facts
-    whose = {
+    deleted_seqs = {
         fields["seq"]
         for key, fields in facts.items()
-        if key[0] == "conversation" and deletions.token_of(fields["source"], fields["id"]) in gone.tokens
+        if key[0] == "conversation" and deletions.token_of(fields["source"], fields["id"]) in deleted.tokens
     }
-    living = [fields for key, fields in facts.items() if key[0] == "entry" and fields["conversation"] not in whose]
-    needed = {span[2] for fields in living for span in fields["spans"]}
+    remaining = [
+        fields for key, fields in facts.items() if key[0] == "entry" and fields["conversation"] not in deleted_seqs
+    ]
+    needed = {span[2] for fields in remaining for span in fields["spans"]}
     dropped = {
         key[1]
         for key, fields in facts.items()
-        if key[0] == "page" and key[1] not in needed and (key[1] in gone.pages or _of(facts, fields) in whose)
+        if key[0] == "page" and key[1] not in needed and (key[1] in deleted.pages or _of(facts, fields) in deleted_seqs)
     }
-    empty = {key[1] for key, fields in facts.items() if key[0] == "archive" and fields["conversation"] in whose} - {
-        str(fields["archive"]) for key, fields in facts.items() if key[0] == "page" and key[1] not in dropped
-    }
-    found: dict[Key, Fields] = {}
+    empty = {
+        key[1] for key, fields in facts.items() if key[0] == "archive" and fields["conversation"] in deleted_seqs
+    } - {str(fields["archive"]) for key, fields in facts.items() if key[0] == "page" and key[1] not in dropped}
+    kept: dict[Key, Fields] = {}
     for key, fields in facts.items():
         match key[0]:
-            case "conversation" if fields["seq"] in whose:
+            case "conversation" if fields["seq"] in deleted_seqs:
                 continue
-            case "entry" if fields["conversation"] in whose:
+            case "entry" if fields["conversation"] in deleted_seqs:
                 continue
             case "page" if key[1] in dropped:
                 continue
@@ -79,21 +85,21 @@ def without(facts: dict[Key, Fields], gone: DeletedConversations) -> dict[Key, F
                 continue
             case "archive" if key[1] in empty:
                 continue
-            case "archive" if fields["conversation"] in whose:
-                found[key] = fields | {"conversation": 0}
+            case "archive" if fields["conversation"] in deleted_seqs:
+                kept[key] = fields | {"conversation": 0}
             case _:
-                found[key] = fields
-    return found
+                kept[key] = fields
+    return kept
 
 
-def was_deleted(db: apsw.Connection, conversation: int, sealed: Mapping[Key, Fields]) -> bool:
+def is_deleted_conversation(db: apsw.Connection, conversation: int, sealed: Mapping[Key, Fields]) -> bool:
     """Whether the index has a deletion of this conversation of the manifests: it and its entries are gone, and
     journaled."""
     if first(db, "SELECT 1 FROM conversations WHERE seq = ?", (conversation,)) is not None:
         return False
     mine = [key[1] for key, fields in sealed.items() if key[0] == "entry" and fields["conversation"] == conversation]
-    gone = "SELECT 1 FROM changes WHERE op = 'remove' AND entry = ?"
-    return bool(mine) and all(first(db, gone, (int(seq),)) is not None for seq in mine)
+    deleted = "SELECT 1 FROM changes WHERE op = 'remove' AND entry = ?"
+    return bool(mine) and all(first(db, deleted, (int(seq),)) is not None for seq in mine)
 
 
 def _of(facts: dict[Key, Fields], page: Fields) -> int:

@@ -46,20 +46,22 @@ class RestoredText(Struct, frozen=True):
     exact: bool = True  # to the letter what was stored: its SHA-256 is the index's
 
 
-def standing_text(vault: PageTextSource, cold: ColdStore, entry: Entry) -> RestoredText:
+def readable_text(vault: PageTextSource, cold: ColdStore, entry: Entry) -> RestoredText:
     """The readable part of the entry's text. Raises StorageUnreachable where its pages cannot be fetched now, and
     nothing else."""
-    odd = tuple(f"Entry {entry.id}: its {column} is damaged." for column in entry.damaged if column != "text")
+    damaged_columns = tuple(
+        f"Entry {entry.id}: its {column} is damaged." for column in entry.damaged if column != "text"
+    )
     try:
         passage = vault.entry_text(entry)
     except StorageUnreachable:
         raise
     except MemoryFailure as error:
-        return _parts(vault, cold, entry, odd, error)
+        return _parts(vault, cold, entry, damaged_columns, error)
     if passage.trust is not Trust.EXACT:
         why = tuple(f"Entry {entry.id}: {sentence[0].lower()}{sentence[1:]}" for sentence in passage.told)
         return RestoredText(passage.text, (), why, exact=False)
-    return RestoredText(passage.text, (), odd)
+    return RestoredText(passage.text, (), damaged_columns)
 
 
 def _parts(
@@ -71,18 +73,18 @@ def _parts(
         return RestoredText(f"[lost: {why}]", (entry.id,), (*odd, f"Entry {entry.id}: {error.message}"), exact=False)
     parts, lost = list[str](), list[str]()
     for span in spans:
-        text = _stretch(vault, span)
+        text = _span_text(vault, span)
         if text is None and span.page not in lost:
             lost.append(span.page)
             parts.append(f"[lost: page {span.page} is damaged]")
         parts.append(text or "")
-    told = tuple(f"Entry {entry.id}: what stands of it on page {page} is lost." for page in lost)
-    if not told:  # its pages are there, and one of them is not the one that should be
-        told = (f"Entry {entry.id}: its text is not to the letter; a page is damaged.",)
-    return RestoredText("".join(parts), tuple(lost), (*odd, *told), exact=False)
+    troubles = tuple(f"Entry {entry.id}: what stands of it on page {page} is lost." for page in lost)
+    if not troubles:  # its pages are there, and one of them is not the one that should be
+        troubles = (f"Entry {entry.id}: its text is not to the letter; a page is damaged.",)
+    return RestoredText("".join(parts), tuple(lost), (*odd, *troubles), exact=False)
 
 
-def _stretch(vault: PageTextSource, span: EntrySpan) -> str | None:
+def _span_text(vault: PageTextSource, span: EntrySpan) -> str | None:
     try:
         text = vault.read_page(span.page).text
     except StorageUnreachable:
@@ -92,7 +94,7 @@ def _stretch(vault: PageTextSource, span: EntrySpan) -> str | None:
     return text[span.page_start : span.page_start + span.length]
 
 
-_REMEMBERED = 256  # pages
+_CACHED_PAGES = 256  # pages
 
 
 class EntryTextReader:
@@ -120,7 +122,7 @@ class EntryTextReader:
     def _page(self, id_: str) -> str | None:
         if id_ not in self._pages:
             self._pages[id_] = self._read(id_)
-            if len(self._pages) > _REMEMBERED:
+            if len(self._pages) > _CACHED_PAGES:
                 self._pages.popitem(last=False)
         return self._pages[id_]
 
@@ -145,26 +147,26 @@ _ON_PAGE = (
 _PACKS = "SELECT DISTINCT p.pack FROM spans s JOIN pages p ON p.id = s.page WHERE s.entry = ?"
 
 
-def bring_back(
-    cold: ColdStore, storage: Storage, damages: Quarantine, page: PageRow, elsewhere: FindText
+def restore_entries(
+    cold: ColdStore, storage: Storage, quarantine: Quarantine, page: PageRow, find_text: FindText
 ) -> tuple[list[str], list[tuple[str, int]]]:
-    """Restores entries of a lost page: ids of those restored (from equal text, or from `elsewhere`), and id and time of
+    """Restores entries of a lost page: ids of those restored (from equal text, or from `find_text`), and id and time of
     the others."""
-    brought, lost = list[str](), list[tuple[str, int]]()
+    restored, lost = list[str](), list[tuple[str, int]]()
     for seq, id_, ms, sha256 in cold.read(lambda db: fetch(db, _ON_PAGE, (page.id,))):
-        text = _twin(cold, storage, seq, sha256) or elsewhere(id_, sha256)
+        text = _equal_text(cold, storage, seq, sha256) or find_text(id_, sha256)
         if text is None:
             lost.append((id_, ms))
             continue
-        damages.keep_database(cold)
+        quarantine.copy_database(cold)
         cold.write(lambda db, seq=seq, text=text: _store(db, storage, seq, text))
-        brought.append(id_)
-    if brought and not lost:
-        cold.write(lambda db: _let_page_go(db, storage, page))
-    return brought, lost
+        restored.append(id_)
+    if restored and not lost:
+        cold.write(lambda db: _delete_page(db, storage, page))
+    return restored, lost
 
 
-def _twin(cold: ColdStore, storage: Storage, seq: int, sha256: bytes) -> str | None:
+def _equal_text(cold: ColdStore, storage: Storage, seq: int, sha256: bytes) -> str | None:
     """The text with that hash: from the store, or from sound pages."""
     sql = "SELECT seq, body, packed, chars FROM entries WHERE sha256 = ? AND seq <> ?"
     for twin, body, packed, chars in cold.read(lambda db: fetch(db, sql, (sha256, seq))):
@@ -198,7 +200,7 @@ def _store(db: apsw.Connection, storage: Storage, seq: int, text: str) -> None:
     seal(db, storage, packs)
 
 
-def _let_page_go(db: apsw.Connection, storage: Storage, page: PageRow) -> None:
+def _delete_page(db: apsw.Connection, storage: Storage, page: PageRow) -> None:
     """Deletes the row of a lost page without entries, and its pack with its last page."""
     run(db, "DELETE FROM pages WHERE id = ?", (page.id,))
     if first(db, "SELECT 1 FROM pages WHERE pack = ?", (page.pack,)) is None:

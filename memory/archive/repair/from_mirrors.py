@@ -44,23 +44,25 @@ class MirrorRecovery:
 
     def missing(self) -> list[MissingTurns]:
         """Turns that mirrors have and the store lacks; deleted ones stay deleted."""
-        gone = self._cold.read(_deleted)
-        mirrors = sorted(read_mirrors(self._folder), key=lambda one: not one.escaped)  # who may forge an id comes last
-        found = [
-            (one, self._lost_of(one))
-            for one in mirrors
-            if deletions.token_of(plain(one.source), plain(one.id)) not in gone
+        deleted = self._cold.read(_deleted)
+        mirrors = sorted(
+            read_mirrors(self._folder), key=lambda mirror: not mirror.escaped
+        )  # who may forge an id comes last
+        lost_turns = [
+            (mirror, self._lost_of(mirror))
+            for mirror in mirrors
+            if deletions.token_of(plain(mirror.source), plain(mirror.id)) not in deleted
         ]
-        return [MissingTurns(mirror, turns) for mirror, turns in found if turns]
+        return [MissingTurns(mirror, turns) for mirror, turns in lost_turns if turns]
 
     def text(self, id_: str, sha256: bytes) -> str | None:
         """The exact text of an entry, where a mirror has it."""
         return next((text for text in self._texts.get(id_, ()) if digest(to_bytes(text)) == sha256), None)
 
-    def bring_back(self, missing: Sequence[MissingTurns]) -> None:
+    def restore(self, missing: Sequence[MissingTurns]) -> None:
         """Adds the turns to their conversations, one transaction per mirror. Existing entries stay unchanged."""
-        for one in missing:
-            self._cold.write(lambda db, one=one: self._put(db, one))
+        for turns in missing:
+            self._cold.write(lambda db, turns=turns: self._put(db, turns))
 
     @cached_property
     def _texts(self) -> dict[str, list[str]]:
@@ -99,7 +101,7 @@ class MirrorRecovery:
 
 def _deleted(db: apsw.Connection) -> set[str]:
     """Tokens of conversations that were deleted and not imported again."""
-    return {one.token for one in deletions.deletions(db)} - deletions.tokens(db).keys()
+    return {deletion.token for deletion in deletions.deletions(db)} - deletions.tokens(db).keys()
 
 
 def _is_there(db: apsw.Connection, mirror: Mirror, turn: MirrorTurn) -> bool:

@@ -70,13 +70,13 @@ def facts_of_pixels(pages: Sequence[PixelPage], now: datetime) -> dict[Key, Fiel
 
     Numbers are negative: the rows get new ones. `pages` are in the order of their packs.
     """
-    found: dict[Key, Fields] = {}
+    facts: dict[Key, Fields] = {}
     entry = 0
     for count, run in enumerate(_archives(pages), 1):
         seq, began = -count, 0
         for made in _entries(run, seq, now, entry):
             began = min(began or made.time_ms, made.time_ms)
-            found["entry", str(made.seq)] = structs.asdict(made) | {"conversation": seq}
+            facts["entry", str(made.seq)] = structs.asdict(made) | {"conversation": seq}
             entry -= 1
         label = f"{RECOVERED} {from_ms(began):%Y-%m-%d}"
         whose = any(page.heads for page in run)
@@ -86,12 +86,12 @@ def facts_of_pixels(pages: Sequence[PixelPage], now: datetime) -> dict[Key, Fiel
         conversation = ConversationFact(
             seq=seq, source="", id=new_id("c"), title=label, created_ms=began, kind="chat" if whose else "archive"
         )
-        found["archive", str(seq)] = structs.asdict(archive)
-        found["conversation", str(seq)] = structs.asdict(conversation)
+        facts["archive", str(seq)] = structs.asdict(archive)
+        facts["conversation", str(seq)] = structs.asdict(conversation)
         for place, page in enumerate(run, 1):
-            found["page", page.id] = structs.asdict(_page(page)) | {"archive": seq, "pack": page.pack}
-            found["held", str(seq), str(place)] = {"archive": seq, "number": place, "page": page.id}
-    return found
+            facts["page", page.id] = structs.asdict(_page(page)) | {"archive": seq, "pack": page.pack}
+            facts["held", str(seq), str(place)] = {"archive": seq, "number": place, "page": page.id}
+    return facts
 
 
 def _archives(pages: Sequence[PixelPage]) -> list[list[PixelPage]]:
@@ -109,7 +109,10 @@ def _archives(pages: Sequence[PixelPage]) -> list[list[PixelPage]]:
             runs.append([page])
     whole: list[list[PixelPage]] = []
     for run in sorted(runs, key=lambda run: (run[0].number, _time(run[0]))):
-        before = next((one for one in whole if one[-1].number + 1 == run[0].number and _goes_on(one[-1], run[0])), None)
+        before = next(
+            (archive for archive in whole if archive[-1].number + 1 == run[0].number and _goes_on(archive[-1], run[0])),
+            None,
+        )
         if before is None:
             whole.append(list(run))
         else:
@@ -216,9 +219,9 @@ def _same(before: _PageRun, piece: _PageRun) -> bool:
 def pieces_of(page: PixelPage) -> Iterator[_PageRun]:
     """The page's text, split at head lines. The newline before a head line belongs to no entry."""
     heads, known = page.heads, {role.value for role in Role}
-    if not heads or heads[0].begin or any(one.head is None or one.head.role not in known for one in heads):
+    if not heads or heads[0].begin or any(head.head is None or head.head.role not in known for head in heads):
         yield _PageRun(page, 0, page.text, None)
         return
     ends = [*(head.begin - 1 for head in heads[1:]), len(page.text)]
-    for one, end in zip(heads, ends, strict=True):
-        yield _PageRun(page, one.end, page.text[one.end : end], one.head)
+    for head, end in zip(heads, ends, strict=True):
+        yield _PageRun(page, head.end, page.text[head.end : end], head.head)

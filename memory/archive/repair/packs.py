@@ -17,9 +17,9 @@ from memory.archive.packs.pack import Pack, PageImage, new_pack_name, write_pack
 from memory.archive.packs.parity import recover_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.repair.check import pack_is_sound
-from memory.archive.repair.entries import bring_back
+from memory.archive.repair.entries import restore_entries
 from memory.archive.repair.quarantine import Quarantine
-from memory.archive.repair.salvage import saved_pages
+from memory.archive.repair.salvage import salvaged_pages
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import PackRow
@@ -36,7 +36,7 @@ from memory.pages.render.page import page_sheets, render_page
 from memory.pages.types import PageRow
 
 
-def redrawn(folder: Path | None, label: str, start: int, page: PageImage, cell: str) -> PageImage | None:
+def redraw_page(folder: Path | None, label: str, start: int, page: PageImage, cell: str) -> PageImage | None:
     """The page of a row, redrawn from the sidecar text of `label`; `start` is its offset there.
 
     None where no sidecar text has that hash.
@@ -70,20 +70,20 @@ class PackRepairer:
         self,
         cold: ColdStore,
         storage: Storage,
-        damages: Quarantine,
-        told: RepairLog,
+        quarantine: Quarantine,
+        log: RepairLog,
         *,
         kept_texts: Path | None,
-        elsewhere: FindText,
+        find_text: FindText,
     ) -> None:
-        self._elsewhere = elsewhere
+        self._find_text = find_text
         self._cold = cold
         self._storage = storage
-        self._damages = damages
+        self._quarantine = quarantine
         self._kept_texts = kept_texts
-        self._told = told
+        self._log = log
 
-    def mend(self, row: PackRow) -> None:
+    def repair(self, row: PackRow) -> None:
         """Repairs one pack as far as possible; does nothing where it is sound."""
         names = self._storage.names()
         try:
@@ -94,40 +94,40 @@ class PackRepairer:
         whole = recover_pack(self._storage, row.name, row.sha256, row.size)
         if whole is not None:
             if row.name in names:
-                self._damages.keep_file(self._storage, row.name)
+                self._quarantine.copy_file(self._storage, row.name)
             self._storage.write(row.name, whole)
-            self._told.mended.append(f"Pack {row.name}: mended by its parity, to the last bit.")
+            self._log.mended.append(f"Pack {row.name}: mended by its parity, to the last bit.")
             return
-        self._write_anew(row, names)
+        self._rewrite(row, names)
 
-    def _write_anew(self, row: PackRow, names: Sequence[str]) -> None:
+    def _rewrite(self, row: PackRow, names: Sequence[str]) -> None:
         pages = self._cold.read(lambda db: page_rows.pages_of_pack(db, row.name))
         sound = self._sound_pages(row, pages) if row.name in names else {}
         if len(sound) == len(pages) and self._accepts(row, pages):
             return
-        drawn = {page.id: picture for page in pages if page.id not in sound and (picture := self._drawn_anew(page))}
-        ready = [picture for page in pages if (picture := sound.get(page.id) or drawn.get(page.id))]
+        redrawn = {page.id: picture for page in pages if page.id not in sound and (picture := self._redraw(page))}
+        ready = [picture for page in pages if (picture := sound.get(page.id) or redrawn.get(page.id))]
         if ready:
             self._move(row, names, ready, whole=len(ready) == len(pages))
-        if drawn:
-            self._told.mended.append(
-                f"Pack {row.name}: {_pages(len(drawn))} drawn again from text that is kept, hash for hash."
+        if redrawn:
+            self._log.mended.append(
+                f"Pack {row.name}: {_pages(len(redrawn))} drawn again from text that is kept, hash for hash."
             )
         for page in pages:
-            if page.id not in sound and page.id not in drawn:
-                self._lose(page)
+            if page.id not in sound and page.id not in redrawn:
+                self._report_lost(page)
 
     def _sound_pages(self, row: PackRow, pages: Sequence[PageRow]) -> dict[str, PageImage]:
         """Those of the pages that still match their hash."""
         if self._storage.size(row.name) > LARGEST_PACK:
             return {}
         wanted = {page.id: page for page in pages}
-        found: dict[str, PageImage] = {}
-        for saved in saved_pages(self._storage.read(row.name)):
-            page = wanted.get(saved.page.page_id)
-            if page is not None and text_digest(saved.page.text).hex() == page.sha256:
-                found[page.id] = _picture(page, saved.png)
-        return found
+        sound: dict[str, PageImage] = {}
+        for salvaged in salvaged_pages(self._storage.read(row.name)):
+            page = wanted.get(salvaged.page.page_id)
+            if page is not None and text_digest(salvaged.page.text).hex() == page.sha256:
+                sound[page.id] = _picture(page, salvaged.png)
+        return sound
 
     def _accepts(self, row: PackRow, pages: Sequence[PageRow]) -> bool:
         """Accepts a pack whose pages and list are sound, and only its row differs."""
@@ -140,8 +140,8 @@ class PackRepairer:
         except MemoryFailure:
             return False
         body = self._storage.read(row.name)
-        self._damages.keep_database(self._cold)
-        self._damages.keep_file(self._storage, row.name)
+        self._quarantine.copy_database(self._cold)
+        self._quarantine.copy_file(self._storage, row.name)
 
         def transaction(db: apsw.Connection) -> None:
             sql = "UPDATE packs SET bytes = ?, sha256 = ? WHERE name = ?"
@@ -149,21 +149,21 @@ class PackRepairer:
             seal(db, self._storage, [row.name])
 
         self._cold.write(transaction)
-        self._told.mended.append(f"Pack {row.name}: every page in it is sound; its row is written anew.")
+        self._log.mended.append(f"Pack {row.name}: every page in it is sound; its row is written anew.")
         return True
 
     def _move(self, row: PackRow, names: Sequence[str], pictures: Sequence[PageImage], *, whole: bool) -> None:
         """Moves the sound pages to a new pack; the damaged one is copied to quarantine, and deleted where no page is
         left in it."""
-        self._damages.keep_database(self._cold)
+        self._quarantine.copy_database(self._cold)
         if row.name in names:
-            self._damages.keep_file(self._storage, row.name)
+            self._quarantine.copy_file(self._storage, row.name)
         written = write_pack(self._storage, new_pack_name(), pictures)
         pack = Pack(self._storage, written.name)
         for position, picture in enumerate(pictures):
             back = read_picture(pack.png(position), sha256=picture.sha256, page_id=picture.id, engine="cells")
             if back.trust is not Trust.EXACT:
-                self._told.lost.append(f"Pack {row.name} could not be written anew: the disk gives back other pages.")
+                self._log.lost.append(f"Pack {row.name} could not be written anew: the disk gives back other pages.")
                 return
 
         def transaction(db: apsw.Connection) -> None:
@@ -179,25 +179,25 @@ class PackRepairer:
         if whole:
             for name in (row.name, f"{row.name.partition('.')[0]}.parity"):
                 self._storage.delete(name)
-        self._told.mended.append(f"Pack {row.name}: {_pages(len(pictures))} put into the new pack {written.name}.")
+        self._log.mended.append(f"Pack {row.name}: {_pages(len(pictures))} put into the new pack {written.name}.")
 
-    def _drawn_anew(self, page: PageRow) -> PageImage | None:
+    def _redraw(self, page: PageRow) -> PageImage | None:
         label, start = self._cold.read(lambda db: (_label(db, page.archive), page_rows.start_of(db, page)))
-        return redrawn(self._kept_texts, label, start, _picture(page, b""), page.cell)
+        return redraw_page(self._kept_texts, label, start, _picture(page, b""), page.cell)
 
-    def _lose(self, page: PageRow) -> None:
+    def _report_lost(self, page: PageRow) -> None:
         """Restores entries of a lost page whose text is elsewhere, and reports the others as lost."""
-        brought, lost = bring_back(self._cold, self._storage, self._damages, page, self._elsewhere)
-        if brought:
-            self._told.mended.append(
-                f"Page {page.id} is lost; {_entries(len(brought))} on it came back from where it also stands."
+        restored, lost = restore_entries(self._cold, self._storage, self._quarantine, page, self._find_text)
+        if restored:
+            self._log.mended.append(
+                f"Page {page.id} is lost; {_entries(len(restored))} on it came back from where it also stands."
             )
-        if lost or not brought:
+        if lost or not restored:
             label = self._cold.read(lambda db: _label(db, page.archive))
             named = "; ".join(f"{id_} of {iso(from_ms(ms))}" for id_, ms in lost[:20])
             more = f" and {len(lost) - 20} more" if len(lost) > 20 else ""
             whose = f" Entries on it: {named}{more}." if lost else ""
-            self._told.lost.append(
+            self._log.lost.append(
                 f"Page {page.id} of “{label}” (page {page.number}, in pack {page.pack}) is lost.{whose}"
             )
 

@@ -27,7 +27,7 @@ class Quarantine:
     def __init__(self, folder: Path, now: datetime) -> None:
         name = now.strftime("%Y%m%d-%H%M%S")
         names = (name if count == 1 else f"{name}-{count}" for count in itertools.count(1))
-        self.folder = next(folder / one for one in names if not exists(folder / one))
+        self.folder = next(folder / candidate for candidate in names if not exists(folder / candidate))
         self._database_kept = False
 
     @property
@@ -35,12 +35,12 @@ class Quarantine:
         """Path of the folder; None while it is empty."""
         return self.folder if exists(self.folder) else None
 
-    def keep_file(self, storage: Storage, name: str) -> None:
+    def copy_file(self, storage: Storage, name: str) -> None:
         """Copies a file of the archive, unchanged."""
         self._make()
         write_atomically(child(self.folder, name), storage.read(name))
 
-    def put_aside(self, path: Path) -> Path:
+    def move_in(self, path: Path) -> Path:
         """Moves a file here, under a generated name; gives its path."""
         self._make()
         target = self.folder / f"{path.parent.name}-{secrets.token_hex(6)}.md"
@@ -48,7 +48,7 @@ class Quarantine:
         sync_folder(self.folder)
         return target
 
-    def keep_database(self, cold: ColdStore) -> None:
+    def copy_database(self, cold: ColdStore) -> None:
         """Copies the store by SQLite's own backup, once per repair."""
         if self._database_kept:
             return

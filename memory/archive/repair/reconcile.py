@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from memory.archive.packs.manifest import ForeignPack, read_parts
 from memory.archive.packs.storage import Storage
-from memory.archive.repair.deleted import DeletedConversations, was_deleted, without
+from memory.archive.repair.deleted import DeletedConversations, is_deleted_conversation, without_deleted
 from memory.archive.repair.diff import Fields, Key, alike, facts
 from memory.archive.rows import pages
 from memory.archive.rows.checks import SIDE
@@ -29,8 +29,8 @@ class ManifestFacts(Struct, frozen=True):
     foreign: frozenset[str]
 
 
-def read_sealed(
-    storage: Storage, packs: list[str], known: Mapping[Key, Fields], gone: DeletedConversations
+def read_manifest_facts(
+    storage: Storage, packs: list[str], known: Mapping[Key, Fields], deleted: DeletedConversations
 ) -> ManifestFacts:
     """Facts of the packs' manifests, without deleted conversations. Where two manifests differ, the fact that the index
     has is used."""
@@ -47,14 +47,14 @@ def read_sealed(
             continue
         if parts:
             read.add(pack)
-        for one in parts:
-            for key, fields in facts(one).items():
+        for part in parts:
+            for key, fields in facts(part).items():
                 if key not in found or not alike(found[key], known.get(key)):
                     found[key] = fields
-    return ManifestFacts(without(found, gone), frozenset(read), frozenset(foreign))
+    return ManifestFacts(without_deleted(found, deleted), frozenset(read), frozenset(foreign))
 
 
-def indexed(db: apsw.Connection) -> dict[Key, Fields]:
+def index_facts(db: apsw.Connection) -> dict[Key, Fields]:
     """All facts of the index."""
     found: dict[Key, Fields] = {}
     for pack in [*(row.name for row in pages.pack_rows(db)), ""]:
@@ -63,7 +63,7 @@ def indexed(db: apsw.Connection) -> dict[Key, Fields]:
     return found
 
 
-def to_put(db: apsw.Connection, sealed: Mapping[Key, Fields], known: Mapping[Key, Fields]) -> dict[Key, Fields]:
+def missing_facts(db: apsw.Connection, sealed: Mapping[Key, Fields], known: Mapping[Key, Fields]) -> dict[Key, Fields]:
     """Facts that the rows lack or contradict.
 
     Without any `known` the packs are unknown ones: a page that is in another pack stays there.
@@ -71,12 +71,12 @@ def to_put(db: apsw.Connection, sealed: Mapping[Key, Fields], known: Mapping[Key
     found = {
         key: fields
         for key, fields in sealed.items()
-        if not alike(known.get(key), fields) and not _holds(db, key, fields, known, sealed)
+        if not alike(known.get(key), fields) and not _is_index_right(db, key, fields, known, sealed)
     }
-    return found | _needed(found, sealed) | _changed_conversations(sealed, known)
+    return found | _referenced_facts(found, sealed) | _changed_conversations(sealed, known)
 
 
-def drop_extras(db: apsw.Connection, sealed: ManifestFacts, known: Mapping[Key, Fields]) -> None:
+def delete_unlisted_rows(db: apsw.Connection, sealed: ManifestFacts, known: Mapping[Key, Fields]) -> None:
     """Deletes rows that no manifest mentions and that carry no text: the pages of an archive, the places of
     passages."""
     for key, fields in known.items():
@@ -93,7 +93,7 @@ def drop_extras(db: apsw.Connection, sealed: ManifestFacts, known: Mapping[Key, 
             run(db, sql, (bytes.fromhex(fields["hash"]), fields["part"]))
 
 
-def clear_bogus(db: apsw.Connection, names: list[str]) -> None:
+def delete_dangling_rows(db: apsw.Connection, names: list[str]) -> None:
     """Deletes rows that a changed key left behind: they refer to nothing."""
     for pack in [row.name for row in pages.pack_rows(db)]:
         if pack not in names and first(db, "SELECT 1 FROM pages WHERE pack = ?", (pack,)) is None:
@@ -125,42 +125,42 @@ def clear_bogus(db: apsw.Connection, names: list[str]) -> None:
     run(db, "UPDATE entries SET packed = 0 WHERE body IS NULL AND packed <> 0")
 
 
-def yes_or_no(db: apsw.Connection) -> None:
+def normalise_flags(db: apsw.Connection) -> None:
     """Normalises flags above 1 to 1; where the flag was 0, the manifest has corrected it by now."""
     for column in ("pinned", "bare"):
         run(db, f"UPDATE archives SET {column} = 1 WHERE {column} NOT IN (0, 1)")
 
 
-def one_home(db: apsw.Connection) -> None:
+def resolve_double_storage(db: apsw.Connection) -> None:
     """Resolves entries with both stored text and spans: the place that has the right text stays."""
     sql = """SELECT seq, body, packed, chars, sha256 FROM entries
              WHERE body IS NOT NULL AND seq IN (SELECT entry FROM spans)"""
     for seq, body, packed, chars, sha256 in list(each(db, sql)):
-        if body_is(body, packed, chars, sha256):
+        if body_matches(body, packed, chars, sha256):
             run(db, "DELETE FROM spans WHERE entry = ?", (seq,))
         else:
             run(db, "UPDATE entries SET body = NULL, packed = 0 WHERE seq = ?", (seq,))
 
 
-def _holds(
+def _is_index_right(
     db: apsw.Connection, key: Key, fields: Fields, known: Mapping[Key, Fields], sealed: Mapping[Key, Fields]
 ) -> bool:
     """Whether the index is right to lack this fact."""
     match key[0]:
         case "entry":
-            return _stands_or_was_deleted(db, fields)
+            return _is_stored_or_deleted(db, fields)
         case "page" if not known:
             row = first(db, "SELECT pack FROM pages WHERE id = ?", (key[1],))
             return row is not None and row[0] != fields["pack"] and _has_pack(db, row[0])
         case "conversation":
             return True  # put where an entry or an archive that is put names it
         case "archive" if key in known and fields["conversation"]:
-            return was_deleted(db, fields["conversation"], sealed)
+            return is_deleted_conversation(db, fields["conversation"], sealed)
         case _:
             return False
 
 
-def _needed(found: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> dict[Key, Fields]:
+def _referenced_facts(found: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> dict[Key, Fields]:
     """The conversations, archives and packs that the facts refer to: their numbers may have changed."""
     keys: set[Key] = set()
     for key, fields in found.items():
@@ -181,19 +181,19 @@ def _changed_conversations(sealed: Mapping[Key, Fields], known: Mapping[Key, Fie
     }
 
 
-def _stands_or_was_deleted(db: apsw.Connection, fields: Fields) -> bool:
+def _is_stored_or_deleted(db: apsw.Connection, fields: Fields) -> bool:
     sha256 = bytes.fromhex(fields["sha256"])
     sql = """SELECT body, packed, chars FROM entries WHERE body IS NOT NULL
              AND (seq = ? AND (id = ? OR sha256 = ?) OR id = ? AND sha256 = ?)"""
     rows = list(each(db, sql, (fields["seq"], fields["id"], sha256, fields["id"], sha256)))
-    if any(body_is(body, packed, chars, sha256) for body, packed, chars in rows):
+    if any(body_matches(body, packed, chars, sha256) for body, packed, chars in rows):
         return True
     there = first(db, "SELECT 1 FROM entries WHERE seq = ? OR id = ?", (fields["seq"], fields["id"]))
-    gone = first(db, "SELECT 1 FROM changes WHERE op = 'remove' AND entry = ?", (fields["seq"],))
-    return there is None and gone is not None
+    deleted = first(db, "SELECT 1 FROM changes WHERE op = 'remove' AND entry = ?", (fields["seq"],))
+    return there is None and deleted is not None
 
 
-def body_is(body: bytes, packed: int, chars: int, sha256: bytes) -> bool:
+def body_matches(body: bytes, packed: int, chars: int, sha256: bytes) -> bool:
     """Whether a stored body is the text with that hash."""
     try:
         return digest(to_bytes(unpack(body, packed, chars))) == sha256

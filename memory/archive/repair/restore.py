@@ -21,38 +21,38 @@ from memory.records import AnalysedTerms
 Facts = Mapping[Key, Fields]
 
 
-def put_facts(db: apsw.Connection, facts: Facts, terms: Mapping[int, AnalysedTerms]) -> None:
+def write_facts(db: apsw.Connection, facts: Facts, terms: Mapping[int, AnalysedTerms]) -> None:
     """Writes the facts, within the caller's transaction. `terms` are of the entries that lack theirs, by their number.
 
     Other rows stay unchanged.
     """
     run(db, "PRAGMA defer_foreign_keys = ON")
-    numbers = _Numbers(db)
+    numbers = _RowNumbers(db)
     for name in ("conversation", "pack", "archive", "page", "held", "passage"):
-        put = _PUT[name]
-        for key, fields in _of(facts, name):
-            put(db, key, fields, numbers)
-    entries = list(_of(facts, "entry"))
+        write = _PUT[name]
+        for key, fields in _facts_of_kind(facts, name):
+            write(db, key, fields, numbers)
+    entries = list(_facts_of_kind(facts, "entry"))
     for key, fields in entries:
         _entry(db, key, fields, numbers)
     added = [numbers.entry(fields) for _, fields in entries]
     for (_, fields), seq in zip(entries, added, strict=True):
         _parent(db, fields, seq, numbers)
-        if (found := terms.get(fields["seq"])) is not None:
+        if (entry_terms := terms.get(fields["seq"])) is not None:
             sql = "INSERT OR REPLACE INTO terms (entry, terms, length, analyser) VALUES (?, ?, ?, ?)"
-            run(db, sql, (seq, found.packed, found.length, found.analyser))
+            run(db, sql, (seq, entry_terms.packed, entry_terms.length, entry_terms.analyser))
     seal_rows(db, added)
-    note_change(db, "change", [seq for seq in added if seq not in numbers.made])
-    note_change(db, "add", [seq for seq in added if seq in numbers.made])
-    _leaves(db, {numbers.conversation(fields["conversation"]) for _, fields in entries})
+    note_change(db, "change", [seq for seq in added if seq not in numbers.new_entries])
+    note_change(db, "add", [seq for seq in added if seq in numbers.new_entries])
+    _set_missing_leaves(db, {numbers.conversation(fields["conversation"]) for _, fields in entries})
 
 
-def _of(facts: Facts, kind: str) -> Iterable[tuple[Key, Fields]]:
-    found = [(key, fields) for key, fields in facts.items() if key[0] == kind]
-    return sorted(found, key=lambda one: abs(one[1].get("seq", 0)))
+def _facts_of_kind(facts: Facts, kind: str) -> Iterable[tuple[Key, Fields]]:
+    matches = [(key, fields) for key, fields in facts.items() if key[0] == kind]
+    return sorted(matches, key=lambda fact: abs(fact[1].get("seq", 0)))
 
 
-class _Numbers:
+class _RowNumbers:
     """Maps numbers of facts to numbers of rows, existing or new."""
 
     def __init__(self, db: apsw.Connection) -> None:
@@ -60,7 +60,7 @@ class _Numbers:
         self._conversations: dict[int, int] = {}
         self._entries: dict[int, int] = {}
         self._archives: dict[int, int] = {}
-        self.made: set[int] = set()  # entries that were not there
+        self.new_entries: set[int] = set()  # entries that were not there
 
     def conversation(self, seq: int) -> int:
         return self._conversations.get(seq, seq)
@@ -68,11 +68,11 @@ class _Numbers:
     def archive(self, seq: int) -> int:
         return self._archives.get(seq, seq)
 
-    def settle_conversation(self, fields: Fields) -> int:
+    def map_conversation(self, fields: Fields) -> int:
         same = "SELECT seq FROM conversations WHERE seq = ? AND (id = ? OR created_ms = ?)"
         named = "SELECT seq FROM conversations WHERE source = ? AND id = ?"
         children = "SELECT 1 FROM entries WHERE conversation = ? LIMIT 1"
-        seq = self._settled(
+        seq = self._row_number(
             "conversations",
             fields["seq"],
             children,
@@ -81,11 +81,11 @@ class _Numbers:
         self._conversations[fields["seq"]] = seq
         return seq
 
-    def settle_archive(self, fields: Fields) -> int:
+    def map_archive(self, fields: Fields) -> int:
         same = "SELECT seq FROM archives WHERE seq = ? AND (label = ? OR created_ms = ?)"
         alike = "SELECT seq FROM archives WHERE label = ? AND created_ms = ? AND origin = ?"
         children = "SELECT 1 FROM pages WHERE archive = ? LIMIT 1"
-        seq = self._settled(
+        seq = self._row_number(
             "archives",
             fields["seq"],
             children,
@@ -104,7 +104,7 @@ class _Numbers:
         same = "SELECT seq FROM entries WHERE seq = ? AND (id = ? OR sha256 = ?)"
         named = "SELECT seq FROM entries WHERE conversation = ? AND id = ?"
         children = "SELECT 1 FROM spans WHERE entry = ? LIMIT 1"
-        seq = self._settled(
+        seq = self._row_number(
             "entries",
             fields["seq"],
             children,
@@ -114,34 +114,36 @@ class _Numbers:
             ],
         )
         if first(self._db, "SELECT 1 FROM entries WHERE seq = ?", (seq,)) is None:
-            self.made.add(seq)
+            self.new_entries.add(seq)
         self._entries[fields["seq"]] = seq
         return seq
 
-    def _settled(self, table: str, seq: int, children: str, ways: list[tuple[str, tuple[Any, ...]]]) -> int:
+    def _row_number(self, table: str, seq: int, children: str, lookups: list[tuple[str, tuple[Any, ...]]]) -> int:
         """The row that is meant: itself, or one of that name under another number; else a number for a new one."""
         taken = seq <= 0 or first(self._db, f"SELECT 1 FROM {table} WHERE seq = ?", (seq,)) is not None
-        for sql, values in ways:
+        for sql, values in lookups:
             if (row := first(self._db, sql, values)) is None:
                 continue
-            found = int(row[0])
-            if found != seq and not taken and first(self._db, children, (seq,)):  # it is this row's number that is off
-                run(self._db, f"UPDATE {table} SET seq = ? WHERE seq = ?", (seq, found))
+            existing = int(row[0])
+            if (
+                existing != seq and not taken and first(self._db, children, (seq,))
+            ):  # it is this row's number that is off
+                run(self._db, f"UPDATE {table} SET seq = ? WHERE seq = ?", (seq, existing))
                 return seq
-            return found
+            return existing
         if not taken:
             return seq
         newest = first(self._db, "SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
         highest = first(self._db, f"SELECT coalesce(max(seq), 0) FROM {table}") or (0,)
-        return max(int(highest[0]), int(newest[0]) if newest else 0, *self._given(table)) + 1
+        return max(int(highest[0]), int(newest[0]) if newest else 0, *self._assigned(table)) + 1
 
-    def _given(self, table: str) -> list[int]:
+    def _assigned(self, table: str) -> list[int]:
         maps = {"conversations": self._conversations, "entries": self._entries, "archives": self._archives}
         return [0, *maps[table].values()]
 
 
-def _conversation(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> None:
-    seq, created_ms = numbers.settle_conversation(fields), fields["created_ms"]
+def _conversation(db: apsw.Connection, _: Key, fields: Fields, numbers: _RowNumbers) -> None:
+    seq, created_ms = numbers.map_conversation(fields), fields["created_ms"]
     run(
         db,
         """INSERT INTO conversations (seq, source, id, title, created_ms, updated_ms, kind) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -151,7 +153,7 @@ def _conversation(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers
     )
 
 
-def _pack(db: apsw.Connection, key: Key, fields: Fields, _: _Numbers) -> None:
+def _pack(db: apsw.Connection, key: Key, fields: Fields, _: _RowNumbers) -> None:
     run(
         db,
         """INSERT INTO packs (name, bytes, sha256, created_ms, kind) VALUES (?, ?, ?, ?, ?)
@@ -161,8 +163,8 @@ def _pack(db: apsw.Connection, key: Key, fields: Fields, _: _Numbers) -> None:
     )
 
 
-def _archive(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> None:
-    seq = numbers.settle_archive(fields)
+def _archive(db: apsw.Connection, _: Key, fields: Fields, numbers: _RowNumbers) -> None:
+    seq = numbers.map_archive(fields)
     conversation = numbers.conversation(fields["conversation"])
     if first(db, "SELECT 1 FROM conversations WHERE seq = ?", (conversation,)) is None:
         conversation = 0
@@ -188,7 +190,7 @@ def _archive(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> 
     run_many(db, "INSERT INTO archive_tags (archive, tag) VALUES (?, ?)", tags)
 
 
-def _page(db: apsw.Connection, key: Key, fields: Fields, numbers: _Numbers) -> None:
+def _page(db: apsw.Connection, key: Key, fields: Fields, numbers: _RowNumbers) -> None:
     side = mode_named(fields["mode"]).side
     run(
         db,
@@ -217,7 +219,7 @@ def _page(db: apsw.Connection, key: Key, fields: Fields, numbers: _Numbers) -> N
     )
 
 
-def _held(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> None:
+def _held(db: apsw.Connection, _: Key, fields: Fields, numbers: _RowNumbers) -> None:
     values = (numbers.archive(fields["archive"]), fields["number"], fields["page"])
     run(
         db,
@@ -227,7 +229,7 @@ def _held(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> Non
     )
 
 
-def _passage(db: apsw.Connection, _: Key, fields: Fields, __: _Numbers) -> None:
+def _passage(db: apsw.Connection, _: Key, fields: Fields, __: _RowNumbers) -> None:
     run(
         db,
         """INSERT INTO passages (hash, part, page, page_start, length) VALUES (?, ?, ?, ?, ?)
@@ -237,7 +239,7 @@ def _passage(db: apsw.Connection, _: Key, fields: Fields, __: _Numbers) -> None:
     )
 
 
-def _entry(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> None:
+def _entry(db: apsw.Connection, _: Key, fields: Fields, numbers: _RowNumbers) -> None:
     """Writes the entry with its spans. The recorded context stays where it matches the fact's hash."""
     seq = numbers.entry(fields)
     meta = fields["meta"].encode("ascii") or None
@@ -271,7 +273,7 @@ def _entry(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> No
     run_many(db, sql, [(seq, *span) for span in fields["spans"]])
 
 
-def _parent(db: apsw.Connection, fields: Fields, seq: int, numbers: _Numbers) -> None:
+def _parent(db: apsw.Connection, fields: Fields, seq: int, numbers: _RowNumbers) -> None:
     """The parent by its id; where it is missing, the entry before in the conversation."""
     conversation, parent = numbers.conversation(fields["conversation"]), None
     if fields["parent"]:
@@ -282,7 +284,7 @@ def _parent(db: apsw.Connection, fields: Fields, seq: int, numbers: _Numbers) ->
     run(db, "UPDATE entries SET parent = ? WHERE seq = ?", (parent, seq))
 
 
-def _leaves(db: apsw.Connection, conversations: Iterable[int]) -> None:
+def _set_missing_leaves(db: apsw.Connection, conversations: Iterable[int]) -> None:
     """Sets the leaf of a conversation without one to its newest entry."""
     for seq in conversations:
         run(
@@ -296,7 +298,7 @@ def _leaves(db: apsw.Connection, conversations: Iterable[int]) -> None:
         )
 
 
-_PUT: dict[str, Callable[[apsw.Connection, Key, Fields, _Numbers], None]] = {
+_PUT: dict[str, Callable[[apsw.Connection, Key, Fields, _RowNumbers], None]] = {
     "conversation": _conversation,
     "pack": _pack,
     "archive": _archive,

@@ -32,7 +32,7 @@ class SalvagedPage(Struct, frozen=True):
     page: PageText
 
 
-def saved_pages(body: bytes) -> Iterator[SalvagedPage]:
+def salvaged_pages(body: bytes) -> Iterator[SalvagedPage]:
     """Every sound page in the bytes of a pack, in their order there."""
     for png in pictures(body):
         try:

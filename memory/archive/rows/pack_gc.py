@@ -30,7 +30,7 @@ def take_in(db: apsw.Connection, names: Iterable[str]) -> None:
     run_many(db, "DELETE FROM leaving WHERE name = ?", [(name,) for name in names])
 
 
-def let_leave(db: apsw.Connection, names: Iterable[str]) -> None:
+def mark_as_garbage(db: apsw.Connection, names: Iterable[str]) -> None:
     """Marks packs as garbage: nothing refers to them from this transaction on."""
     run_many(db, "INSERT OR REPLACE INTO leaving (name, owner) VALUES (?, '')", [(name,) for name in names])
 

@@ -15,7 +15,7 @@ from memory.cold.store import ColdStore
 from memory.errors import Damaged
 
 FindText = Callable[[str, bytes], str | None]
-"""(an entry's id, its text's SHA-256) to that text, where it stands somewhere else."""
+"""(an entry's id, its text's SHA-256) → that text, where another copy of it exists."""
 
 
 class RowRepairResult(Struct, frozen=True):
@@ -25,40 +25,42 @@ class RowRepairResult(Struct, frozen=True):
     lost: tuple[str, ...]
 
 
-def mend_rows(cold: ColdStore, elsewhere: FindText, keep: Callable[[], None]) -> RowRepairResult:
-    """Repairs entries where possible, and seals rows without a seal. `keep` is called before the first change."""
+def repair_rows(cold: ColdStore, find_text: FindText, copy_database: Callable[[], None]) -> RowRepairResult:
+    """Repairs entries where possible, and seals rows without a seal. Calls `copy_database` before the first change."""
     rows = cold.read(lambda db: [(seq, values, row_before(values, seal)) for seq, values, seal in broken_seals(db)])
     texts = cold.read(_broken_texts)
-    put = {seq: text for seq, row in texts if (text := _text(row, elsewhere)) is not None}
+    restored_texts = {seq: text for seq, row in texts if (text := _text(row, find_text)) is not None}
     mended = {seq: before for seq, _, before in rows if before is not None}
-    if mended or put:
-        keep()
+    if mended or restored_texts:
+        copy_database()
 
     def transaction(db: apsw.Connection) -> None:
         for seq, before in mended.items():
             _put_row(db, seq, before)
-        for seq, text in put.items():
+        for seq, text in restored_texts.items():
             body, packed = pack(to_bytes(text))
             run(db, "UPDATE entries SET body = ?, packed = ? WHERE seq = ?", (body, packed, seq))
-        note_change(db, "change", mended.keys() | put.keys())
+        note_change(db, "change", mended.keys() | restored_texts.keys())
         seal_unsealed(db)
 
     cold.write(transaction)
     names = {seq: _name((before or values)[1]) for seq, values, before in rows} | {
         seq: _name(row[0]) for seq, row in texts
     }
-    bad = {seq for seq, _, before in rows if before is None} | {seq for seq, _ in texts if seq not in put}
-    good = (mended.keys() | put.keys()) - bad
-    return RowRepairResult(tuple(names[seq] for seq in sorted(good)), tuple(names[seq] for seq in sorted(bad)))
+    damaged = {seq for seq, _, before in rows if before is None} | {
+        seq for seq, _ in texts if seq not in restored_texts
+    }
+    repaired = (mended.keys() | restored_texts.keys()) - damaged
+    return RowRepairResult(tuple(names[seq] for seq in sorted(repaired)), tuple(names[seq] for seq in sorted(damaged)))
 
 
-def mend_sealed_rows(cold: ColdStore, keep: Callable[[], None]) -> int:
+def repair_sealed_rows(cold: ColdStore, copy_database: Callable[[], None]) -> int:
     """Repairs rows of other tables with one flipped bit; gives their number. Seals rows without a seal."""
     broken = cold.read(lambda db: list(broken_rows(db)))
     mended = [(row, before) for row in broken if (before := _before(row)) is not None]
     if not broken:
         return 0
-    keep()
+    copy_database()
 
     def transaction(db: apsw.Connection) -> None:
         for row, before in mended:
@@ -84,9 +86,9 @@ def _is_sound(body: bytes, packed: int, chars: int, sha256: bytes) -> bool:
         return False
 
 
-def _text(row: SqlRow, elsewhere: FindText) -> str | None:
+def _text(row: SqlRow, find_text: FindText) -> str | None:
     id_, body, packed, chars, sha256 = row
-    text = elsewhere(_name(id_), sha256)
+    text = find_text(_name(id_), sha256)
     return text if text is not None else text_before(body, packed, chars, sha256)
 
 

@@ -29,7 +29,7 @@ from foundation.text.analysis import Analyser
 from memory.archive.repair import adopt, check  # noqa: F401
 from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.repair import repair
-from memory.archive.repair.salvage import saved_pages
+from memory.archive.repair.salvage import salvaged_pages
 from memory.archive.rows import pack_gc
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, deletions
@@ -170,7 +170,7 @@ def on_pages(cold: ColdStore, vault: Vault) -> set[str]:
     going, found = cold.read(pack_gc.leaving), set[str]()
     for name in vault.storage.names():
         if name.endswith(".pages") and name not in going:
-            for saved in saved_pages(vault.storage.read(name)):
+            for saved in salvaged_pages(vault.storage.read(name)):
                 found.update(one.head.id for one in saved.page.heads if one.head)
                 found.update(re.findall(r"c\d+x\d+e\d+(?= says)", saved.page.text))
     return found

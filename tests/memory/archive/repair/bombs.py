@@ -14,7 +14,7 @@ from memory.archive.packs.manifest import read_manifest
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.parity import parity_is_sound, recover_pack
 from memory.archive.packs.storage import LocalStorage
-from memory.archive.repair.salvage import saved_pages
+from memory.archive.repair.salvage import salvaged_pages
 from memory.errors import MemoryFailure
 from memory.pages.font.glyphs import load_glyphs
 from memory.zstd import unpack
@@ -31,7 +31,7 @@ def openers(storage: LocalStorage, name: str) -> list[Callable[[], object]]:
 
     match Path(name).suffix:
         case ".pages":
-            return [pages, lambda: list(saved_pages(storage.read(name)))]
+            return [pages, lambda: list(salvaged_pages(storage.read(name)))]
         case ".manifest":
             return [lambda: read_manifest(storage, name)]
         case ".parity":

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from memory.cold import ColdStore
-from memory.cold.integrity.repair import mend_rows
+from memory.cold.integrity.repair import repair_rows
 from memory.cold.integrity.row_hashes import seal_unsealed
 from memory.cold.sql import fetch, run
 from memory.context_store import ContextStore, SentRequest
@@ -47,7 +47,7 @@ def test_a_flipped_bit_is_found_shown_and_put_back(talk: ColdStore, flip: str) -
     assert (shown.seq, shown.role, shown.kind) == (1, before.role, before.kind)
     assert len(talk.terms(0)) == 2
 
-    done = mend_rows(talk, lambda _id, _sha256: None, lambda: None)
+    done = repair_rows(talk, lambda _id, _sha256: None, lambda: None)
     assert (done.mended, done.lost) == ((before.id,), ())
     assert talk.entry(1) == before
     assert talk.check() == []
@@ -62,7 +62,7 @@ def test_an_unknown_role_is_named_as_what_it_was(talk: ColdStore) -> None:
 
 def test_what_is_changed_by_more_than_a_bit_stays_and_is_named(talk: ColdStore) -> None:
     talk.write(lambda db: run(db, "UPDATE entries SET role = 'assistant', speaker = 'Eve' WHERE seq = 1"))
-    assert len(mend_rows(talk, lambda _id, _sha256: None, lambda: None).lost) == 1
+    assert len(repair_rows(talk, lambda _id, _sha256: None, lambda: None).lost) == 1
     (problem,) = talk.check()
     assert "not the one that was stored" in problem.message
 
@@ -71,7 +71,7 @@ def test_a_text_that_stands_elsewhere_comes_from_there(talk: ColdStore) -> None:
     text = talk.entry(2).text
     talk.write(lambda db: run(db, "UPDATE entries SET body = x'00', packed = 1 WHERE seq = 2"))
     assert talk.entry(2).text is None
-    assert mend_rows(talk, lambda _id, _sha256: text, lambda: None).lost == ()
+    assert repair_rows(talk, lambda _id, _sha256: text, lambda: None).lost == ()
     assert (talk.entry(2).text, talk.check()) == (text, [])
 
 
@@ -107,7 +107,7 @@ def test_a_text_whose_row_says_wrongly_that_it_is_packed_comes_back(talk: ColdSt
     text = talk.entry(2).text
     talk.write(lambda db: run(db, "UPDATE entries SET packed = 0 WHERE seq = 2"))
     assert talk.check() != []
-    assert mend_rows(talk, lambda _id, _sha256: None, lambda: None).lost == ()
+    assert repair_rows(talk, lambda _id, _sha256: None, lambda: None).lost == ()
     assert talk.entry(2).text == text
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from foundation.privacy import Cleared
 from memory.cold import ColdStore
-from memory.cold.integrity.repair import mend_sealed_rows
+from memory.cold.integrity.repair import repair_sealed_rows
 from memory.cold.integrity.row_seals import TABLES, broken_rows
 from memory.cold.sql import fetch, run
 from memory.context_store import ContextStore, NewEpoch, SentRequest
@@ -50,7 +50,7 @@ def test_a_flipped_bit_is_named_and_put_back(trip: ColdStore, flip: str) -> None
     )  # what is damaged is not sent: another epoch begins
     assert (ContextStore(trip).last_request(1) is None) is (flip == "request")
     kept = list[str]()
-    assert mend_sealed_rows(trip, lambda: kept.append("kept")) == 1
+    assert repair_sealed_rows(trip, lambda: kept.append("kept")) == 1
     assert kept == ["kept"]
     assert trip.check() == []
     (trip_again,) = trip.conversations()
