@@ -19,9 +19,9 @@ def run_chat(options: LaunchOptions) -> int:
     """Runs the chat and gives the exit status. Afterwards stderr shows the command that resumes the conversation."""
     app = create_app(options)
     app.run()
-    if app.chat.resumable:
+    if app.chat.resumable_id:
         workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()
-        output.narrate(f"Continue it with: {own_command(*workspace, '-r', app.chat.resumable)}")
+        output.narrate(f"Continue it with: {own_command(*workspace, '-r', app.chat.resumable_id)}")
     if app.error is not None:
         raise app.error
     return app.return_code or 0
@@ -43,7 +43,7 @@ def create_app(options: LaunchOptions) -> PalimpsestApp:
     start = ChatStart(
         workspace=options.workspace,
         model=options.config.model,
-        here=Path.cwd(),
+        working_directory=Path.cwd(),
         message=options.message,
         resume=options.resume,
         latest=options.latest,

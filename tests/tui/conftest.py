@@ -111,7 +111,7 @@ def open_chat(workspace: Workspace, tmp_path: Path) -> Open:
         async def open_session() -> Any:
             return fake
 
-        begin = ChatStart(workspace=workspace, model="offline", here=tmp_path, **start)
+        begin = ChatStart(workspace=workspace, model="offline", working_directory=tmp_path, **start)
         app = PalimpsestApp(begin, open_session, theme=theme)
         async with app.run_test(size=size, notifications=notifications) as pilot:
             chat = Chat(app, fake, pilot)

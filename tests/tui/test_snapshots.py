@@ -112,7 +112,7 @@ def look(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         async def opened() -> Any:
             return session
 
-        start = ChatStart(workspace=Workspace(tmp_path), model="offline", here=tmp_path, new_workspace=new)
+        start = ChatStart(workspace=Workspace(tmp_path), model="offline", working_directory=tmp_path, new_workspace=new)
         app = PalimpsestApp(start, opened, theme=theme)
 
         async def before(pilot: Pilot[None]) -> None:

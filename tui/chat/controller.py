@@ -58,16 +58,16 @@ class ChatPort(Protocol):
     transcript: Transcript
     status: StatusBar
 
-    async def permit(self, request: PermissionRequested) -> bool: ...
+    async def ask_permission(self, request: PermissionRequested) -> bool: ...
 
-    async def pick(self, choices: Choices, deeper: ExpandChoice | None = None) -> str | None: ...
+    async def choose(self, choices: Choices, expand: ExpandChoice | None = None) -> str | None: ...
 
     async def confirm(self, proposal: Proposal) -> bool: ...
 
-    async def browse(self, memory: "Memory", query: str, pictures: str) -> None: ...
+    async def open_recall(self, memory: "Memory", query: str, pictures: str) -> None: ...
 
-    async def search(
-        self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]
+    async def open_search(
+        self, memory: "Memory", text: str, pictures: str, can_switch: Callable[[], bool]
     ) -> "EntryTarget | None": ...
 
     def save_draft(self) -> None: ...
@@ -89,22 +89,22 @@ class ChatPort(Protocol):
 class ChatController:
     """Handles the messages of the queue in `run`; the other methods may be called meanwhile."""
 
-    def __init__(self, session: "Session", view: ChatPort, queue: MessageQueue, here: Path) -> None:
+    def __init__(self, session: "Session", view: ChatPort, queue: MessageQueue, working_directory: Path) -> None:
         self.session = session
         self._queue = queue
         self._view = view
-        self._here = here
+        self._working_directory = working_directory
         self._history = HistoryView(session, view.transcript, self._pictures)
         self._known_changes: frozenset[str] = frozenset()  # changes that the user made or was shown
-        self._pages: PageProgress | None = None  # of a running archive
+        self._progress: PageProgress | None = None  # of a running proposal
         self._turn_failed = False  # whether the last message has no answer
 
     def stop(self) -> bool:
         """Stops the answer and returns waiting messages to the prompt. False where nothing is running."""
         if not self._queue.busy:
             return False
-        if self._pages is not None:
-            self._pages.cancel()
+        if self._progress is not None:
+            self._progress.cancel()
         self.session.stop()
         self._queue.return_unsent()
         return True
@@ -144,9 +144,9 @@ class ChatController:
         return not self._turn_failed
 
     async def _send(self, text: str, skill: str) -> None:
-        attachments, note, pictures = await asyncio.to_thread(self._attached, text)
+        attachments, note, pictures = await asyncio.to_thread(self._read_attachments, text)
         if self._history.has_more_below:
-            await self.newest()
+            await self.return_to_newest()
         self._view.transcript.add(UserItem(text, note), *pictures)
         self._view.transcript.follow_end()
         quotes = self.session.profile.spec == "offline"
@@ -158,7 +158,7 @@ class ChatController:
                 async for event in events:
                     turn_view.write(event)
                     if isinstance(event, PermissionRequested) and not event.answer.done():
-                        event.answer.set_result(await self._view.permit(event))
+                        event.answer.set_result(await self._view.ask_permission(event))
             self._turn_failed = turn_view.failed
         except ReadOnly:
             self._view.return_to_prompt([text])  # nothing was stored: the text returns to the prompt
@@ -167,8 +167,8 @@ class ChatController:
             self._view.transcript.end_stream()
             self._view.status.update_info(working=self.session.working)
 
-    def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
-        attachments = attachments_of(text, self._here)
+    def _read_attachments(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
+        attachments = attachments_of(text, self._working_directory)
         pictures = self._pictures(attachments)
         names = [attachment.name for attachment in attachments if not attachment.media_type.startswith("image/")]
         return attachments, " · ".join(f"with {name}" for name in names), pictures
@@ -187,34 +187,34 @@ class ChatController:
     async def _command(self, line: str) -> None:
         name, _, arguments = line.removeprefix("/").partition(" ")
         self._view.status.update_info(doing=f"/{name}")
-        before = self.session.conversation.id if self.session.conversation else ""
+        conversation_before = self.session.conversation.id if self.session.conversation else ""
         if registry.find(name) is registry.find("context"):
             report = await self.session.context_report(arguments.strip())
-            names = await asyncio.to_thread(source_labels, report, self.session.memory)
-            self._view.transcript.add(MutedLine(line, gap=True), ContextPanel(report, names))
+            labels = await asyncio.to_thread(source_labels, report, self.session.memory)
+            self._view.transcript.add(MutedLine(line, gap=True), ContextPanel(report, labels))
             return
-        await self._show(line, await registry.run(self.session, line), before)
+        await self._show(line, await registry.run(self.session, line), conversation_before)
 
-    async def _show(self, line: str, outcome: Outcome, before: str) -> None:
+    async def _show(self, line: str, outcome: Outcome, conversation_before: str) -> None:
         transcript = self._view.transcript
         match outcome:
             case TextResult():
                 await self._show_text(line, outcome)
             case Choices(command=command):
-                if (picked := await self._view.pick(outcome, self._text_search(command))) is not None:
+                if (picked := await self._view.choose(outcome, self._expansion(command))) is not None:
                     await self._command(f"{command} {picked}")
             case SendMessage(text=text, skill=skill):
                 await self._send(text, skill)
             case Copy(text=text, description=description):
                 self._view.copy_to_clipboard(text, description)
             case SessionSwitched(notice=notice, prompt=prompt):
-                await self.show_conversation("" if prompt else before)
+                await self.show_conversation("" if prompt else conversation_before)
                 if notice:
                     transcript.add(MutedLine(notice, gap=True))
                 if prompt:
                     self._view.return_to_prompt([prompt])
             case Proposal():
-                await self._propose(line, outcome, before)
+                await self._propose(line, outcome, conversation_before)
             case OpenRecall() | OpenSearch():
                 await self._open_memory(outcome)
             case CommandFailed(error=error):
@@ -226,9 +226,9 @@ class ChatController:
     async def _open_memory(self, outcome: OpenRecall | OpenSearch) -> None:
         """Opens the recall screen or the search screen."""
         if isinstance(outcome, OpenSearch):
-            await self.search(outcome.text, asked=True)
+            await self.search(outcome.text, by_command=True)
         else:
-            await self._view.browse(self.session.memory, outcome.query, self.session.config.screen.pictures)
+            await self._view.open_recall(self.session.memory, outcome.query, self.session.config.screen.pictures)
 
     async def _show_text(self, line: str, result: TextResult) -> None:
         """Shows the text, and updates the context meter where the next request changed."""
@@ -239,25 +239,25 @@ class ChatController:
             report = await self.session.context_report()
             self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
 
-    async def _propose(self, line: str, proposal: Proposal, before: str) -> None:
+    async def _propose(self, line: str, proposal: Proposal, conversation_before: str) -> None:
         """Asks for confirmation if needed, then runs the proposal with a progress display."""
         if not (proposal.confirmed or await self._view.confirm(proposal)):
             self._view.transcript.add(MutedLine(line, gap=True), MutedLine("left as it is"))
             return
-        self._pages = PageProgress(self._view.status, proposal.activity, proposal.pages, proposal.unit)
+        self._progress = PageProgress(self._view.status, proposal.activity, proposal.pages, proposal.unit)
         try:
-            outcome = await registry.carry_out(proposal, self._pages)
+            outcome = await registry.carry_out(proposal, self._progress)
         finally:
-            self._pages = None
-        await self._show(line, outcome, before)
+            self._progress = None
+        await self._show(line, outcome, conversation_before)
 
-    async def show_conversation(self, before: str = "") -> None:
-        """Shows the session's conversation, if it is another one than `before`, and its model."""
+    async def show_conversation(self, conversation_before: str = "") -> None:
+        """Shows the session's conversation, if it is not `conversation_before`, and its model."""
         if self.session.profile.spec != self._view.status.info.model:
             self._known_changes |= {MODEL_CHANGED}
         self._view.status.update_info(model=self.session.profile.spec, speed=0.0)
         current = self.session.conversation.id if self.session.conversation else ""
-        if current == before:
+        if current == conversation_before:
             return
         self._view.status.update_info(tokens=0, budget=0)
         self._view.transcript.clear()
@@ -269,43 +269,43 @@ class ChatController:
         conversation = self.session.conversation
         self._view.show_opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
         try:
-            await self._history.newest()
+            await self._history.load_newest()
         finally:
             self._view.show_opening("")
         self._view.transcript.follow_end()
 
-    async def earlier(self) -> None:
+    async def load_earlier(self) -> None:
         """Loads the entries before those shown, if any."""
-        await self._history.earlier()
+        await self._history.load_earlier()
 
-    async def later(self) -> None:
+    async def load_later(self) -> None:
         """Loads the entries after those shown, if any."""
-        await self._history.later()
+        await self._history.load_later()
 
     @property
     def has_more_below(self) -> bool:
         """Whether the transcript ends before the conversation does."""
         return self._history.has_more_below
 
-    async def newest(self) -> None:
+    async def return_to_newest(self) -> None:
         """Returns to the end of the conversation."""
         self._view.transcript.clear()
         await self.show_newest()
 
     # Searching
 
-    async def search(self, text: str = "", *, asked: bool = False) -> None:
-        """Opens the search; goes to the chosen entry. `asked`: called by a command, which keeps the queue busy."""
+    async def search(self, text: str = "", *, by_command: bool = False) -> None:
+        """Opens the search; goes to the chosen entry. `by_command`: called by a command, which keeps the queue busy."""
 
-        def at_rest() -> bool:
-            return not self._queue.waiting and (asked or not self._queue.busy)
+        def can_switch() -> bool:
+            return not self._queue.waiting and (by_command or not self._queue.busy)
 
         pictures = self.session.config.screen.pictures
-        target = await self._view.search(self.session.memory, text, pictures, at_rest)
+        target = await self._view.open_search(self.session.memory, text, pictures, can_switch)
         if target is not None:
             self._queue.add(target.query, entry=target.entry)
 
-    async def _show_entry(self, seq: int, sought: str) -> None:
+    async def _show_entry(self, seq: int, query: str) -> None:
         from agent.services.locate import locate_entry
 
         location = await asyncio.to_thread(locate_entry, self.session.memory, seq)
@@ -315,23 +315,23 @@ class ChatController:
             self.session.switch_to(location.conversation)
             self._view.status.update_info(tokens=0, budget=0)
         try:
-            await self._history.show_around(location, sought)
+            await self._history.show_around(location, query)
         finally:
             await self._view.restore_draft()
 
-    def _text_search(self, command: str) -> "ExpandChoice | None":
-        """A search in the text of conversations, for the list of `/resume`."""
+    def _expansion(self, command: str) -> "ExpandChoice | None":
+        """Search in the text of conversations, for the list of `/resume`."""
         if command != "/resume":
             return None
         memory = self.session.memory
         return lambda text: asyncio.to_thread(find_conversations, memory, text)
 
-    # Small things
+    # Errors
 
     def _show_error(self, error: PalimpsestError) -> None:
         """Shows an error; a cancellation is a muted line."""
         hint = error.hint
-        if self.session.workspace.is_read_only:  # this session stays as it was opened
+        if self.session.workspace.is_read_only:  # trusting the workspace does not change an open session
             hint = hint.replace("then try again", "then open the chat again")
         item = MutedLine(error.message) if isinstance(error, Cancelled) else ErrorItem(error.title, error.message, hint)
         self._view.transcript.add(item)

@@ -51,14 +51,14 @@ class DraftKeeper:
     def __init__(
         self, prompt: Prompt, history: PromptHistory, drafts: Drafts, current_conversation: Callable[[], str]
     ) -> None:
-        """`where` names the conversation; "" while it is not known which: nothing is written or lost then."""
+        """`current_conversation` gives its id; "" while it is not known: then nothing is written."""
         self._prompt = prompt
         self._history = history
         self._drafts = drafts
         self._current_conversation = current_conversation
-        self._saved_as = ""  # where the draft on disk is
+        self._saved_as = ""  # the conversation of the draft on disk
         self._timer: Timer | None = None
-        self._is_switching = False  # while the conversation changes, the prompt belongs to none
+        self._is_switching = False  # during a switch the prompt belongs to no conversation
 
     def changed(self) -> None:
         """Saves a moment after the last key."""
@@ -70,7 +70,7 @@ class DraftKeeper:
         self._stop_timer()
         self._write(self._prompt.full_text)
 
-    def put_away(self) -> None:
+    def stash(self) -> None:
         """Saves and empties the prompt; nothing more is saved until `restore`. Raises OSError."""
         self.save()
         self._saved_as = ""
@@ -127,7 +127,7 @@ class DraftKeeper:
             return
         self._drafts.save(key, text)
         if self._saved_as and self._saved_as != key:
-            self._drafts.save(self._saved_as, "")  # a new conversation has begun, and takes the text with it
+            self._drafts.save(self._saved_as, "")  # a new conversation was started: the text now belongs to it
         self._saved_as = key
 
     def _stop_timer(self) -> None:

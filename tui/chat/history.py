@@ -26,14 +26,14 @@ Pictures = Callable[[Sequence[Image]], list[TranscriptItem]]
 def items_of(
     entries: Sequence[Entry], passage: Callable[[Entry], EntryText], pictures: Pictures
 ) -> list[TranscriptItem]:
-    """The transcript items of the entries, oldest first. Blocks: archived text is read from its pages."""
-    pieces: list[TranscriptItem] = []
+    """The transcript items of the entries, oldest first. Blocks: reads archived text from its pages."""
+    items: list[TranscriptItem] = []
     for entry in entries:
-        pieces += _pieces(entry, passage, pictures)
-    return pieces
+        items += _entry_items(entry, passage, pictures)
+    return items
 
 
-def _pieces(entry: Entry, passage: Callable[[Entry], EntryText], pictures: Pictures) -> list[TranscriptItem]:
+def _entry_items(entry: Entry, passage: Callable[[Entry], EntryText], pictures: Pictures) -> list[TranscriptItem]:
     match entry.kind, entry.role:
         case EntryKind.SUMMARY, _:
             return [MutedLine("older turns are in the archive; a summary stands in their place", gap=True)]
@@ -50,69 +50,69 @@ def _pieces(entry: Entry, passage: Callable[[Entry], EntryText], pictures: Pictu
 
 
 def _text(entry: Entry, passage: Callable[[Entry], EntryText]) -> str:
-    """The entry's text; a note in place of text on a damaged page."""
+    """The entry's text; a placeholder for text on a damaged page."""
     try:
         return passage(entry).text
     except Damaged as error:
         return f"[lost: {error.message}]"
 
 
-PAGE_SIZE: Final = 20  # entries shown when a conversation is taken up, and with each look further back
-ENTRIES_ABOVE: Final = 10  # entries shown above a place
+PAGE_SIZE: Final = 20  # entries shown when a conversation is opened, and loaded on each scroll to the top
+ENTRIES_ABOVE: Final = 10  # entries shown above an entry that was searched for
 OFF_BRANCH_NOTICE: Final = (
     "This stands on another branch; what you write goes on from the conversation's newest. Ctrl+End goes there."
 )
 
 
 class HistoryView:
-    """The window of entries that the transcript shows. A later call supersedes one that is still loading."""
+    """The window of entries that the transcript shows. A later call cancels one that is still loading."""
 
     def __init__(self, session: "Session", transcript: Transcript, pictures: Pictures) -> None:
         self._session = session
         self._transcript = transcript
         self._pictures = pictures
-        self._oldest: int | None = None  # seq of the first entry shown; None where there is none before it
-        self._below: deque[int] = deque()  # seqs of what comes after the last entry shown
-        self._is_off_branch = False  # whether what is shown is another branch than that which goes on
-        self._generation = 0  # counts what was shown from the beginning
+        self._oldest: int | None = None  # seq of the first entry shown; None if there is none before it
+        self._below: deque[int] = deque()  # seqs of the entries after the last one shown
+        self._is_off_branch = False  # whether the entries shown are on another branch than the newest one
+        self._generation = 0  # number of windows shown; a load of an earlier one is dropped
 
     @property
     def has_more_below(self) -> bool:
         """Whether the transcript ends before the conversation does."""
         return self._is_off_branch or bool(self._below)
 
-    async def newest(self) -> None:
+    async def load_newest(self) -> None:
         """Loads the newest entries, above the present items."""
-        self._begin()
+        self._start_generation()
         await self._load_above(None)
 
-    async def earlier(self) -> None:
-        """Entries before those shown, where there are any."""
+    async def load_earlier(self) -> None:
+        """Loads the entries before those shown, if any."""
         if self._oldest is not None:
             await self._load_above(self._oldest)
 
-    async def later(self) -> None:
-        """Entries after those shown, where there are any."""
+    async def load_later(self) -> None:
+        """Loads the entries after those shown, if any."""
         if not self._below:
             return
         generation, below = self._generation, self._below
         self._below = deque()  # one load at a time
-        pieces = await self._pieces_at([below.popleft() for _ in range(min(PAGE_SIZE, len(below)))])
+        items = await self._items_at([below.popleft() for _ in range(min(PAGE_SIZE, len(below)))])
         if generation == self._generation:
             self._below = below
-            self._transcript.append_newer(pieces, has_more=self.has_more_below)
+            self._transcript.append_newer(items, has_more=self.has_more_below)
 
-    async def show_around(self, location: "EntryLocation", sought: str) -> None:
+    async def show_around(self, location: "EntryLocation", query: str) -> None:
         """Shows an entry with its neighbours, in place of the present items."""
-        generation = self._begin()
+        generation = self._start_generation()
         seqs_below = deque(location.below)
         above = await self._session.history(ENTRIES_ABOVE, location.entry.seq)
-        before = await self._pieces(above)
-        marker: TranscriptItem = MutedLine(
-            f"▸ found here: {sought}" if sought else "▸ found here", tone="good", gap=True
-        )
-        shown = await self._pieces([location.entry]) or [MutedLine(await asyncio.to_thread(self._text, location.entry))]
-        after = await self._pieces_at([seqs_below.popleft() for _ in range(min(PAGE_SIZE, len(seqs_below)))])
+        before = await self._entry_items(above)
+        marker: TranscriptItem = MutedLine(f"▸ found here: {query}" if query else "▸ found here", tone="good", gap=True)
+        shown = await self._entry_items([location.entry]) or [
+            MutedLine(await asyncio.to_thread(self._text, location.entry))
+        ]
+        after = await self._items_at([seqs_below.popleft() for _ in range(min(PAGE_SIZE, len(seqs_below)))])
         if generation != self._generation:
             return
         self._oldest = above[0].seq if len(above) == ENTRIES_ABOVE else None
@@ -123,7 +123,7 @@ class HistoryView:
         self._transcript.replace_items([*before, *notice, marker, *shown, *after])
         self._transcript.scroll_to_item(marker, has_more=self.has_more_below)
 
-    def _begin(self) -> int:
+    def _start_generation(self) -> int:
         self._generation += 1
         self._oldest, self._below, self._is_off_branch = None, deque(), False
         return self._generation
@@ -133,18 +133,18 @@ class HistoryView:
         self._oldest = None  # one load at a time
         entries = await self._session.history(PAGE_SIZE, before)
         for entry in reversed(entries):  # the newest is shown first
-            pieces = await self._pieces([entry])
+            items = await self._entry_items([entry])
             if generation != self._generation:
                 return
-            self._transcript.insert_older(pieces)
+            self._transcript.insert_older(items)
         if len(entries) == PAGE_SIZE and generation == self._generation:
             self._oldest = entries[0].seq
 
-    async def _pieces_at(self, seqs: Sequence[int]) -> list[TranscriptItem]:
+    async def _items_at(self, seqs: Sequence[int]) -> list[TranscriptItem]:
         entries = await asyncio.to_thread(self._session.memory.conversations.entries, seqs)
-        return await self._pieces([entries[seq] for seq in seqs if seq in entries])
+        return await self._entry_items([entries[seq] for seq in seqs if seq in entries])
 
-    async def _pieces(self, entries: "Sequence[Entry]") -> list[TranscriptItem]:
+    async def _entry_items(self, entries: "Sequence[Entry]") -> list[TranscriptItem]:
         return await asyncio.to_thread(items_of, entries, self._session.memory.passage, self._pictures)
 
     def _text(self, entry: "Entry") -> str:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:  # loaded after first paint
     from tui.chat.controller import ChatController
     from tui.dialogs.trust import QuestionDialog
 
-LEAVE_REQUEST_S: Final = 2.0  # seconds in which Ctrl+C again leaves
+LEAVE_REQUEST_S: Final = 2.0  # seconds in which a second Ctrl+C leaves
 
 
 class ChatScreen(Screen[None]):
-    """Keys, and what they set going."""
+    """The chat: handles keys and opens the session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "Stop", show=False),
@@ -54,13 +54,13 @@ class ChatScreen(Screen[None]):
         self._open_session = open_session
         self._history = PromptHistory(start.workspace.prompt_history)
         self.controller: ChatController | None = None
-        self._open_error: PalimpsestError | None = None  # why there is no session and will be none
-        self.is_conversation_known = not start.resumes  # whether it is known in which conversation the person writes
-        self._file_watch: Worker[None] | None = None  # the workspace's files
-        self._offer = ""  # the spec of a model that was found
+        self._open_error: PalimpsestError | None = None  # the error that prevented the session from opening
+        self.is_conversation_known = not start.resumes  # whether the conversation that the prompt belongs to is known
+        self._file_watch: Worker[None] | None = None  # watches the workspace's files
+        self._offer = ""  # the spec of a detected model
         self.is_leaving = False
         self._leave_requested = False
-        self.resumable = ""  # the id of the conversation that was left
+        self.resumable_id = ""  # id of the conversation, after the session is closed
         self.transcript = Transcript(id="transcript")
         self.status = StatusBar()
         self._new_below = NewBelowHint()
@@ -70,7 +70,7 @@ class ChatScreen(Screen[None]):
         self.draft_keeper = DraftKeeper(
             self.prompt, self._history, Drafts(start.workspace.drafts), self._prompt_conversation
         )
-        parts = ChatWidgets(
+        widgets = ChatWidgets(
             screen=self,
             transcript=self.transcript,
             status=self.status,
@@ -78,7 +78,7 @@ class ChatScreen(Screen[None]):
             waiting=self._queue_list,
             keeper=self.draft_keeper,
         )
-        self._view = ChatView(parts, self.leave)
+        self._view = ChatView(widgets, self.leave)
         self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.return_to_prompt)
 
     def compose(self) -> ComposeResult:
@@ -95,11 +95,11 @@ class ChatScreen(Screen[None]):
     def on_mount(self) -> None:
         self._queue_list.display = False
         start = self._start
-        pieces: list[TranscriptItem] = []
+        items: list[TranscriptItem] = []
         if not start.resumes:
-            pieces.append(Welcome(short_path(start.workspace.root), start.model, start.new_workspace))
-        pieces += [MutedLine(notice, tone="warning", gap=True) for notice in start.notices]
-        self.transcript.add(*pieces)
+            items.append(Welcome(short_path(start.workspace.root), start.model, start.new_workspace))
+        items += [MutedLine(notice, tone="warning", gap=True) for notice in start.notices]
+        self.transcript.add(*items)
         self.status.update_info(model=start.model, working="opening the memory")
         if start.resumes:
             self._view.show_opening("the conversation")
@@ -134,7 +134,9 @@ class ChatScreen(Screen[None]):
             session = await self._open_session()
             from tui.chat.controller import ChatController
 
-            self.controller = controller = ChatController(session, self._view, self.queue, self._start.here)
+            self.controller = controller = ChatController(
+                session, self._view, self.queue, self._start.working_directory
+            )
             session.on_working = lambda text: self.status.update_info(working=text)
             self.status.update_info(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
         except (PalimpsestError, OSError) as error:
@@ -152,7 +154,7 @@ class ChatScreen(Screen[None]):
         await controller.run()
 
     async def _ask_for_trust(self) -> None:
-        """Where the workspace was made elsewhere, or changed since it was trusted: the person trusts it, or not now."""
+        """Asks whether to trust a workspace that was made elsewhere, or that changed since it was trusted."""
         start = self._start
         if start.trust is None:
             return
@@ -171,7 +173,7 @@ class ChatScreen(Screen[None]):
         self.draft_keeper.move(workspace.drafts)
 
     async def _ask_about_links(self) -> None:
-        """Each link out of a trusted workspace is followed, or not, as its owner says once."""
+        """Asks once for each link out of a trusted workspace whether to follow it."""
         follow = self._start.follow
         if follow is None:
             return
@@ -188,22 +190,22 @@ class ChatScreen(Screen[None]):
                 self._show_error(error if isinstance(error, PalimpsestError) else internal_error(error))
 
     async def _ask(self, question: "QuestionDialog") -> bool | None:
-        """What the person answers; what was typed meanwhile stands in the prompt."""
+        """The user's answer. Text typed during the dialog goes into the prompt."""
         answer = await app_of(self).push_screen_wait(question)
         if question.typed:
             self.prompt.set_text(self.prompt.text + question.typed)
         return answer
 
     async def _fail_to_open(self, error: PalimpsestError) -> None:
-        """There will be no session: what was sent is a draft again."""
+        """Shows why the session cannot be opened, and returns sent messages to the draft."""
         self._open_error = error
-        self.is_conversation_known = True  # so that a draft has its place; the one that stands there returns first
+        self.is_conversation_known = True  # so that the draft can be saved; a stored draft is restored first
         await self.draft_keeper.restore()
         self._show_error(error)
         self.queue.return_unsent()
 
     def _show_queue(self) -> None:
-        """Shows the messages that wait: for the session to open, or for the answer under way."""
+        """Shows the waiting messages: for the session to open, or for the current answer to end."""
         messages = self.queue.waiting if self.queue.busy or not self._is_open else ()
         self._view.show_waiting([message.text for message in messages])
 
@@ -213,7 +215,7 @@ class ChatScreen(Screen[None]):
 
     @work
     async def _offer_model(self, controller: "ChatController") -> None:
-        """Where no model answers, looks once for one on this machine."""
+        """Detects a local model once, if none is configured."""
         from tui.chat.background import detect_model
 
         if offer := await detect_model(controller.session):
@@ -231,7 +233,7 @@ class ChatScreen(Screen[None]):
             self.queue.add(f"/model {self._offer}")
             self._offer = ""
 
-    # What is typed
+    # The prompt
 
     @on(Prompt.Submitted)
     def _submitted(self, message: Prompt.Submitted) -> None:
@@ -239,7 +241,7 @@ class ChatScreen(Screen[None]):
         self.draft_keeper.save()
         if message.text.strip() in EXIT_COMMANDS:
             self.leave()
-        elif self._open_error is not None:  # nothing can be sent
+        elif self._open_error is not None:  # there is no session to send it to
             self._view.return_to_prompt([message.text])
             self._show_error(self._open_error)
         else:
@@ -256,7 +258,7 @@ class ChatScreen(Screen[None]):
         from tui.widgets.prompt.completion import commands_for, files_for
 
         text, before = self.prompt.text, self.prompt.before_cursor
-        suggestions = commands_for(text) or await files_for(before, self._start.here)
+        suggestions = commands_for(text) or await files_for(before, self._start.working_directory)
         if self.prompt.text == text:
             self.suggestions.offer(suggestions)
 
@@ -266,12 +268,12 @@ class ChatScreen(Screen[None]):
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 
         entries = list(dict.fromkeys(reversed(self._history.entries)))
-        picks = [ChoiceItem(str(number), entry) for number, entry in enumerate(entries)]
-        picked = await app_of(self).push_screen_wait(ChoicesScreen("What you typed before", picks))
-        if picked is not None:
-            self.prompt.replace_text(entries[int(picked)])
+        items = [ChoiceItem(str(number), entry) for number, entry in enumerate(entries)]
+        choice = await app_of(self).push_screen_wait(ChoicesScreen("What you typed before", items))
+        if choice is not None:
+            self.prompt.replace_text(entries[int(choice)])
 
-    # Moving
+    # Scrolling
 
     def action_page(self, by: int) -> None:
         step = by * max(self.transcript.size.height - 2, 1)
@@ -286,7 +288,7 @@ class ChatScreen(Screen[None]):
 
     @work(exclusive=True, group="earlier")
     async def _back_to_newest(self, controller: "ChatController") -> None:
-        await controller.newest()
+        await controller.return_to_newest()
 
     def action_oldest(self) -> None:
         self.transcript.scroll_to(y=0, animate=False)
@@ -297,19 +299,19 @@ class ChatScreen(Screen[None]):
 
     @on(Transcript.TopReached)
     @work(exclusive=True, group="earlier")
-    async def _earlier(self) -> None:
+    async def _load_earlier(self) -> None:
         if self.controller:
-            await self.controller.earlier()
+            await self.controller.load_earlier()
 
     @on(Transcript.BottomReached)
     @work(exclusive=True, group="later")
-    async def _later(self) -> None:
+    async def _load_later(self) -> None:
         if self.controller:
-            await self.controller.later()
+            await self.controller.load_later()
 
     @work(exclusive=True, group="search")
     async def action_search(self) -> None:
-        """Over whatever goes on; what stands in the prompt stays there."""
+        """Opens the search, also during an answer; the prompt keeps its text."""
         if self.controller and self.is_conversation_known:
             await self.controller.search()
 
@@ -336,7 +338,7 @@ class ChatScreen(Screen[None]):
 
     @on(Prompt.EndOfInput)
     def leave(self) -> None:
-        """Ends the chat in the normal way; safe to ask for twice."""
+        """Ends the chat in the normal way; can be called twice."""
         if not self.is_leaving:
             self.is_leaving = True
             self._leave()
@@ -351,12 +353,12 @@ class ChatScreen(Screen[None]):
             app_of(self).exit()
 
     async def close_session(self) -> str:
-        """Stops the answer, keeps what came, closes the memory; gives the conversation's id."""
+        """Stops the answer, stores the text so far and closes the memory. Gives the conversation's id."""
         controller, self.controller = self.controller, None
         if controller is None:
             return ""
         if self._file_watch:
             self._file_watch.cancel()
-        self.resumable = controller.session.conversation.id if controller.session.conversation else ""
+        self.resumable_id = controller.session.conversation.id if controller.session.conversation else ""
         await controller.session.close()
-        return self.resumable
+        return self.resumable_id

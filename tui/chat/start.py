@@ -13,18 +13,18 @@ class ChatStart(Struct, frozen=True, kw_only=True):
 
     workspace: Workspace
     model: str
-    here: Path  # the working directory, for @file names
+    working_directory: Path  # the working directory, for @file names
     message: str = ""
     resume: str = ""
     latest: bool = False
     new_workspace: bool = False
     notices: tuple[str, ...] = ()
-    contents: tuple[str, ...] = ()  # what a workspace brings that is not trusted yet; () where it is
-    changes: tuple[str, ...] = ()  # what changed under a trusted workspace, and is not in force; () where nothing did
-    trust: Callable[[], Workspace] | None = None  # trusts it, and gives where files go then
+    contents: tuple[str, ...] = ()  # contents of a workspace that is not trusted yet; () if it is
+    changes: tuple[str, ...] = ()  # changes to a trusted workspace, which are not in effect yet; () if there are none
+    trust: Callable[[], Workspace] | None = None  # trusts the workspace, and gives the one to use from then on
     untrusted_notice: str = ""
-    links: Callable[[], tuple[tuple[str, str], ...]] = tuple  # links out of it to ask about: name, target
-    follow: Callable[[str, bool], None] | None = None  # follows a link, or never
+    links: Callable[[], tuple[tuple[str, str], ...]] = tuple  # links out of the workspace to ask about: name, target
+    follow: Callable[[str, bool], None] | None = None  # stores whether a link is followed
 
     @property
     def resumes(self) -> bool:

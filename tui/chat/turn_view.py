@@ -40,12 +40,12 @@ _REASONS: Final = {
 
 
 class TurnView:
-    """Renders one turn. `write` each event, in order."""
+    """Renders one turn. Call `write` with each event, in order."""
 
     def __init__(
         self, transcript: Transcript, status: StatusBar, *, quotes: bool = False, known: frozenset[str] = frozenset()
     ) -> None:
-        """`quotes`: the answer is made of quotations with citations, as offline's: no speed and no list of sources.
+        """`quotes`: the answer consists of quotations with citations, so its speed and sources are not shown.
 
         `known` are changes that need no notice.
         """
@@ -54,14 +54,14 @@ class TurnView:
         self._quotes = quotes
         self._known_changes = known
         self._recalled: tuple[RecalledSpan, ...] = ()
-        self._answering = False  # whether the answer has its mark
+        self._answering = False  # whether the answer has started
         self._reasoning_chars = 0  # characters of reasoning
-        self.failed = False  # whether the turn ended without its answer
+        self.failed = False  # whether the turn ended without an answer
 
     def write(self, event: SessionEvent) -> None:
         match event:
             case TextDelta(text=text):
-                self._text(text)
+                self._write_text(text)
             case ReasoningDelta(text=text):
                 self._reasoning_chars += len(text)
                 self._status.update_info(
@@ -78,20 +78,20 @@ class TurnView:
             case UserStored():
                 self._status.update_info(doing="thinking back · Esc stops")
             case Notice() | WordsHidden() | EpochChanged() | Compacted():
-                self._write_quietly(event)
+                self._write_muted(event)
             case ToolStarted() | ToolFinished() | PermissionRequested():
-                self._write_quietly(event)
+                self._write_muted(event)
             case AnswerStored() | Stopped() | TurnFailed():
-                self._end(event)
+                self._finish(event)
 
-    def _text(self, text: str) -> None:
+    def _write_text(self, text: str) -> None:
         if not self._answering and self._reasoning_chars:
-            self._quiet_line(f"thought for {short_count(self._reasoning_chars)} characters", gap=True)
+            self._muted_line(f"thought for {short_count(self._reasoning_chars)} characters", gap=True)
         self._transcript.feed(text, marked=not self._answering)
         self._answering = True
         self._status.update_info(doing="answering · Esc stops")
 
-    def _write_quietly(self, event: SessionEvent) -> None:
+    def _write_muted(self, event: SessionEvent) -> None:
         match event:
             case Notice(level=level, text=text):
                 self._transcript.add(notice_line(level, text))
@@ -99,12 +99,12 @@ class TurnView:
                 self._transcript.add(notice_line("warning", event.text))
             case EpochChanged(reason=reason):
                 if notice := epoch_notice(reason, known=self._known_changes):
-                    self._quiet_line(notice)
+                    self._muted_line(notice)
             case Compacted(receipt=receipt):
                 self._known_changes |= {ARCHIVED}
-                self._quiet_line(receipt.text, gap=True)
+                self._muted_line(receipt.text, gap=True)
             case ToolStarted(summary=summary, call=call):
-                self._quiet_line(f"▸ {summary or call.name}", gap=True)
+                self._muted_line(f"▸ {summary or call.name}", gap=True)
                 self._status.update_info(doing=f"{call.name} · Esc stops")
             case ToolFinished(call=call, chars=chars, failed=failed):
                 outcome = "failed" if failed else f"{short_count(chars)} characters"
@@ -112,30 +112,30 @@ class TurnView:
             case _:
                 pass
 
-    def _quiet_line(self, text: str, *, gap: bool = False) -> None:
+    def _muted_line(self, text: str, *, gap: bool = False) -> None:
         self._transcript.add(MutedLine(text, gap=gap))
 
-    def _end(self, event: AnswerStored | Stopped | TurnFailed) -> None:
+    def _finish(self, event: AnswerStored | Stopped | TurnFailed) -> None:
         self._transcript.end_stream()
         self.failed = not isinstance(event, AnswerStored)
         match event:
             case AnswerStored(reason=reason):
                 if reason == "length":
-                    self._quiet_line("cut at the length kept for an answer; say “go on” for more", gap=True)
+                    self._muted_line("cut at the length kept for an answer; say “go on” for more", gap=True)
                 self._list_recalled()
             case Stopped(text=text):
-                self._quiet_line("stopped; what came is kept" if text else "stopped", gap=True)
+                self._muted_line("stopped; what came is kept" if text else "stopped", gap=True)
             case TurnFailed(title=title, message=message, hint=hint, text=text):
                 self._transcript.add(ErrorItem(title, message, hint))
                 if text:
-                    self._quiet_line("what came before is kept")
+                    self._muted_line("what came before is kept")
         self._status.update_info(doing="")
 
     def _list_recalled(self) -> None:
         """Lists the recalled passages with citation and trust."""
         if not self._recalled or self._quotes:
             return
-        cited = [f"{part.citation} {part.trust.value}" for part in self._recalled[:MAX_CITED]]
+        cited = [f"{span.citation} {span.trust.value}" for span in self._recalled[:MAX_CITED]]
         if (more := len(self._recalled) - len(cited)) > 0:
             cited.append(f"and {more} more")
         for number, line in enumerate(cited):
@@ -143,7 +143,7 @@ class TurnView:
 
 
 def epoch_notice(reason: str, *, known: frozenset[str] = frozenset()) -> str:
-    """One line, or "" where the person knows: `known` holds the reasons that they were told or made themselves."""
+    """One line, or "" if the reason is in `known`: reasons that were shown, or that the user caused."""
     if not reason or reason in known:
         return ""
     return f"{_REASONS.get(reason) or _capitalised(reason)}: the model reads the whole context anew."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from tui.images.protocol import GraphicsProtocol
     from tui.search.controller import EntryTarget
 
-MAX_WAITING_SHOWN: Final = 3  # shown, of the messages that wait
+MAX_WAITING_SHOWN: Final = 3  # waiting messages that are shown
 
 
 class ChatWidgets(Struct, frozen=True, kw_only=True):
@@ -42,26 +42,26 @@ class ChatWidgets(Struct, frozen=True, kw_only=True):
 class ChatView:
     """Implements ChatPort with the screen's widgets."""
 
-    def __init__(self, parts: ChatWidgets, leave: Callable[[], None]) -> None:
-        self.transcript = parts.transcript
-        self.status = parts.status
+    def __init__(self, widgets: ChatWidgets, leave: Callable[[], None]) -> None:
+        self.transcript = widgets.transcript
+        self.status = widgets.status
         self.leave = leave
-        self._screen = parts.screen
-        self._prompt = parts.prompt
-        self._waiting = parts.waiting
-        self._keeper = parts.keeper
+        self._screen = widgets.screen
+        self._prompt = widgets.prompt
+        self._queue_list = widgets.waiting
+        self._keeper = widgets.keeper
         self._opening: MutedLine | None = None
 
-    async def permit(self, request: "PermissionRequested") -> bool:
+    async def ask_permission(self, request: "PermissionRequested") -> bool:
         from tui.dialogs.confirm import PermissionScreen
 
         return await app_of(self._screen).push_screen_wait(PermissionScreen(request.call.name, request.summary))
 
-    async def pick(self, choices: "Choices", deeper: "ExpandChoice | None" = None) -> str | None:
+    async def choose(self, choices: "Choices", expand: "ExpandChoice | None" = None) -> str | None:
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 
-        picks = [ChoiceItem(item.id, item.label, item.detail) for item in choices.items]
-        return await app_of(self._screen).push_screen_wait(ChoicesScreen(choices.title, picks, deeper))
+        items = [ChoiceItem(item.id, item.label, item.detail) for item in choices.items]
+        return await app_of(self._screen).push_screen_wait(ChoicesScreen(choices.title, items, expand))
 
     async def confirm(self, proposal: "Proposal") -> bool:
         """Shows the proposal and asks for confirmation."""
@@ -69,7 +69,7 @@ class ChatView:
 
         return await app_of(self._screen).push_screen_wait(ProposalScreen(proposal.title, proposal.rows))
 
-    async def browse(self, memory: "Memory", query: str, pictures: str) -> None:
+    async def open_recall(self, memory: "Memory", query: str, pictures: str) -> None:
         """Opens the recall screen; a chosen citation goes into the prompt."""
         from tui.recall.screen import RecallScreen
 
@@ -77,21 +77,21 @@ class ChatView:
         if citation:
             self._prompt.insert_text(citation)
 
-    async def search(
-        self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]
+    async def open_search(
+        self, memory: "Memory", text: str, pictures: str, can_switch: Callable[[], bool]
     ) -> "EntryTarget | None":
         """Opens the search screen. Gives the chosen entry; a chosen citation goes into the prompt."""
         from tui.search.screen import SearchScreen
 
-        chosen = await app_of(self._screen).push_screen_wait(SearchScreen(memory, text, pictures, at_rest))
+        chosen = await app_of(self._screen).push_screen_wait(SearchScreen(memory, text, pictures, can_switch))
         if isinstance(chosen, str):
             self._prompt.insert_text(chosen)
             return None
         return chosen
 
     def save_draft(self) -> None:
-        """The session is about to go to another conversation: what stands in the prompt stays with the one it is of."""
-        self._keeper.put_away()
+        """Saves the prompt as a draft of its conversation, before the session switches to another one."""
+        self._keeper.stash()
 
     def graphics_protocol(self, setting: str) -> "GraphicsProtocol":
         """The graphics protocol of this terminal."""
@@ -108,8 +108,8 @@ class ChatView:
         width = max(self._screen.size.width - 8, 10)
         lines = [clip("waits: " + visible_line(text), width) for text in texts[:MAX_WAITING_SHOWN]]
         more = [f"and {len(texts) - MAX_WAITING_SHOWN} more"] if len(texts) > MAX_WAITING_SHOWN else []
-        self._waiting.display = bool(lines)
-        self._waiting.update(Text("\n".join([*lines, *more])))
+        self._queue_list.display = bool(lines)
+        self._queue_list.update(Text("\n".join([*lines, *more])))
         self.status.update_info(waiting=len(texts))
 
     def copy_to_clipboard(self, text: str, description: str) -> None:
@@ -117,7 +117,7 @@ class ChatView:
         self._screen.notify(f"Copied {description}.", timeout=3, markup=False)
 
     def show_opening(self, name: str) -> None:
-        """Says that it is being opened, in the transcript and the status bar; "" when it stands."""
+        """Shows in the transcript and the status bar that `name` is being opened; "" once it is open."""
         if self._opening is not None:
             self.transcript.remove_item(self._opening)
             self._opening = None
@@ -127,5 +127,5 @@ class ChatView:
         self.status.update_info(working=f"opening {name} …" if name else "")
 
     async def restore_draft(self) -> None:
-        """The session went to another conversation: its draft returns."""
+        """Restores the draft of the conversation that the session switched to."""
         await self._keeper.restore()

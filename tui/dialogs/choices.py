@@ -20,7 +20,7 @@ from tui.widgets.query_input import QueryInput
 
 
 class ChoiceItem(Struct, frozen=True):
-    """One line: `id` is what picking gives, `detail` stands muted below."""
+    """One choice: `id` is the result, `detail` is shown muted below the label."""
 
     id: str
     label: str
@@ -28,14 +28,14 @@ class ChoiceItem(Struct, frozen=True):
 
 
 ExpandChoice = Callable[[str], Awaitable[Sequence[ChoiceItem]]]
-"""Finds what the lines do not say, such as what stands inside of a conversation."""
+"""Finds further items for a query that matches no item, such as conversations by their text."""
 
-TYPING_PAUSE_S: Final = 0.25  # seconds without a key before it looks deeper
+TYPING_PAUSE_S: Final = 0.25  # seconds without a key before `expand` is called
 KEYS: Final = "↑ ↓ choose · Enter takes · Esc leaves"
 
 
 class ChoicesScreen(ModalScreen[str | None]):
-    """Gives the id of what was picked, None where nothing was."""
+    """Gives the id of the chosen item, None if none was chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", "Back", show=False),
@@ -46,7 +46,7 @@ class ChoicesScreen(ModalScreen[str | None]):
     ]
 
     def __init__(self, title: str, items: Sequence[ChoiceItem], expand: ExpandChoice | None = None) -> None:
-        """`deeper` is asked where no line holds what was typed."""
+        """`expand` is called when no item matches the query."""
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
         self._items = items
@@ -62,14 +62,14 @@ class ChoicesScreen(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
-        self._narrow("")
-        narrowing = self.query_one(Input)
-        narrowing.cursor_blink = False
-        narrowing.focus()
+        self._filter("")
+        field = self.query_one(Input)
+        field.cursor_blink = False
+        field.focus()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
-        self._narrow(event.value)
+        self._filter(event.value)
 
     @on(Input.Submitted)
     def _submit(self) -> None:
@@ -87,11 +87,11 @@ class ChoicesScreen(ModalScreen[str | None]):
         self.dismiss(None)
 
     def action_move(self, by: int) -> None:
-        listed = self.query_one(OptionList)
+        options = self.query_one(OptionList)
         if self._shown_items:
-            listed.highlighted = max(0, min((listed.highlighted or 0) + by, len(self._shown_items) - 1))
+            options.highlighted = max(0, min((options.highlighted or 0) + by, len(self._shown_items) - 1))
 
-    def _narrow(self, query: str) -> None:
+    def _filter(self, query: str) -> None:
         terms = query.lower().split()
         matching = [
             item for item in self._items if all(term in f"{item.label} {item.detail}".lower() for term in terms)
@@ -113,13 +113,13 @@ class ChoicesScreen(ModalScreen[str | None]):
 
     def _show(self, items: Sequence[ChoiceItem]) -> None:
         self._shown_items = list(items)
-        listed = self.query_one(OptionList)
-        listed.clear_options()
-        listed.add_options(Option(self._line(item)) for item in self._shown_items)
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options(Option(self._option_text(item)) for item in self._shown_items)
         if self._shown_items:
-            listed.highlighted = 0
+            options.highlighted = 0
 
-    def _line(self, item: ChoiceItem) -> Text:
+    def _option_text(self, item: ChoiceItem) -> Text:
         label = visible_line(item.label)
         text = Text(label, no_wrap=True, overflow="ellipsis", end="")
         if item.detail:

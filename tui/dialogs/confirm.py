@@ -38,7 +38,7 @@ class PermissionScreen(ModalScreen[bool]):
 
 
 class ProposalScreen(ModalScreen[bool]):
-    """Gives whether to do it. Esc leaves all as it is."""
+    """Gives whether the proposal is confirmed. Esc declines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,y", "answer(True)", "Do it", show=False),

@@ -13,13 +13,13 @@ from textual.widgets import Static
 
 from foundation.terminal_text import visible_line
 
-_FRAME_ROWS = 7  # rows: padding, the title and the answers with their margins; one that they may wrap into
+_FRAME_ROWS = 7  # padding, the title and the answers with their margins, and one row for wrapping
 
 
 class QuestionDialog(ModalScreen[bool | None]):
-    """A title, what the answer is about, and the keys that answer.
+    """A title, the facts and the keys for the answer.
 
-    No typing answers: what is typed or pasted meanwhile is kept in `typed`, for the prompt.
+    Typed and pasted text does not answer; it is collected in `typed`, for the prompt.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -45,7 +45,7 @@ class QuestionDialog(ModalScreen[bool | None]):
             yield Static(self._answers, classes="sheet-answers", markup=False)
 
     def on_resize(self) -> None:
-        """The facts take what the title and the answers leave, and scroll where that is too little."""
+        """Gives the facts the rows that the title and the answers leave; they scroll if needed."""
         facts = self.query_one(VerticalScroll)
         facts.styles.max_height = max(1, self.size.height - _FRAME_ROWS)
         self.call_after_refresh(self._show_scroll_hint)
@@ -70,8 +70,8 @@ class QuestionDialog(ModalScreen[bool | None]):
         self.typed += event.text.replace("\r\n", "\n").replace("\r", "\n")
         event.stop()
 
-    def action_answer(self, wanted: bool) -> None:
-        self.dismiss(wanted)
+    def action_answer(self, answer: bool) -> None:
+        self.dismiss(answer)
 
     def action_later(self) -> None:
         self.dismiss(None)
@@ -85,20 +85,20 @@ class TrustScreen(QuestionDialog):
         Binding("enter,escape,ctrl+c", "answer(False)", "Read only", show=False),
     ]
 
-    def __init__(self, brings: Sequence[str]) -> None:
-        """`brings` says what the workspace brings, a line a fact."""
-        facts = (*brings, "Read-only, you can look and search; nothing in it is written or deleted.", ALLOWS)
+    def __init__(self, contents: Sequence[str]) -> None:
+        """`contents` describes the workspace, a fact per line."""
+        facts = (*contents, "Read-only, you can look and search; nothing in it is written or deleted.", TRUST_EFFECT)
         super().__init__("This workspace was not made here", facts, "Ctrl+T trust it · Enter read only")
 
 
-ALLOWS = (
+TRUST_EFFECT = (
     "Trusted, it is written to, its configuration may set the model's address, paths and commands, "
     "and the model reads its skills."
 )
 
 
 class ChangesScreen(QuestionDialog):
-    """Gives whether what changed under a trusted workspace is trusted; None to be asked again at the next opening."""
+    """Gives whether changes to a trusted workspace are trusted; None to ask again at the next start."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "answer(True)", "Trust", show=False),
@@ -106,13 +106,13 @@ class ChangesScreen(QuestionDialog):
     ]
 
     def __init__(self, changes: Sequence[str]) -> None:
-        """`changes` says what changed, a line a file."""
+        """`changes` describes the changes, a file per line."""
         facts = (*changes, "Until you trust what is new or changed, it is not in force; all else is.")
         super().__init__("This workspace changed since you trusted it", facts, "Ctrl+T trust it · Esc later")
 
 
 class LinkScreen(QuestionDialog):
-    """Gives whether a link out of the workspace is followed; None to be asked again at the next opening."""
+    """Gives whether a link out of the workspace is followed; None to ask again at the next start."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "answer(True)", "Follow", show=False),
@@ -121,7 +121,7 @@ class LinkScreen(QuestionDialog):
     ]
 
     def __init__(self, name: str, target: str, effect: str) -> None:
-        """`following` says what it means to follow it."""
+        """`effect` describes what following the link allows."""
         facts = ("It leads to", target, effect)
         super().__init__(
             f"{name} is a link out of this workspace", facts, "Ctrl+T follow it · Ctrl+N never · Enter not now"

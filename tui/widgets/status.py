@@ -16,28 +16,28 @@ NEW_BELOW: Final = "↓ new · Ctrl+End"
 
 
 class StatusInfo(Struct, frozen=True, kw_only=True):
-    """What there is to tell. 0 and "" are left out."""
+    """The fields of the status bar. 0 and "" are not shown."""
 
     model: str = ""
     tokens: int = 0  # of the request
     budget: int = 0
     speed: float = 0.0  # tokens a second
-    doing: str = ""  # what goes on now
-    working: str = ""  # what goes on in the background
+    doing: str = ""  # the current activity
+    working: str = ""  # the background activity
     waiting: int = 0  # messages queued
     read_only: bool = False  # the workspace is not trusted
-    hint: str = ""  # what a key does next; it stands in the place of what is being done
+    hint: str = ""  # what a key does next; shown in place of the activity
 
 
 class StatusBar(Widget):
-    """Tells most where there is room, and what matters most where there is little."""
+    """Shows all fields if there is room, otherwise the most important ones."""
 
     def __init__(self) -> None:
         super().__init__(id="status")
         self.info = StatusInfo()
 
     def update_info(self, **changes: object) -> None:
-        """Changes some of what stands there."""
+        """Changes some fields."""
         fresh = structs.replace(self.info, **changes)
         if fresh != self.info:
             self.info = fresh
@@ -98,7 +98,7 @@ def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:
 
 
 def short_model(spec: str) -> str:
-    """The model's own name: `openai:Qwen/qwen3@http://…` is `qwen3`; the whole stands in /status."""
+    """The model's own name: `openai:Qwen/qwen3@http://…` is `qwen3`; /status shows the full name."""
     provider, separator, name = spec.partition("@")[0].partition(":")
     return (name if separator else provider).rpartition("/")[2]
 
@@ -118,7 +118,7 @@ def short_count(number: int) -> str:
 
 
 def clip(text: str, width: int) -> str:
-    """At most `width` cells, the last an ellipsis where something is left out."""
+    """At most `width` cells, with an ellipsis at the end if the text was cut."""
     if cell_len(text) <= width:
         return text
     if width < 1:

@@ -32,7 +32,7 @@ async def test_keys_typed_while_a_conversation_opens_go_to_the_prompt(workspace:
         await gate.wait()
         return session
 
-    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", here=tmp_path, latest=True), slow)
+    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", working_directory=tmp_path, latest=True), slow)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         seen = "\n".join(displayed_lines(app))
@@ -99,7 +99,9 @@ async def test_where_the_memory_cannot_be_opened_what_was_sent_is_a_draft_again(
         await gate.wait()
         return await asyncio.to_thread(open_newer_store, tmp_path / "newer.db")
 
-    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", here=tmp_path, message="first"), newer)
+    app = PalimpsestApp(
+        ChatStart(workspace=workspace, model="offline", working_directory=tmp_path, message="first"), newer
+    )
     async with app.run_test(size=(80, 24)) as pilot:
         prompt = app.chat.prompt
         await until(pilot, lambda: prompt.text == "an older draft")
@@ -124,7 +126,7 @@ async def test_where_no_conversation_can_be_taken_up_no_draft_is_lost(workspace:
     async def newer() -> Any:
         return await asyncio.to_thread(open_newer_store, tmp_path / "newer.db")
 
-    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", here=tmp_path, latest=True), newer)
+    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", working_directory=tmp_path, latest=True), newer)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "newer than this program" in seen(app))
         assert app.chat.prompt.text == "for a new one"
@@ -137,7 +139,9 @@ async def test_where_no_conversation_can_be_taken_up_no_draft_is_lost(workspace:
 async def test_what_was_sent_while_the_memory_opens_is_kept_where_the_chat_ends_first(
     workspace: Workspace, tmp_path: Any
 ) -> None:
-    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", here=tmp_path), asyncio.Event().wait)
+    app = PalimpsestApp(
+        ChatStart(workspace=workspace, model="offline", working_directory=tmp_path), asyncio.Event().wait
+    )
     async with app.run_test(size=(80, 24)) as pilot:
         app.chat.prompt.set_text("too early")
         await pilot.press("enter")

@@ -163,7 +163,7 @@ async def test_what_was_written_where_one_goes_returns_however_long_the_way(
     await session.resume("House")
     async with open_chat(session=session) as chat:
         await chat.type("of the house")
-        chat.screen.draft_keeper.put_away()
+        chat.screen.draft_keeper.stash()
         await session.resume("Harbour")
         await chat.screen.draft_keeper.restore()
         await chat.type("of the harbour")

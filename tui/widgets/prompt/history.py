@@ -19,21 +19,21 @@ class PromptHistory:
         self._entries: list[str] = []
 
     def move(self, path: Path) -> None:
-        """The file is there from now on."""
+        """Changes the path of the file."""
         self._path = path
 
     def load(self) -> None:
-        """Reads the file; lines that are no JSON string are passed over. Raises OSError."""
+        """Reads the file; skips lines that are not a JSON string. Raises OSError."""
         if not exists(self._path):
             return
         lines = read_bytes(self._path, owned=True).splitlines()
-        texts = [text for line in lines if (text := _parsed(line))]
+        texts = [text for line in lines if (text := _parse(line))]
         self._entries = texts[-MAX_ENTRIES:] + self._entries
         if len(lines) > 2 * MAX_ENTRIES:
             write_atomically(self._path, joined(json_line(clear(text)) for text in texts[-MAX_ENTRIES:]))
 
     def add(self, text: str) -> None:
-        """Remembers what was typed, unless it repeats the last. Raises OSError where the disk refuses."""
+        """Adds a text, unless it equals the last one. Raises OSError."""
         if not text.strip() or (self._entries and self._entries[-1] == text):
             return
         self._entries.append(text)
@@ -47,29 +47,29 @@ class PromptHistory:
 
 
 class HistoryCursor:
-    """Going back and forth in the history without losing what is being written, nor what is changed on the way."""
+    """Position in the history. Keeps the unsent text, and edits of entries, while the user moves through them."""
 
     def __init__(self, entries: tuple[str, ...], unsent: str) -> None:
-        self._pages = [*entries, unsent]
+        self._texts = [*entries, unsent]
         self._index = len(entries)
 
     def back(self, current: str) -> str | None:
-        """The entry before, or None at the oldest. `current` is kept in its place."""
+        """The previous entry, None at the oldest. `current` replaces the entry at the present position."""
         return self._move_to(self._index - 1, current)
 
     def forward(self, current: str) -> str | None:
-        """The entry after, at last what was being written; None there."""
+        """The next entry, at the end the unsent text; None there."""
         return self._move_to(self._index + 1, current)
 
     def _move_to(self, index: int, current: str) -> str | None:
-        if not 0 <= index < len(self._pages):
+        if not 0 <= index < len(self._texts):
             return None
-        self._pages[self._index] = current
+        self._texts[self._index] = current
         self._index = index
-        return self._pages[index]
+        return self._texts[index]
 
 
-def _parsed(line: bytes) -> str:
+def _parse(line: bytes) -> str:
     try:
         text = json.loads(line)
     except (ValueError, RecursionError):

@@ -14,7 +14,7 @@ from tui.typed_app import app_of
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 
-JOINERS: Final = ("\u200c", "\u200d")  # within an emoji of several people, and within words of many scripts
+JOINERS: Final = ("\u200c", "\u200d")  # inside of emoji sequences, and of words in many scripts
 NEWLINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
 MAX_PASTE_CHARS: Final = 1_000
 MAX_PASTE_LINES: Final = 15
@@ -22,13 +22,13 @@ _PASTE_MARK = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 
 
 class PasteBuffer:
-    """The long texts behind the marks of one prompt."""
+    """The long texts behind the placeholders in one prompt."""
 
     def __init__(self) -> None:
         self._texts: dict[int, str] = {}
 
     def fold(self, text: str) -> str:
-        """What to put into the prompt: the text, or its mark where it is long."""
+        """The text for the prompt: the text itself, or a placeholder if it is long."""
         if len(text) <= MAX_PASTE_CHARS and text.count("\n") < MAX_PASTE_LINES:
             return text
         number = len(self._texts) + 1
@@ -38,19 +38,19 @@ class PasteBuffer:
         return f"[Pasted text #{number} · {size}]"
 
     def placeholder_of(self, text: str, prompt: str) -> str:
-        """The mark of this very text in the prompt, "" where it is not there: pasting again unfolds it."""
+        """The placeholder of this text in the prompt, or "": pasting a text again unfolds it."""
         for match in _PASTE_MARK.finditer(prompt):
             if self._texts.get(int(match[1])) == text:
                 return match[0]
         return ""
 
     def unfold(self, prompt: str) -> str:
-        """The prompt with every mark replaced by its text; what only looks like a mark stays."""
+        """The prompt with every placeholder replaced by its text; unknown placeholders stay."""
         return _PASTE_MARK.sub(lambda match: self._texts.get(int(match[1]), match[0]), prompt)
 
 
 class Prompt(TextArea):
-    """Tells what the person wants; the screen decides what comes of it."""
+    """Posts messages with what the user enters; the screen handles them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c,super+c", "interrupt", "Clear", show=False),
@@ -60,7 +60,7 @@ class Prompt(TextArea):
 
     @dataclass
     class Submitted(Message):
-        """`text` is what to send, pastes unfolded; `shown` what stood in the prompt."""
+        """`text` is the text to send, with pastes unfolded; `shown` the text of the prompt."""
 
         text: str
         shown: str
@@ -86,21 +86,21 @@ class Prompt(TextArea):
             highlight_cursor_line=False,
             placeholder="Ask, or / for commands, @ for files",
         )
-        self.cursor_blink = False  # an idle screen costs nothing
+        self.cursor_blink = False  # so that an idle screen is not drawn again
         self.prompt_history = history
         self.suggestions = suggestions
-        self._cursor_in_history: HistoryCursor | None = None
+        self._history_cursor: HistoryCursor | None = None
         self._pastes = PasteBuffer()
 
-    # What stands in it
+    # Text
 
     def set_text(self, text: str) -> None:
-        """Another text, the cursor at its end. Foreign text comes in visible."""
+        """Replaces the text, control characters made visible; puts the cursor at the end."""
         self.text = visible(text)
         self.move_cursor(self.document.end)
 
     def insert_text(self, text: str) -> None:
-        """These words at the cursor, apart from what stands beside them. Foreign text comes in visible."""
+        """Inserts one line at the cursor, control characters made visible, with spaces around it."""
         row, column = self.cursor_location
         line = self.document.get_line(row)
         before = " " if line[:column].strip() and not line[:column].endswith(" ") else ""
@@ -108,10 +108,10 @@ class Prompt(TextArea):
         self.insert(f"{before}{' '.join(visible(text).split())}{after}")
 
     def take_text(self) -> str:
-        """The whole text, pastes unfolded; the prompt is empty after it."""
+        """The whole text, with pastes unfolded. Empties the prompt."""
         text = self.full_text
         self.remember()
-        self._cursor_in_history = None
+        self._history_cursor = None
         self._pastes = PasteBuffer()
         self.clear()
         return text
@@ -128,13 +128,13 @@ class Prompt(TextArea):
         return self.document.get_line(row)[:column]
 
     def replace_text(self, text: str) -> None:
-        """Another text in the place of what stands there, which becomes the newest of the history."""
+        """Replaces the text, and adds the old one to the history."""
         self.remember()
-        self._cursor_in_history = None
+        self._history_cursor = None
         self.set_text(text)
 
     def remember(self) -> None:
-        """What stands here is the newest of the history."""
+        """Adds the text to the history."""
         try:
             self.prompt_history.add(self.full_text)
         except OSError as error:
@@ -147,7 +147,7 @@ class Prompt(TextArea):
             event.stop()
             event.prevent_default()
             return
-        if event.character in JOINERS:  # no printable character, yet a part of what is written
+        if event.character in JOINERS:  # not printable, but part of the text
             event.stop()
             event.prevent_default()
             self.insert(event.character)
@@ -155,7 +155,7 @@ class Prompt(TextArea):
         await super()._on_key(event)
 
     def respond_to_key(self, key: str) -> bool:
-        """Acts on a key; False where the text area is to act on it."""
+        """Handles a key; False if the text area should handle it."""
         suggestion = self.suggestions.current(self.before_cursor)
         match key:
             case "enter" if suggestion and suggestion.sends:
@@ -182,7 +182,7 @@ class Prompt(TextArea):
         return True
 
     def accept(self, suggestion: Suggestion) -> None:
-        """Puts a suggestion in the place of what was typed."""
+        """Replaces the typed text by a suggestion."""
         row, column = self.cursor_location
         self.replace(visible(suggestion.text), (row, max(column - len(suggestion.typed), 0)), (row, column))
         self.suggestions.offer(())
@@ -193,20 +193,20 @@ class Prompt(TextArea):
             self.post_message(self.Submitted(self.take_text(), shown))
 
     def _walk_history(self, *, back: bool) -> bool:
-        if self._cursor_in_history is None:
+        if self._history_cursor is None:
             entries = self.prompt_history.entries
             if entries and entries[-1] == self.full_text:
                 entries = entries[:-1]
             if not (back and entries):
                 return False
             self.remember()
-            self._cursor_in_history = HistoryCursor(entries, self.text)
-        entry = self._cursor_in_history.back(self.text) if back else self._cursor_in_history.forward(self.text)
+            self._history_cursor = HistoryCursor(entries, self.text)
+        entry = self._history_cursor.back(self.text) if back else self._history_cursor.forward(self.text)
         if entry is None:
             return False
-        cursor = self._cursor_in_history
+        cursor = self._history_cursor
         self.set_text(entry)
-        self._cursor_in_history = cursor
+        self._history_cursor = cursor
         if back:
             self.move_cursor((0, 0))
         return True
@@ -215,17 +215,17 @@ class Prompt(TextArea):
         event.stop()
         event.prevent_default()
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
-        if mark := self._pastes.placeholder_of(text, self.text):
-            before, _, after = self.text.partition(mark)
+        if placeholder := self._pastes.placeholder_of(text, self.text):
+            before, _, after = self.text.partition(placeholder)
             self.set_text(before + text + after)
             return
         folded = self._pastes.fold(text)
         self.insert(visible(folded))
 
-    # What ends something
+    # Interrupting and leaving
 
     def action_interrupt(self) -> None:
-        """Copies a selection; clears the prompt into the history; else asks to leave."""
+        """Copies the selection, or moves the text to the history, or posts `Interrupted`."""
         if selected := self.selected_text or self.screen.get_selected_text():
             app_of(self).copy_to_clipboard(selected)
             self.screen.clear_selection()

@@ -16,7 +16,7 @@ MAX_SHOWN: Final = 8
 
 
 class Suggestion(Struct, frozen=True):
-    """`text` replaces `typed`, which stands before the cursor. `sends`: accepting it with Enter sends it too."""
+    """`text` replaces `typed`, the text before the cursor. `sends`: accepting it with Enter also sends the prompt."""
 
     label: str
     detail: str
@@ -25,14 +25,14 @@ class Suggestion(Struct, frozen=True):
     sends: bool = False
 
     def fits(self, before_cursor: str) -> bool:
-        """Whether it still answers what is typed: keys may come faster than offers. A command stands alone."""
+        """Whether it still matches the prompt, which can change meanwhile. A command must be the whole line."""
         return before_cursor == self.typed if self.typed.startswith("/") else before_cursor.endswith(self.typed)
 
 
 class Suggestions(Widget):
-    """Hidden while there is nothing to offer. The prompt keeps the focus and moves the choice."""
+    """Hidden while empty. The prompt keeps the focus and moves the selection."""
 
-    chosen = reactive(0)
+    selected = reactive(0)
 
     def __init__(self) -> None:
         super().__init__(id="suggestions")
@@ -40,32 +40,32 @@ class Suggestions(Widget):
         self.display = False
 
     def offer(self, items: Sequence[Suggestion]) -> None:
-        """Shows these, the first chosen; none hides the list."""
+        """Shows these and selects the first; no items hide the list."""
         if tuple(items) == self.items:
             return
         self.items = tuple(items)
-        self.chosen = 0
+        self.selected = 0
         self.display = bool(items)
         self.styles.height = min(len(self.items), MAX_SHOWN)
         self.refresh()
 
     def current(self, before_cursor: str) -> Suggestion | None:
-        """The chosen one, where it fits what is typed by now; else the list is hidden."""
-        if self.items and not self.items[self.chosen].fits(before_cursor):
+        """The selected suggestion; hides the list if it no longer matches the prompt."""
+        if self.items and not self.items[self.selected].fits(before_cursor):
             self.offer(())
-        return self.items[self.chosen] if self.items else None
+        return self.items[self.selected] if self.items else None
 
     def move(self, by: int) -> None:
         if self.items:
-            self.chosen = (self.chosen + by) % len(self.items)
+            self.selected = (self.selected + by) % len(self.items)
 
     def render(self) -> Text:
-        first = max(0, min(self.chosen - MAX_SHOWN // 2, len(self.items) - MAX_SHOWN))
+        first = max(0, min(self.selected - MAX_SHOWN // 2, len(self.items) - MAX_SHOWN))
         shown = [(_one_line(item.label), _one_line(item.detail)) for item in self.items[first : first + MAX_SHOWN]]
         column = min(max((cell_len(name) for name, _ in shown), default=0), max(self.size.width // 2, 12))
         text = Text(no_wrap=True, overflow="ellipsis", end="")
         for number, (name, detail_text) in enumerate(shown, first):
-            mark, style = ("❯ ", f"bold {theme_colour(self, 'accent-ink')}") if number == self.chosen else ("  ", "")
+            mark, style = ("❯ ", f"bold {theme_colour(self, 'accent-ink')}") if number == self.selected else ("  ", "")
             label = Text(name)
             label.truncate(column, overflow="ellipsis", pad=True)
             text.append(mark, style).append(label.plain, style)
