@@ -82,7 +82,7 @@ def at_rest(workspace: Workspace, pages: int, mode: str) -> dict[str, Any]:
     warm_bytes = packed(cold)
     warm_ms = page_ms(workspace, ids)
     began = time.process_time()
-    did = vault.repacking.run(rest=timedelta(0), least=1)
+    did = vault.repacking.run(min_age=timedelta(0), least=1)
     repack_s = time.process_time() - began
     cold_ms, neighbour_ms = page_ms(workspace, ids), neighbours_ms(workspace, ids)
     report = {

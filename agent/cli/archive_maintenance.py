@@ -127,7 +127,7 @@ def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
 def repack(invocation: Invocation) -> None:
     """Repacks all pages at rest now."""
     with invocation.memory(for_writing=True) as memory, output.Progress("pages packed") as progress:
-        result = memory.vault.repacking.run(rest=timedelta(0), least=1, on_page=progress)
+        result = memory.vault.repacking.run(min_age=timedelta(0), least=1, on_page=progress)
     if invocation.json:
         output.json_object(result)
         return

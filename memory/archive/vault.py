@@ -256,7 +256,7 @@ class Vault:
     def index_lost(self) -> str:
         """A warning where there are packs, and the store has rows of none of them; "" otherwise."""
         if isinstance(self.storage, LocalStorage) and not self._cold.read(page_rows.knows_packs):
-            known = self._cold.read(pack_gc.leaving)
+            known = self._cold.read(pack_gc.owners_by_name)
             if unknown := unknown_packs(self.storage.folder, known):
                 return index_lost(self._cold.database, len(unknown))
         return ""

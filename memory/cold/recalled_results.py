@@ -62,17 +62,17 @@ def results_of_others(db: apsw.Connection, conversation: int) -> list[StoredTool
     return [_result(row) for row in each(db, sql, (conversation,))]
 
 
-def holding(results: Iterable[StoredToolResult], refs: frozenset[str]) -> list[StoredToolResult]:
+def results_citing(results: Iterable[StoredToolResult], refs: frozenset[str]) -> list[StoredToolResult]:
     """The results that contain a passage of these references, directly or by quoting such a result."""
-    left = [one for one in results if one.refs is not None]
-    found: list[StoredToolResult] = []
-    new = refs
-    while new:
-        hit = [one for one in left if one.refs is not None and one.refs & new]
-        left = [one for one in left if one not in hit]
-        found += hit
-        new = both_forms(one.id for one in hit)
-    return found
+    remaining = [result for result in results if result.refs is not None]
+    citing: list[StoredToolResult] = []
+    new_refs = refs
+    while new_refs:
+        matches = [result for result in remaining if result.refs is not None and result.refs & new_refs]
+        remaining = [result for result in remaining if result not in matches]
+        citing += matches
+        new_refs = both_forms(result.id for result in matches)
+    return citing
 
 
 def blank_results(
@@ -81,19 +81,19 @@ def blank_results(
     """Blanks the conversation's passages in stored results; updates their terms, hashes, seals and mirrors.
 
     `pages` are further pages that held its text. Call it before the conversation's own rows are deleted."""
-    found = holding(results_of_others(db, conversation), references_to(db, conversation) | pages)
-    gone = references_to(db, conversation) | pages | both_forms(one.id for one in found)
-    for one in found:
-        _blank(db, one.seq, gone, analyse)
-    return BlankedResults(tuple(one.seq for one in found), both_forms(one.id for one in found) | pages)
+    results = results_citing(results_of_others(db, conversation), references_to(db, conversation) | pages)
+    blanked_refs = references_to(db, conversation) | pages | both_forms(result.id for result in results)
+    for result in results:
+        _blank(db, result.seq, blanked_refs, analyse)
+    return BlankedResults(tuple(result.seq for result in results), both_forms(result.id for result in results) | pages)
 
 
 def refs_in(text: str) -> frozenset[str]:
     """References of a result's passages; of truncated or damaged JSON, every word that may be a reference."""
-    found = _decoded(text)
-    if found is None:
+    decoded = _decoded(text)
+    if decoded is None:
         return frozenset(_TOKEN.findall(text)) if text.lstrip().startswith("{") else frozenset()
-    return frozenset(ref for passage in _passages(found) for ref in _named(passage))
+    return frozenset(ref for passage in _passages(decoded) for ref in _named(passage))
 
 
 def _result(row: SqlRow) -> StoredToolResult:
@@ -107,14 +107,14 @@ def _result(row: SqlRow) -> StoredToolResult:
     return StoredToolResult(seq, id_, refs | refs_in(_shown(readable_meta(meta))))
 
 
-def _blank(db: apsw.Connection, seq: int, gone: frozenset[str], analyse: EntryAnalyser) -> None:
+def _blank(db: apsw.Connection, seq: int, blanked_refs: frozenset[str], analyse: EntryAnalyser) -> None:
     sql = "SELECT e.conversation, e.id, e.speaker, e.body, e.packed, e.chars, e.meta FROM entries e WHERE e.seq = ?"
     row = first(db, sql, (seq,))
     assert row is not None
     conversation, id_, speaker, body, packed, chars, column = row
-    text, meta = as_stored(_without(unpack(body, packed, chars), gone)), readable_meta(column)
+    text, meta = as_stored(_without(unpack(body, packed, chars), blanked_refs)), readable_meta(column)
     if shown := _shown(meta):
-        meta["shown"] = _shortened(text, shown, gone, id_)
+        meta["shown"] = _shortened(text, shown, blanked_refs, id_)
     cleared = cleared_fields(meta)
     replace_text(db, seq, text)
     run(db, "UPDATE entries SET meta = ? WHERE seq = ?", (from_meta(cleared), seq))
@@ -126,29 +126,29 @@ def _blank(db: apsw.Connection, seq: int, gone: frozenset[str], analyse: EntryAn
     run(db, "UPDATE mirrors SET head = x'' WHERE conversation = ?", (conversation,))  # marks the mirror as outdated
 
 
-def _without(text: str, gone: frozenset[str]) -> str:
+def _without(text: str, blanked_refs: frozenset[str]) -> str:
     """The result without passages of these references; `[deleted]` for a result that is not valid JSON."""
-    found = _decoded(text)
-    if found is None:
-        return DELETED if refs_in(text) & gone else text
-    if isinstance(found.get("passages"), list):
-        return _encoded({**found, "passages": [_bare(one, gone) for one in _passages(found)]})
-    return _encoded(_bare(found, gone))
+    decoded = _decoded(text)
+    if decoded is None:
+        return DELETED if refs_in(text) & blanked_refs else text
+    if isinstance(decoded.get("passages"), list):
+        return _encoded({**decoded, "passages": [_blanked(passage, blanked_refs) for passage in _passages(decoded)]})
+    return _encoded(_blanked(decoded, blanked_refs))
 
 
-def _shortened(text: str, shown: str, gone: frozenset[str], id_: str) -> str:
+def _shortened(text: str, shown: str, blanked_refs: frozenset[str], id_: str) -> str:
     """The excerpt that the model was shown, without these references; the whole text if that is not longer."""
     if len(text) <= len(shown):
         return text
     if _decoded(shown) is not None:
-        return _without(shown, gone)
-    most = len(shown.rpartition("\n")[0])  # its last line says how much more there is
-    return f"{text[:most]}\n… recall {id_} brings the whole."
+        return _without(shown, blanked_refs)
+    length = len(shown.rpartition("\n")[0])  # its last line says how much more there is
+    return f"{text[:length]}\n… recall {id_} brings the whole."
 
 
-def _bare(passage: dict[str, Any], gone: frozenset[str]) -> dict[str, Any]:
+def _blanked(passage: dict[str, Any], blanked_refs: frozenset[str]) -> dict[str, Any]:
     named = _named(passage)
-    if not named & gone:
+    if not named & blanked_refs:
         return passage
     cite = str(passage.get("cite", "")).rpartition(_SEPARATOR)[2]
     return {"cite": cite, **({"ref": passage["ref"]} if "ref" in passage else {}), "text": DELETED}
@@ -158,17 +158,17 @@ def _named(passage: Mapping[str, Any]) -> frozenset[str]:
     """References of a passage: the last part of its citation, and its field `ref`."""
     cite, ref = passage.get("cite"), passage.get("ref")
     return frozenset(
-        one
-        for one in (cite.rpartition(_SEPARATOR)[2] if isinstance(cite, str) else "", ref)
-        if one and isinstance(one, str)
+        reference_
+        for reference_ in (cite.rpartition(_SEPARATOR)[2] if isinstance(cite, str) else "", ref)
+        if reference_ and isinstance(reference_, str)
     )
 
 
-def _passages(found: dict[str, Any]) -> list[dict[str, Any]]:
-    listed = found.get("passages")
+def _passages(decoded: dict[str, Any]) -> list[dict[str, Any]]:
+    listed = decoded.get("passages")
     if not isinstance(listed, list):
-        return [found]
-    return [cast("dict[str, Any]", one) for one in cast("list[object]", listed) if isinstance(one, dict)]
+        return [decoded]
+    return [cast("dict[str, Any]", passage) for passage in cast("list[object]", listed) if isinstance(passage, dict)]
 
 
 def _shown(meta: Mapping[str, Any]) -> str:
@@ -178,10 +178,10 @@ def _shown(meta: Mapping[str, Any]) -> str:
 
 def _decoded(text: str) -> dict[str, Any] | None:
     try:
-        found: object = json.loads(text)
+        decoded: object = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+    return cast("dict[str, Any]", decoded) if isinstance(decoded, dict) else None
 
 
 def _encoded(fields: dict[str, Any]) -> str:

@@ -15,9 +15,9 @@ from memory.cold import ColdStore
 from memory.cold.recalled_results import (
     StoredToolResult,
     both_forms,
-    holding,
     references_to,
     refs_in,
+    results_citing,
     results_of_others,
 )
 from memory.cold.sql import batches, each, marks, run
@@ -52,7 +52,8 @@ class ArchivedResults:
             return ArchivedResultPages()
         read = [self._read(result) for result in archived]
         quoting = {
-            result.seq for result in holding([*(result for result in results if result.refs is not None), *read], refs)
+            result.seq
+            for result in results_citing([*(result for result in results if result.refs is not None), *read], refs)
         }
         to_restore = [result.seq for result in read if result.seq in quoting]
         pages = self._cold.write(lambda db: _detach_archives(db, to_restore)) if to_restore else frozenset[str]()

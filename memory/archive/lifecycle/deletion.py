@@ -168,7 +168,7 @@ def _conversations_of(db: apsw.Connection, seqs: Sequence[int]) -> tuple[str, ..
 def finish_if_complete(db: apsw.Connection, deletion: Deletion) -> bool:
     """Marks the deletion as finished where no page and no file of it is left; whether it is."""
     archives, pages = archive_rows.orphans(db)
-    if archives or pages or "" in pack_gc.leaving(db).values():
+    if archives or pages or "" in pack_gc.owners_by_name(db).values():
         return False
     deletions.finish(db, deletion.token)
     return True

@@ -83,7 +83,7 @@ class PageMover:
     def _update_rows(self, db: apsw.Connection, rows: Sequence[PageRow], written: WrittenPack, kind: str) -> list[str]:
         row = PackRow(written.name, written.size, written.sha256, to_ms(self._clock.now()), kind)
         pages.insert_packs(db, [row])
-        pack_gc.take_in(db, [row.name])
+        pack_gc.unlist(db, [row.name])
         for position, page in enumerate(rows):
             if not pages.move_page(db, page.id, page.pack, row.name, position):
                 raise OutOfDate("The archive changed", f"Page {page.id} was moved or deleted meanwhile.", "Try again.")

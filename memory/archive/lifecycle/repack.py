@@ -25,7 +25,7 @@ from memory.pages.types import PageRow
 FRAMES_AT_ONCE = 4
 """Frames of a pack in an unbounded run; a bounded run makes packs of one."""
 
-_AT_REST = """FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <= ?
+_DUE_PAGES = """FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <= ?
     AND (k.kind = 'warm' OR (SELECT count(*) FROM pages q WHERE q.pack = k.name) < ?)"""
 
 
@@ -47,15 +47,15 @@ class Repacker:
         self._clock = clock
         self._mover = mover
 
-    def due(self, rest: timedelta = MIN_REPACK_AGE) -> int:
+    def due(self, min_age: timedelta = MIN_REPACK_AGE) -> int:
         """Number of pages at rest in warm packs."""
-        before = to_ms(self._clock.now() - rest)
+        before = to_ms(self._clock.now() - min_age)
         return self._cold.read(lambda db: page_rows.warm_pages(db, before))
 
     def run(
         self,
         *,
-        rest: timedelta = MIN_REPACK_AGE,
+        min_age: timedelta = MIN_REPACK_AGE,
         least: int = PAGES_A_FRAME,
         seconds: float | None = None,
         on_page: Callable[[int], None] | None = None,
@@ -72,16 +72,16 @@ class Repacker:
         except LockTimeout as error:
             raise StoreBusy("Packing already", "Another palimpsest is packing pages.", "Wait until it ends.") from error
         try:
-            return self._run(rest, max(least, 1), seconds, on_page)
+            return self._run(min_age, max(least, 1), seconds, on_page)
         finally:
             lock.release()
 
     def _run(
-        self, rest: timedelta, least: int, seconds: float | None, on_page: Callable[[int], None] | None
+        self, min_age: timedelta, least: int, seconds: float | None, on_page: Callable[[int], None] | None
     ) -> RepackResult:
         ends = None if seconds is None else monotonic() + seconds
         most = PAGES_A_FRAME * (FRAMES_AT_ONCE if ends is None else 1)
-        before, pages, packs, new_bytes = to_ms(self._clock.now() - rest), 0, 0, 0
+        before, pages, packs, new_bytes = to_ms(self._clock.now() - min_age), 0, 0, 0
         bytes_before = self._bytes()
         while ends is None or monotonic() < ends:
             rows = self._cold.read(lambda db: _resting(db, before, most))
@@ -103,7 +103,7 @@ class Repacker:
             packs=packs,
             bytes_before=bytes_before - self._bytes() + new_bytes,
             bytes_after=new_bytes,
-            left=self.due(rest),
+            left=self.due(min_age),
         )
 
     def _bytes(self) -> int:
@@ -115,10 +115,10 @@ def _resting(db: apsw.Connection, before_ms: int, most: int) -> list[PageRow]:
 
     Where they fill no frame, all of them; none where they are one cold pack already, which would only be rewritten.
     """
-    sql = f"SELECT p.id, k.name, k.kind {_AT_REST} ORDER BY p.archive, p.number LIMIT ?"
-    rows_at_rest = fetch(db, sql, (before_ms, PAGES_A_FRAME, most))
-    rows_at_rest = rows_at_rest[: len(rows_at_rest) // PAGES_A_FRAME * PAGES_A_FRAME] or rows_at_rest
-    if len({name for _, name, _ in rows_at_rest}) == 1 and rows_at_rest[0][2] == COLD:
+    sql = f"SELECT p.id, k.name, k.kind {_DUE_PAGES} ORDER BY p.archive, p.number LIMIT ?"
+    due_rows = fetch(db, sql, (before_ms, PAGES_A_FRAME, most))
+    due_rows = due_rows[: len(due_rows) // PAGES_A_FRAME * PAGES_A_FRAME] or due_rows
+    if len({name for _, name, _ in due_rows}) == 1 and due_rows[0][2] == COLD:
         return []
-    rows = page_rows.pages_by_id(db, [row[0] for row in rows_at_rest])
-    return [rows[row[0]] for row in rows_at_rest]
+    rows = page_rows.pages_by_id(db, [row[0] for row in due_rows])
+    return [rows[row[0]] for row in due_rows]

@@ -26,7 +26,7 @@ from memory.zstd import packer, unpack
 
 SUFFIX = ".manifest"
 PACKLESS = "no-pack"
-WORKSPACE = "workspace.id"  # stands beside the packs: manifests of another workspace are told by it
+WORKSPACE = "workspace.id"  # beside the packs: identifies manifests of another workspace
 MAGIC = b"palimpsest-facts\x00\x01"
 LONGEST = 16 * 2**20  # bytes of JSON in one part: read, they take a tenth of a gigabyte at most
 PAGES_A_PART = 4_000
@@ -154,25 +154,27 @@ def manifest_names(storage: Storage) -> list[str]:
 def parts_of(name: str, names: Sequence[str]) -> list[str]:
     """Those of the names that are parts of the manifest `name`, in order."""
     stem = name.partition(".")[0]
-    found = [
-        (int(match["part"] or 1), one) for one in names if (match := _NAME.fullmatch(one)) and match["stem"] == stem
+    parts = [
+        (int(match["part"] or 1), candidate)
+        for candidate in names
+        if (match := _NAME.fullmatch(candidate)) and match["stem"] == stem
     ]
-    return [one for _, one in sorted(found)]
+    return [candidate for _, candidate in sorted(parts)]
 
 
 def write_manifest(storage: Storage, manifest: PackManifest) -> str:
     """Writes a pack's manifest, and replaces its earlier one; gives the name of its first part."""
     names = storage.names()
     name = manifest_name(manifest.pack)
-    stem, before = name.partition(".")[0], parts_of(name, names)
-    manifest = structs.replace(manifest, workspace=_own_workspace(storage, names))
+    stem, old_parts = name.partition(".")[0], parts_of(name, names)
+    manifest = structs.replace(manifest, workspace=_workspace_id_or_new(storage, names))
     written: list[str] = []
     parts = list(_parts(manifest))
     for number, part in enumerate(parts, 1):
         written.append(name if number == 1 else f"{stem}.{number}{SUFFIX}")
         storage.write(written[-1], encode_manifest(structs.replace(part, part=number, parts=len(parts))))
-    for left in set(before) - set(written):
-        storage.delete(left)
+    for outdated in set(old_parts) - set(written):
+        storage.delete(outdated)
     return name
 
 
@@ -191,96 +193,101 @@ def read_manifest(storage: Storage, name: str) -> PackManifest:
     """Reads one part. Raises Damaged where it does not match its hash, or is longer than allowed."""
     size = storage.size(name)
     if size > LONGEST:
-        raise _damaged(storage, name, f"it has {size:,} bytes")
+        raise _damaged_manifest(storage, name, f"it has {size:,} bytes")
     body = storage.read(name)
     sealed, sha256 = body[:-32], body[-32:]
     if not body.startswith(MAGIC) or hashlib.sha256(sealed).digest() != sha256:
-        raise _damaged(storage, name, "its SHA-256 differs")
+        raise _damaged_manifest(storage, name, "its SHA-256 differs")
     try:
-        found = msgspec.json.decode(unpack(sealed[len(MAGIC) :], limit=LONGEST), type=PackManifest)
+        manifest = msgspec.json.decode(unpack(sealed[len(MAGIC) :], limit=LONGEST), type=PackManifest)
     except (msgspec.MsgspecError, RecursionError, Damaged) as error:
-        raise _damaged(storage, name, f"it cannot be read ({error})") from error
-    if manifest_name(found.pack).partition(".")[0] != name.partition(".")[0]:
-        raise _damaged(storage, name, f"it tells of another pack, {shown(found.pack) if found.pack else 'none'}")
-    _vet(found, name)
-    return found
+        raise _damaged_manifest(storage, name, f"it cannot be read ({error})") from error
+    if manifest_name(manifest.pack).partition(".")[0] != name.partition(".")[0]:
+        raise _damaged_manifest(
+            storage, name, f"it tells of another pack, {shown(manifest.pack) if manifest.pack else 'none'}"
+        )
+    _check_names(manifest, name)
+    return manifest
 
 
-def _vet(found: PackManifest, name: str) -> None:
-    if found.pack:
-        vetted(PACK, found.pack, name)
-    for page in (*(page.id for page in found.pages), *(held.page for held in found.held)):
-        vetted(PAGE, page, name)
-    for page in (*(passage.page for passage in found.passages), *(s[2] for one in found.entries for s in one.spans)):
-        vetted(PAGE, page, name)
+def _check_names(manifest: PackManifest, name: str) -> None:
+    if manifest.pack:
+        vetted(PACK, manifest.pack, name)
+    for page_id in (*(page.id for page in manifest.pages), *(held.page for held in manifest.held)):
+        vetted(PAGE, page_id, name)
+    for page_id in (
+        *(passage.page for passage in manifest.passages),
+        *(s[2] for entry in manifest.entries for s in entry.spans),
+    ):
+        vetted(PAGE, page_id, name)
 
 
 def read_parts(storage: Storage, pack: str, names: Sequence[str]) -> list[PackManifest]:
     """All parts of a pack's manifest, none where there is none. Raises Damaged unless every part is there, sound and of
     this workspace."""
-    found = [(name, read_manifest(storage, name)) for name in parts_of(manifest_name(pack), names)]
-    whose = workspace_of(storage, names)
-    for at, (name, one) in enumerate(found, 1):
-        if (one.part, one.parts) != (at, len(found)):
-            raise _damaged(storage, name, f"it is part {one.part} of {one.parts}, and {len(found)} are here")
-        if one.workspace != whose:
+    parts = [(name, read_manifest(storage, name)) for name in parts_of(manifest_name(pack), names)]
+    own_id = workspace_id(storage, names)
+    for number, (name, part) in enumerate(parts, 1):
+        if (part.part, part.parts) != (number, len(parts)):
+            raise _damaged_manifest(storage, name, f"it is part {part.part} of {part.parts}, and {len(parts)} are here")
+        if part.workspace != own_id:
             raise ForeignPack(
                 "A manifest of another workspace",
-                f"{name} in {storage.place} is of workspace {one.workspace}; this one is {whose or 'lost'}.",
+                f"{name} in {storage.place} is of workspace {part.workspace}; this one is {own_id or 'lost'}.",
                 "Move the pack and its manifest to where they belong.",
             )
-    return [one for _, one in found]
+    return [part for _, part in parts]
 
 
-def workspace_of(storage: Storage, names: Sequence[str]) -> str:
+def workspace_id(storage: Storage, names: Sequence[str]) -> str:
     """The workspace id of the manifests here; "" where none was written yet, or its file is lost. Raises Damaged."""
-    found = _text_of_id(storage, names)
-    if found and not WORKSPACE_ID.fits(found):
+    id_ = _stored_workspace_id(storage, names)
+    if id_ and not WORKSPACE_ID.fits(id_):
         raise Damaged(
             "Damaged archive",
-            f"{WORKSPACE} in {storage.place} holds {shown(found)} where {WORKSPACE_ID.noun} belongs.",
+            f"{WORKSPACE} in {storage.place} holds {shown(id_)} where {WORKSPACE_ID.noun} belongs.",
             f"`{PROGRAM} check --repair` takes the id from the manifests, which carry it too.",
         )
-    return found
+    return id_
 
 
-def restore_workspace_id(storage: Storage, keep: Callable[[], None]) -> str:
+def restore_workspace_id(storage: Storage, copy_to_quarantine: Callable[[], None]) -> str:
     """Restores a lost or damaged workspace id: the one that most manifests have. Gives what was done, as sentences.
 
-    `keep` copies a damaged id file to quarantine before it is rewritten.
+    `copy_to_quarantine` copies a damaged id file to quarantine before it is rewritten.
     """
     names = storage.names()
-    before = _text_of_id(storage, names)
-    if WORKSPACE_ID.fits(before):
+    stored = _stored_workspace_id(storage, names)
+    if WORKSPACE_ID.fits(stored):
         return ""
-    carried: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for name in manifest_names(storage):
         with suppress(Damaged):
-            carried[read_manifest(storage, name).workspace] += 1
-    found = next((id_ for id_, _ in carried.most_common() if WORKSPACE_ID.fits(id_)), "")
-    if before:
-        keep()
-    if found:
-        storage.write(WORKSPACE, found.encode("ascii"))
-        return f"{WORKSPACE}: it was {'damaged' if before else 'lost'}; the manifests carry it."
-    if not before:
+            counts[read_manifest(storage, name).workspace] += 1
+    most_common = next((id_ for id_, _ in counts.most_common() if WORKSPACE_ID.fits(id_)), "")
+    if stored:
+        copy_to_quarantine()
+    if most_common:
+        storage.write(WORKSPACE, most_common.encode("ascii"))
+        return f"{WORKSPACE}: it was {'damaged' if stored else 'lost'}; the manifests carry it."
+    if not stored:
         return ""
     storage.delete(WORKSPACE)
     return f"{WORKSPACE}: it was damaged, and no manifest carries it; the next one that is written gets a new id."
 
 
-def _text_of_id(storage: Storage, names: Sequence[str]) -> str:
+def _stored_workspace_id(storage: Storage, names: Sequence[str]) -> str:
     if WORKSPACE not in names or storage.size(WORKSPACE) > _LONGEST_ID:
         return ""
     return storage.read(WORKSPACE).decode("ascii", "replace").strip()
 
 
-def _own_workspace(storage: Storage, names: Sequence[str]) -> str:
-    if found := workspace_of(storage, names):
-        return found
-    made = secrets.token_hex(16)
-    storage.write(WORKSPACE, made.encode("ascii"))
-    return made
+def _workspace_id_or_new(storage: Storage, names: Sequence[str]) -> str:
+    if id_ := workspace_id(storage, names):
+        return id_
+    new_id = secrets.token_hex(16)
+    storage.write(WORKSPACE, new_id.encode("ascii"))
+    return new_id
 
 
 def _parts(manifest: PackManifest) -> Iterator[PackManifest]:
@@ -291,27 +298,27 @@ def _parts(manifest: PackManifest) -> Iterator[PackManifest]:
         return
     bare = structs.replace(manifest, archives=(), pages=(), held=(), passages=(), conversations=(), entries=())
     for start in range(0, len(pages), PAGES_A_PART):
-        some = pages[start : start + PAGES_A_PART]
-        ids = {page.id for page in some}
+        page_batch = pages[start : start + PAGES_A_PART]
+        ids = {page.id for page in page_batch}
         yield structs.replace(
             bare,
             archives=manifest.archives,
-            pages=some,
-            held=tuple(one for one in manifest.held if one.page in ids),
-            passages=tuple(one for one in manifest.passages if one.page in ids),
+            pages=page_batch,
+            held=tuple(fact for fact in manifest.held if fact.page in ids),
+            passages=tuple(fact for fact in manifest.passages if fact.page in ids),
         )
     for start in range(0, len(entries), ENTRIES_A_PART):
-        few = entries[start : start + ENTRIES_A_PART]
-        used = sorted({entry.conversation for entry in few})
-        place = {old: new for new, old in enumerate(used)}
+        entry_batch = entries[start : start + ENTRIES_A_PART]
+        used = sorted({entry.conversation for entry in entry_batch})
+        new_index = {old: new for new, old in enumerate(used)}
         yield structs.replace(
             bare,
-            conversations=tuple(manifest.conversations[at] for at in used),
-            entries=tuple(structs.replace(entry, conversation=place[entry.conversation]) for entry in few),
+            conversations=tuple(manifest.conversations[index] for index in used),
+            entries=tuple(structs.replace(entry, conversation=new_index[entry.conversation]) for entry in entry_batch),
         )
 
 
-def _damaged(storage: Storage, name: str, why: str) -> Damaged:
+def _damaged_manifest(storage: Storage, name: str, why: str) -> Damaged:
     return Damaged(
         "Damaged manifest",
         f"{name} in {storage.place}: {why}.",

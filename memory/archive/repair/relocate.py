@@ -54,7 +54,9 @@ class PackLocator:
     def _candidates(self, unsound_packs: list[PackRow]) -> list[str]:
         """Files without a sound page by the index: unknown packs, and files that do not match their row."""
         unsound = {row.name for row in unsound_packs}
-        known = {row.name for row in self._cold.read(page_rows.pack_rows)} | set(self._cold.read(pack_gc.leaving))
+        known = {row.name for row in self._cold.read(page_rows.pack_rows)} | set(
+            self._cold.read(pack_gc.owners_by_name)
+        )
         return [
             name
             for name in self._storage.names()

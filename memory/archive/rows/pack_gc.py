@@ -25,7 +25,7 @@ def announce(cold: ColdStore, name: str) -> str:
     return name
 
 
-def take_in(db: apsw.Connection, names: Iterable[str]) -> None:
+def unlist(db: apsw.Connection, names: Iterable[str]) -> None:
     """Removes the names from the garbage list: the packs have rows from this transaction on."""
     run_many(db, "DELETE FROM leaving WHERE name = ?", [(name,) for name in names])
 
@@ -35,7 +35,7 @@ def mark_as_garbage(db: apsw.Connection, names: Iterable[str]) -> None:
     run_many(db, "INSERT OR REPLACE INTO leaving (name, owner) VALUES (?, '')", [(name,) for name in names])
 
 
-def leaving(db: apsw.Connection) -> dict[str, str]:
+def owners_by_name(db: apsw.Connection) -> dict[str, str]:
     """Owner by name: "" for garbage, else the process that is writing the file. Raises ForgedName."""
     rows = fetch(db, "SELECT name, owner FROM leaving")
     return {
@@ -44,14 +44,14 @@ def leaving(db: apsw.Connection) -> dict[str, str]:
 
 
 def sweep(cold: ColdStore, storage: Storage, given_up: Iterable[str] = ()) -> list[str]:
-    """Deletes garbage files; `mine` are names that this process announced and gave up. Gives the deleted names.
+    """Deletes garbage files; gives their names. `given_up` are names that this process announced and did not use.
 
     A file that another program holds open (Windows), or that is unreachable, is tried again another time.
     """
     from memory.archive.packs.manifest import delete_manifest  # loads zstandard
 
     given_up = set(given_up)
-    owners = cold.read(leaving)
+    owners = cold.read(owners_by_name)
     due = [name for name, owner in owners.items() if not owner or name in given_up or cold.is_gone(owner)]
     deleted: list[str] = []
     for name in due:
@@ -63,10 +63,10 @@ def sweep(cold: ColdStore, storage: Storage, given_up: Iterable[str] = ()) -> li
             continue
         deleted.append(name)
     if deleted:
-        cold.write(lambda db: _strike_out(db, deleted))
+        cold.write(lambda db: _forget(db, deleted))
     return deleted
 
 
-def _strike_out(db: apsw.Connection, names: Iterable[str]) -> None:
+def _forget(db: apsw.Connection, names: Iterable[str]) -> None:
     sql = "DELETE FROM leaving WHERE name = ? AND name NOT IN (SELECT name FROM packs)"
     run_many(db, sql, [(name,) for name in names])

@@ -271,7 +271,7 @@ class Archiver:
         page_rows.insert_packs(db, packs.values())
         page_rows.insert_pages(db, [structs.replace(row, archive=archive) for row in rows])
         archives.hold_pages(db, archive, held)
-        pack_gc.take_in(db, packs)
+        pack_gc.unlist(db, packs)
 
     def _still_there(self, db: apsw.Connection, pieces: Sequence[FilePiece]) -> None:
         taken = {piece.row.id for piece in pieces if isinstance(piece, SharedPage)}

@@ -59,13 +59,15 @@ class HitReader:
             shown = shown if self._query.newest else self._arranged(shown, block)
         worth = self._findings.worth
         marks = (marked(hit.snippet, worth, self._features(hit).spans) if worth else () for hit in shown[start:end])
-        hits = (replace(hit, marks=its) for hit, its in zip(shown[start:end], marks, strict=True))
+        hits = (replace(hit, marks=spans) for hit, spans in zip(shown[start:end], marks, strict=True))
         return tuple(hits), len(shown) > end
 
     def _arranged(self, hits: Sequence[Hit], block: int) -> list[Hit]:
         """Diversifies block by block, so that a page begins where the one before it ended."""
         blocks = (diversify_hits(hits[at : at + block], block * 2 // 3) for at in range(0, len(hits), block))
-        return [hit for some in blocks for hit in mark_superseded(some, self._findings.worth, self._features)]
+        return [
+            hit for block_hits in blocks for hit in mark_superseded(block_hits, self._findings.worth, self._features)
+        ]
 
     def _features(self, hit: Hit) -> TextFeatures:
         """Features of the snippet, from the cache where an earlier query computed them."""
@@ -75,31 +77,31 @@ class HitReader:
 
     def _hits(self) -> Iterator[Hit]:
         """Hits, read lazily; deleted entries are skipped."""
-        coming, given = iter(self._findings), dict[int, int]()
-        while some := list(islice(coming, self._query.limit + 5)):
-            entries = self._cold.entries([found.key for found in some if found.source == _ENTRIES])
-            for found in some:
-                if self._query.each and self._exceeds_limit(found, entries, given):
+        findings, counts = iter(self._findings), dict[int, int]()
+        while batch := list(islice(findings, self._query.limit + 5)):
+            entries = self._cold.entries([finding.key for finding in batch if finding.source == _ENTRIES])
+            for finding in batch:
+                if self._query.each and self._exceeds_limit(finding, entries, counts):
                     continue
-                hit = self._hit(found, entries)
+                hit = self._hit(finding, entries)
                 if hit and (self._query.trust is None or hit.trust is self._query.trust):
                     yield hit
 
-    def _exceeds_limit(self, found: RankedHit, entries: Mapping[int, Entry], given: dict[int, int]) -> bool:
+    def _exceeds_limit(self, finding: RankedHit, entries: Mapping[int, Entry], counts: dict[int, int]) -> bool:
         """Counts the hit; True where its conversation has reached the limit per conversation."""
-        if found.source != _ENTRIES or found.key not in entries:
+        if finding.source != _ENTRIES or finding.key not in entries:
             return False
-        conversation = entries[found.key].conversation_seq
-        given[conversation] = given.get(conversation, 0) + 1
-        return given[conversation] > self._query.each
+        conversation = entries[finding.key].conversation_seq
+        counts[conversation] = counts.get(conversation, 0) + 1
+        return counts[conversation] > self._query.each
 
-    def _hit(self, found: RankedHit, entries: Mapping[int, Entry]) -> Hit | None:
-        if found.source != _ENTRIES:
-            return self._note_hit(found, self._notes[found.key])
-        entry = entries.get(found.key)
-        return self._entry_hit(found, entry) if entry else None
+    def _hit(self, finding: RankedHit, entries: Mapping[int, Entry]) -> Hit | None:
+        if finding.source != _ENTRIES:
+            return self._note_hit(finding, self._notes[finding.key])
+        entry = entries.get(finding.key)
+        return self._entry_hit(finding, entry) if entry else None
 
-    def _note_hit(self, found: RankedHit, note: Note) -> Hit | None:
+    def _note_hit(self, finding: RankedHit, note: Note) -> Hit | None:
         if not self._wording.matches(note.text):
             return None
         start, end = best_window(note.text, self._findings.worth, self._query.window_tokens)
@@ -110,15 +112,15 @@ class HitReader:
             conversation=note.conversation or "",
             note=note.id,
             time=note.time,
-            score=found.score,
+            score=finding.score,
             snippet=note.text[start:end],
             text_span=(start, end),
             citation=Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines),
             trust=Trust.EXACT,
-            parts=found.parts,
+            parts=finding.parts,
         )
 
-    def _entry_hit(self, found: RankedHit, entry: Entry) -> Hit | None:
+    def _entry_hit(self, finding: RankedHit, entry: Entry) -> Hit | None:
         try:
             passage = self._passages.passage_as_of_refresh(entry)
             conversation = self._conversation(entry.conversation_seq)
@@ -127,8 +129,8 @@ class HitReader:
         if not self._wording.matches(passage.text):
             return None
         start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
-        at = self._spot(conversation, entry, passage.text, start, end)
-        start, end = at.start, at.end
+        spot = self._spot(conversation, entry, passage.text, start, end)
+        start, end = spot.start, spot.end
         page = self._page_of(entry, start, passage)
         is_page = entry.kind is EntryKind.PAGE and bool(page)
         title = conversation.title
@@ -139,7 +141,7 @@ class HitReader:
             conversation=entry.conversation,
             speaker=entry.said_by,
             time=entry.time,
-            place=at.cited,
+            place=spot.cited,
             page=page,
         )
         return Hit(
@@ -151,20 +153,20 @@ class HitReader:
             time=entry.time,
             role="" if is_page else entry.role.value,  # a file's words: nobody said them
             speaker="" if is_page else entry.speaker,
-            score=found.score,
+            score=finding.score,
             snippet=passage.text[start:end],
             text_span=(start, end),
             citation=citation,
-            trust=passage.trust if at.sound and not at.read_by and not conversation.damaged else Trust.APPROXIMATE,
-            parts=found.parts,
+            trust=passage.trust if spot.sound and not spot.read_by and not conversation.damaged else Trust.APPROXIMATE,
+            parts=finding.parts,
         )
 
     def _spot(self, conversation: Conversation, entry: Entry, text: str, start: int, end: int) -> FileSpan:
         """The snippet's span, and its location in the file for a page of a knowledge file."""
         if conversation.kind != KNOWN:
             return FileSpan(start, end)
-        found = self._cold.read(lambda db: spots(db, conversation.seq, entry.seq, start, end))
-        return best_spot(text, found, self._findings.worth)
+        spans = self._cold.read(lambda db: spots(db, conversation.seq, entry.seq, start, end))
+        return best_spot(text, spans, self._findings.worth)
 
     def _conversation(self, seq: int) -> Conversation:
         if seq not in self._conversations:

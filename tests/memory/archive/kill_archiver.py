@@ -96,7 +96,7 @@ def keep(state: Path, told: Told, seed: int, vfs: str | None) -> None:
                 vault.archive_text(as_given(words(f"f{name}")), label=f"f{name}", mode="tiny")
                 told.tell("file", f"f{name}")
             case 1:
-                vault.repacking.run(rest=timedelta(0), least=1, seconds=0.5)
+                vault.repacking.run(min_age=timedelta(0), least=1, seconds=0.5)
                 told.tell("repacked")
             case 2 if archive.seq:
                 vault.tag(archive.seq, as_given("kept"))
@@ -167,7 +167,7 @@ def half_deleted(cold: ColdStore, vault: Vault, told: list[list[str]]) -> Iterat
 
 def on_pages(cold: ColdStore, vault: Vault) -> set[str]:
     """Ids that stand in any pack that is here to stay, whether the index knows it or not."""
-    going, found = cold.read(pack_gc.leaving), set[str]()
+    going, found = cold.read(pack_gc.owners_by_name), set[str]()
     for name in vault.storage.names():
         if name.endswith(".pages") and name not in going:
             for saved in salvaged_pages(vault.storage.read(name)):

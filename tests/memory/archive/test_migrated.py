@@ -66,7 +66,7 @@ def test_what_the_first_release_archived_lives_on(workspace: Workspace, clock: F
         return [passage.text for passage in found]
 
     assert read() == list(TEXTS.values())
-    vault.repacking.run(rest=timedelta(0), least=1)
+    vault.repacking.run(min_age=timedelta(0), least=1)
     assert [row.kind for row in cold.read(pages.pack_rows)] == [COLD]
     assert read() == list(TEXTS.values())
     vault.release(cold.delete_conversation(archive.conversation or 0))

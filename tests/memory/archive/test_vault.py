@@ -353,7 +353,7 @@ def test_parity_is_kept_beside_each_pack_and_goes_with_it(
     vault = Vault(workspace.packs, workspace.page_cache, cold, clock, settings=ArchiveSettings(parity=20))
     (page,) = vault.archive_text(as_given("hello"), label="notes").pages
     assert parity_name(page.pack) in vault.storage.names()
-    vault.repacking.run(rest=timedelta(0), least=1)
+    vault.repacking.run(min_age=timedelta(0), least=1)
     (row,) = vault.pages()
     assert row.pack != page.pack
     assert parity_name(row.pack) in vault.storage.names()

@@ -53,7 +53,7 @@ def test_pages_at_rest_are_one_cold_pack_and_read_as_before(
 ) -> None:
     before, pngs = texts(filled), {row.id: filled.png(row.id).read_bytes() for row in filled.pages()}
     old = set(filled.storage.names())
-    did = filled.repacking.run(rest=NOW, least=1)
+    did = filled.repacking.run(min_age=NOW, least=1)
     assert (did.pages, did.packs, did.left) == (len(before), 1, 0)
     assert did.bytes_after < did.bytes_before
     assert kinds(cold) == [COLD]
@@ -62,11 +62,11 @@ def test_pages_at_rest_are_one_cold_pack_and_read_as_before(
     assert {row.id: fresh.png(row.id).read_bytes() for row in fresh.pages()} == pngs
     assert not {name for name in old if name.endswith(".pages")} & set(fresh.storage.names())
     assert fresh.check() == []
-    assert filled.repacking.run(rest=NOW, least=1).pages == 0  # it would only come again
+    assert filled.repacking.run(min_age=NOW, least=1).pages == 0  # it would only come again
 
 
 def test_neighbours_in_a_cold_pack_come_from_one_frame(filled: Vault, cold: ColdStore) -> None:
-    filled.repacking.run(rest=NOW, least=1)
+    filled.repacking.run(min_age=NOW, least=1)
     (row,) = cold.read(page_rows.pack_rows)
     pack = Pack(filled.storage, row.name)
     assert len({pack.frame_of(n) for n in range(len(pack.pages))}) == 1
@@ -86,7 +86,7 @@ def test_a_reader_with_a_stale_row_gets_its_page(
     """Another process read where a page stands, and then the page moved and its pack went."""
     other = Vault(workspace.packs, workspace.page_cache, cold, clock)
     row = filled.pages()[0]
-    filled.repacking.run(rest=NOW, least=1)
+    filled.repacking.run(min_age=NOW, least=1)
     assert not (workspace.packs / row.pack).exists()
     assert other.exact_text(row) == filled.read_page(row.id).text
 
@@ -101,9 +101,9 @@ def test_a_run_that_is_stopped_leaves_all_as_it_was(filled: Vault, cold: ColdSto
             raise Enough
 
     with pytest.raises(Enough):
-        filled.repacking.run(rest=NOW, least=1, on_page=stop)
+        filled.repacking.run(min_age=NOW, least=1, on_page=stop)
     assert set(filled.storage.names()) == files
-    assert cold.read(pack_gc.leaving) == {}
+    assert cold.read(pack_gc.owners_by_name) == {}
     assert texts(filled) == before
     assert filled.check() == []
 
@@ -118,7 +118,7 @@ def test_a_pack_that_does_not_come_back_takes_no_page(
 
     monkeypatch.setattr(move, "write_cold_pack", forgetful)
     with pytest.raises(Damaged, match="reads differently"):
-        filled.repacking.run(rest=NOW, least=1)
+        filled.repacking.run(min_age=NOW, least=1)
     assert kinds(cold) == [WARM] * 3
     assert filled.check() == []
 
@@ -129,7 +129,7 @@ def test_a_damaged_page_stays_in_its_pack(filled: Vault, cold: ColdStore, worksp
     body[200] ^= 8
     path.write_bytes(body)
     with pytest.raises(Damaged):
-        filled.repacking.run(rest=NOW, least=1)
+        filled.repacking.run(min_age=NOW, least=1)
     assert path.read_bytes() == body
     assert kinds(cold) == [WARM] * 3
 
@@ -139,10 +139,10 @@ def test_one_process_packs_at_a_time(filled: Vault, cold: ColdStore) -> None:
 
     def again(_: int) -> None:
         with pytest.raises(StoreBusy):
-            filled.repacking.run(rest=NOW, least=1)
+            filled.repacking.run(min_age=NOW, least=1)
         told.append("refused")
 
-    filled.repacking.run(rest=NOW, least=1, on_page=again)
+    filled.repacking.run(min_age=NOW, least=1, on_page=again)
     assert told
 
 
@@ -159,9 +159,9 @@ def test_a_pack_held_open_goes_later(
         delete(folder, name)
 
     monkeypatch.setattr(LocalStorage, "delete", refuse)
-    filled.repacking.run(rest=NOW, least=1)
+    filled.repacking.run(min_age=NOW, least=1)
     assert (workspace.packs / held).exists()
-    assert cold.read(pack_gc.leaving) == {held: ""}
+    assert cold.read(pack_gc.owners_by_name) == {held: ""}
     assert filled.check() == []
     monkeypatch.undo()
     assert pack_gc.sweep(cold, filled.storage) == [held]
@@ -171,6 +171,6 @@ def test_a_pack_held_open_goes_later(
 def test_only_files_that_we_wrote_are_ever_deleted(filled: Vault, workspace: Workspace) -> None:
     stranger: Path = workspace.packs / "0123456789abcdef0123.pages"
     stranger.write_bytes(b"somebody's")
-    filled.repacking.run(rest=NOW, least=1)
+    filled.repacking.run(min_age=NOW, least=1)
     filled.release()
     assert stranger.read_bytes() == b"somebody's"

@@ -54,7 +54,7 @@ def round_trip(workspace: Workspace, address: str) -> None:
     archived = memory.vault.archive_text(as_given(TEXT), label="ferry")
     assert not workspace.packs.exists()
     assert {row.pack for row in archived.pages} <= set(memory.vault.storage.names())
-    memory.vault.repacking.run(rest=timedelta(0), least=1)
+    memory.vault.repacking.run(min_age=timedelta(0), least=1)
     memory.close()
     for path in workspace.pack_cache.iterdir():
         path.unlink()
@@ -208,7 +208,7 @@ def test_packs_from_before_are_read_where_they_stand(workspace: Workspace, bucke
     after = memory.vault.archive_text(as_given("another text"), label="after")
     assert memory.vault.read_page(before.pages[0].id).trust is Trust.EXACT
     assert memory.vault.check() == []
-    memory.vault.repacking.run(rest=timedelta(0), least=1)  # and this brings them along
+    memory.vault.repacking.run(min_age=timedelta(0), least=1)  # and this brings them along
     assert list(workspace.packs.glob("*.pages")) == []
     assert memory.vault.read_page(before.pages[0].id).trust is Trust.EXACT
     assert memory.vault.read_page(after.pages[0].id).text == "another text"

@@ -116,7 +116,7 @@ def test_a_page_that_goes_leaves_the_packs_it_shared(vault: Vault, cold: ColdSto
     gone = say("The xylophone is under the stairs. " * 20)
     vault.archive_entries([gone], label="gone")
     vault.archive_text(as_given(code("flow")), label="kept")
-    vault.repacking.run(rest=timedelta(0), least=1)
+    vault.repacking.run(min_age=timedelta(0), least=1)
     (mixed,) = cold.read(pages.pack_rows)
     vault.release(cold.delete_conversation(gone.conversation_seq))
     (row,) = cold.read(pages.pack_rows)
