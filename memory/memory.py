@@ -33,12 +33,12 @@ from memory.recalled_passage import RecalledPassage
 from memory.records import Entry, EntryDraft, Statistics
 from memory.references import References, nothing_named
 from memory.search import Search
+from memory.search.reindex import Reindexer
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
     from memory.pages.types import OnPage
     from memory.search.embedding import EmbedderSet
-    from memory.search.reindex import Reindexer
 
 
 class Memory:
@@ -130,10 +130,8 @@ class Memory:
         )
 
     @cached_property
-    def renewing(self) -> "Reindexer":
+    def renewing(self) -> Reindexer:
         """Updates terms of an older analyser version."""
-        from memory.search.reindex import Reindexer
-
         return Reindexer(self.cold, self.passage)
 
     @cached_property

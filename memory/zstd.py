@@ -1,18 +1,23 @@
-"""zstd with a bound on the size of every decompressed frame."""
+"""zstd with a bound on the size of every decompressed frame. The library is loaded with the first frame."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol, cast
-
-import zstandard
 
 from memory.errors import Damaged
 
-_zstd = cast("Any", zstandard)  # its types are not declared
 _PAGE = 131_500  # bytes of a stored 1024×1024 page
 
 
+@cache
+def _zstandard() -> Any:
+    import zstandard
+
+    return zstandard  # its types are not declared
+
+
 class FramePacker(Protocol):
-    """One frame, made piece by piece."""
+    """Compresses one frame, piece by piece."""
 
     def compress(self, data: bytes, /) -> bytes: ...
 
@@ -20,23 +25,25 @@ class FramePacker(Protocol):
 
 
 def packer() -> Callable[[bytes], bytes]:
-    """What makes zstd-9 frames that declare their size and carry a checksum. For one thread, which may use it often.
+    """A function that compresses to zstd-9 frames with size and checksum. For one thread, which may use it often.
 
-    Of level 9's parameters two differ: matches of five bytes at least, and a search half as long. On pages that packs
-    as tightly (English and code a little more so, Chinese 3 % less) in three quarters of the time.
+    Two of level 9's parameters differ: matches of five bytes at least, and a search half as long. Pages pack as tightly
+    (English and code a little more so, Chinese 3 % less) in three quarters of the time.
     """
-    nine = _zstd.ZstdCompressionParameters.from_level(
+    zstd = _zstandard()
+    nine = zstd.ZstdCompressionParameters.from_level(
         9, source_size=_PAGE, search_log=4, min_match=5, write_checksum=True
     )
-    return cast("Callable[[bytes], bytes]", _zstd.ZstdCompressor(compression_params=nine).compress)
+    return cast("Callable[[bytes], bytes]", zstd.ZstdCompressor(compression_params=nine).compress)
 
 
 def cold_packer(size: int) -> FramePacker:
-    """What makes one zstd-19 frame of `size` bytes, whose window spans all of it: a page may repeat any before it."""
-    nineteen = _zstd.ZstdCompressionParameters.from_level(
+    """Compressor of one zstd-19 frame of `size` bytes. The window spans all of it: a page may repeat any before it."""
+    zstd = _zstandard()
+    nineteen = zstd.ZstdCompressionParameters.from_level(
         19, source_size=size, enable_ldm=True, window_log=24, write_checksum=True, write_content_size=True
     )
-    return cast("FramePacker", _zstd.ZstdCompressor(compression_params=nineteen).compressobj(size=size))
+    return cast("FramePacker", zstd.ZstdCompressor(compression_params=nineteen).compressobj(size=size))
 
 
 def unpack(frame: bytes, *, limit: int) -> bytes:
@@ -44,12 +51,13 @@ def unpack(frame: bytes, *, limit: int) -> bytes:
 
     The declared size is checked first, and the bytes are counted as they come: a declared size may lie.
     """
+    zstd = _zstandard()
     try:
-        declared = _zstd.frame_content_size(frame)
+        declared = zstd.frame_content_size(frame)
         if declared < 0 or declared > limit:
             raise Damaged("Packed data", f"A frame declares {declared} bytes where {limit} are allowed.")
-        data = cast("bytes", _zstd.ZstdDecompressor().decompress(frame, max_output_size=limit))
-    except _zstd.ZstdError as error:
+        data = cast("bytes", zstd.ZstdDecompressor().decompress(frame, max_output_size=limit))
+    except zstd.ZstdError as error:
         raise Damaged("Packed data", f"A zstd frame cannot be read: {error}.") from error
     if len(data) != declared:
         raise Damaged("Packed data", f"A frame declares {declared} bytes and holds {len(data)}.")

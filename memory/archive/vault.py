@@ -16,6 +16,7 @@ import apsw
 from foundation.clock import Clock, to_ms
 from foundation.files import child, exists, make_private_folder, read_bytes, remove, scan, touch, write_atomically
 from foundation.privacy import Cleared, clear
+from memory.archive.lifecycle.deletion import ConversationDeleter, DeletionResult
 from memory.archive.lifecycle.overdue import Overdue
 from memory.archive.packs.pack_cache import CachedStorage
 from memory.archive.packs.reader import PageReader
@@ -24,6 +25,7 @@ from memory.archive.packs.unknown_packs import index_lost, unknown_packs
 from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
+from memory.archive.rows.facts import seal
 from memory.archive.texts import ArchivedTexts
 from memory.archive.write.costs import FileArchiveOptions, PageCosts
 from memory.cold import ColdStore, deletions
@@ -34,7 +36,6 @@ from memory.records import Entry, IntegrityProblem
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
-    from memory.archive.lifecycle.deletion import ConversationDeleter, DeletionResult
     from memory.archive.lifecycle.move import PageMover
     from memory.archive.lifecycle.repack import Repacker
     from memory.archive.repair.entries import RestoredText
@@ -275,7 +276,7 @@ class Vault:
         for page_id in released:
             self._cache.drop(page_id)
 
-    def delete_conversation(self, seq: int) -> "DeletionResult":
+    def delete_conversation(self, seq: int) -> DeletionResult:
         """Deletes a conversation for good, with its pages. `finish_deletions` resumes an interrupted deletion.
 
         Raises NotFound; StoreBusy while an answer is being written in it.
@@ -320,9 +321,7 @@ class Vault:
         return Archiver(self.storage, self._cold, self._clock, costs, self.exact_text, parity=parity)
 
     @cached_property
-    def deleter(self) -> "ConversationDeleter":
-        from memory.archive.lifecycle.deletion import ConversationDeleter
-
+    def deleter(self) -> ConversationDeleter:
         return ConversationDeleter(self._cold, self.storage, self.release, self._texts.exact_entry)
 
     @cached_property
@@ -335,8 +334,6 @@ class Vault:
         return mode_named(name or self.settings.mode, self.settings.dense if dense is None else dense)
 
     def _update_archive(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:
-        from memory.archive.rows.facts import seal
-
         def transaction(db: apsw.Connection) -> ArchiveRow:
             change(db)
             row = archive_rows.find_archive(db, archive)

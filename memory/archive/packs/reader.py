@@ -3,14 +3,12 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Storage
 from memory.errors import Damaged
 from memory.pages.types import PageRow
-
-if TYPE_CHECKING:
-    from memory.archive.packs.pack import Pack
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -61,12 +59,10 @@ class PageReader:
                 self._cache(self._frames, key, unpacked, _FRAMES)
         return pack.cut(row.position, unpacked)
 
-    def _pack(self, name: str) -> "Pack":
+    def _pack(self, name: str) -> Pack:
         with self._lock:
             pack = self._packs.get(name)
         if pack is None:
-            from memory.archive.packs.pack import Pack
-
             pack = Pack(self._storage, name)
             self._cache(self._packs, name, pack, _PACKS)
         return pack

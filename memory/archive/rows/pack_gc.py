@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import apsw
 
 from foundation.names import OWNER, PACK
+from memory.archive.packs.manifest import delete_manifest
 from memory.archive.packs.parity import parity_name
 from memory.archive.packs.storage import Storage
 from memory.cold import ColdStore
@@ -48,8 +49,6 @@ def sweep(cold: ColdStore, storage: Storage, given_up: Iterable[str] = ()) -> li
 
     A file that another program holds open (Windows), or that is unreachable, is tried again another time.
     """
-    from memory.archive.packs.manifest import delete_manifest  # loads zstandard
-
     given_up = set(given_up)
     owners = cold.read(owners_by_name)
     due = [name for name, owner in owners.items() if not owner or name in given_up or cold.is_gone(owner)]
