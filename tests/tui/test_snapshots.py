@@ -245,7 +245,7 @@ async def sought(app: PalimpsestApp, pilot: Pilot[None], text: str) -> None:
     async with asyncio.timeout(20):
         while not (isinstance(app.screen, SearchScreen) and app.screen.is_up_to_date):
             await pilot.pause(0.02)
-        while app.screen.rows and app.screen.selected.key not in app.screen.nearby:
+        while app.screen.rows and app.screen.selected.key not in app.screen.contexts:
             await pilot.pause(0.02)
     await pilot.pause()
 
@@ -277,7 +277,7 @@ def test_the_search_with_what_it_found(
 
 async def sought_around(app: PalimpsestApp, pilot: Pilot[None]) -> None:
     async with asyncio.timeout(20):
-        while app.screen.selected.key not in app.screen.nearby:
+        while app.screen.selected.key not in app.screen.contexts:
             await pilot.pause(0.02)
     await pilot.pause()
 
@@ -337,6 +337,6 @@ def test_more_below_is_hinted_at(look: Look) -> None:
         await pilot.press("pageup")
         await saying("second")(app, pilot)
         await pilot.press("pageup", "pageup")
-        app.chat.transcript.post_message(Transcript.NewBelowChanged(there=True))
+        app.chat.transcript.post_message(Transcript.NewBelowChanged(has_new=True))
 
     assert look(act)

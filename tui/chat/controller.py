@@ -179,8 +179,8 @@ class ChatController:
             return []
         from tui.images.attached import attachment_previews
 
-        drawing = self._view.graphics_protocol(self.session.config.screen.pictures)
-        return attachment_previews(parts, self.session.profile.images, drawing)
+        protocol = self._view.graphics_protocol(self.session.config.screen.pictures)
+        return attachment_previews(parts, self.session.profile.images, protocol)
 
     # Commands
 

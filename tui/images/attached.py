@@ -1,4 +1,4 @@
-"""Thumbnail of an attached picture, shown under its message. Created on a thread; drawn when it comes into view."""
+"""Thumbnail of an attached picture, shown below its message. Created on a thread; drawn when it is visible."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
@@ -22,43 +22,43 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS: Final = 48
 MAX_ROWS: Final = 12
-THUMBNAIL: Final = 2 * MAX_COLUMNS  # pixels of the longer side that are kept
+THUMBNAIL_PIXELS: Final = 2 * MAX_COLUMNS  # pixels of the longer side
 
 
 class AttachmentPreview(Struct, frozen=True, eq=False):
-    """A small copy of a picture (of Pillow), and a line about it. `drawing` OFF leaves the line alone.
+    """A thumbnail (of Pillow) and a caption. With `protocol` OFF only the caption is shown.
 
-    It is drawn in characters on every terminal: pixels would not scroll with the lines about them.
+    It is drawn in characters on every terminal: pixels would not scroll with the lines around them.
     """
 
-    small: Any
+    thumbnail: Any
     caption: str
-    drawing: GraphicsProtocol
+    protocol: GraphicsProtocol
 
     def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
         space = Segment(" " * GUTTER, styles.text)
-        about = wrap_runs([(visible(self.caption), styles.muted)], width - GUTTER, line_breaks)
-        return indent([*self._drawn(width - GUTTER), *about], space, space)
+        caption = wrap_runs([(visible(self.caption), styles.muted)], width - GUTTER, line_breaks)
+        return indent([*self._picture_lines(width - GUTTER), *caption], space, space)
 
-    def _drawn(self, room: int) -> list[StyledLine]:
-        if self.small is None or self.drawing is GraphicsProtocol.OFF:
+    def _picture_lines(self, room: int) -> list[StyledLine]:
+        if self.thumbnail is None or self.protocol is GraphicsProtocol.OFF:
             return []
-        columns, rows = fit_cells(self.small.width, self.small.height, min(MAX_COLUMNS, max(room, 2)), MAX_ROWS)
-        return picture_lines(self.small, columns, rows, self.drawing)
+        columns, rows = fit_cells(self.thumbnail.width, self.thumbnail.height, min(MAX_COLUMNS, max(room, 2)), MAX_ROWS)
+        return picture_lines(self.thumbnail, columns, rows, self.protocol)
 
 
 def attachment_previews(
-    pictures: "Iterable[Attachment | Image]", rule: "ImageRule", drawing: GraphicsProtocol
+    pictures: "Iterable[Attachment | Image]", rule: "ImageRule", protocol: GraphicsProtocol
 ) -> list[TranscriptItem]:
-    """A piece for each that is a picture, whatever else is among them. Blocks."""
+    """A preview of each picture among the attachments. Blocks."""
     return [
-        _piece(picture.data, picture.name, rule, drawing)
+        _preview_of(picture.data, picture.name, rule, protocol)
         for picture in pictures
         if picture.media_type.startswith("image/") and picture.media_type != "image/svg+xml"
     ]
 
 
-def _piece(data: bytes, name: str, rule: "ImageRule", drawing: GraphicsProtocol) -> AttachmentPreview:
+def _preview_of(data: bytes, name: str, rule: "ImageRule", protocol: GraphicsProtocol) -> AttachmentPreview:
     try:
         picture = load_picture(data)
     except UndrawableImage as error:
@@ -66,5 +66,5 @@ def _piece(data: bytes, name: str, rule: "ImageRule", drawing: GraphicsProtocol)
     tokens = image_tokens(rule, picture.width, picture.height)
     cost = f"{tokens:,} tokens" if tokens else "this model sees no pictures"
     caption = f"{name} · {picture.width:,}×{picture.height:,} · {cost}"
-    picture.thumbnail((THUMBNAIL, THUMBNAIL))
-    return AttachmentPreview(picture, caption, drawing)
+    picture.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
+    return AttachmentPreview(picture, caption, protocol)

@@ -1,4 +1,4 @@
-"""Pictures drawn in characters: half blocks of colour, two pixels a cell, or shades without colour."""
+"""Pictures drawn in characters: coloured half blocks, two pixels per cell, or shades without colour."""
 
 from functools import lru_cache
 from itertools import groupby
@@ -24,7 +24,7 @@ Pixel = tuple[int, ...]
 
 
 def fit_cells(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
-    """Columns and rows of a picture of these pixels within such a box: a cell is twice as high as wide."""
+    """Columns and rows of a picture of this size in pixels within a box of cells, which are twice as high as wide."""
     fitted_rows = max(round(columns * height / width / 2), 1)
     if fitted_rows <= rows:
         return max(columns, 1), fitted_rows
@@ -32,10 +32,10 @@ def fit_cells(width: int, height: int, columns: int, rows: int) -> tuple[int, in
 
 
 def picture_lines(
-    picture: "Picture", columns: int, rows: int, drawing: GraphicsProtocol = GraphicsProtocol.BLOCKS
+    picture: "Picture", columns: int, rows: int, protocol: GraphicsProtocol = GraphicsProtocol.BLOCKS
 ) -> list[StyledLine]:
-    """The picture (of Pillow, in RGB) in exactly so many cells."""
-    if drawing is GraphicsProtocol.SHADES:
+    """The picture (of Pillow, in RGB) in exactly `columns` × `rows` cells."""
+    if protocol is GraphicsProtocol.SHADES:
         return [
             [Segment("".join(SHADES[pixel * len(SHADES) // 256] for pixel in row))]
             for row in _rows(picture.convert("L"), columns, rows)
@@ -45,13 +45,13 @@ def picture_lines(
 
 
 def _rows(picture: "Picture", columns: int, rows: int) -> list[bytes]:
-    small = picture.resize((columns, rows), reducing_gap=2.0)
-    data, width = small.tobytes(), columns * len(small.getbands())
-    return [data[at : at + width] for at in range(0, len(data), width)]
+    resized = picture.resize((columns, rows), reducing_gap=2.0)
+    data, width = resized.tobytes(), columns * len(resized.getbands())
+    return [data[start : start + width] for start in range(0, len(data), width)]
 
 
 def _pixels(row: bytes) -> "list[Pixel]":
-    return [tuple(row[at : at + 3]) for at in range(0, len(row), 3)]
+    return [tuple(row[start : start + 3]) for start in range(0, len(row), 3)]
 
 
 def _line(upper: "list[Pixel]", lower: "list[Pixel]") -> StyledLine:
@@ -66,12 +66,12 @@ def _style(upper: Pixel, lower: Pixel) -> Style:
 
 
 class BlockPicture(Widget):
-    """A picture as large as its box allows, its proportions kept."""
+    """A picture as large as its box allows, in its proportions."""
 
-    def __init__(self, picture: "Picture", drawing: GraphicsProtocol) -> None:
+    def __init__(self, picture: "Picture", protocol: GraphicsProtocol) -> None:
         super().__init__()
         self.picture = picture
-        self._drawing = drawing
+        self._protocol = protocol
         self._rendered: tuple[Size, list[StyledLine]] | None = None
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
@@ -82,6 +82,6 @@ class BlockPicture(Widget):
 
     def render_line(self, y: int) -> Strip:
         if self._rendered is None or self._rendered[0] != self.size:
-            self._rendered = self.size, picture_lines(self.picture, self.size.width, self.size.height, self._drawing)
+            self._rendered = self.size, picture_lines(self.picture, self.size.width, self.size.height, self._protocol)
         line = self._rendered[1][y] if y < len(self._rendered[1]) else []
         return Strip(line, self.size.width)

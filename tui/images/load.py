@@ -11,7 +11,7 @@ from foundation.files import open_for_reading, resolve_path
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-MAX_PIXELS: Final = 40_000_000  # a picture larger than this may be a bomb
+MAX_PIXELS: Final = 40_000_000  # a larger picture can be a decompression bomb
 
 
 class UndrawableImage(PalimpsestError):
@@ -25,13 +25,13 @@ def _open(source: Path | bytes) -> BinaryIO:
 
 
 def load_picture(source: Path | bytes, max_side: int = 0) -> "Picture":
-    """The picture in colour, its longer side at most `most` pixels where that is given. Raises Unshown."""
+    """The picture in colour, its longer side at most `max_side` pixels if given. Raises UndrawableImage."""
     from PIL import Image
 
     name = source.name if isinstance(source, Path) else "The picture"
     try:
         with warnings.catch_warnings(), _open(source) as file:
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own bound is lower
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # MAX_PIXELS is lower
             opened = Image.open(file)
             if opened.width * opened.height > MAX_PIXELS:
                 raise UndrawableImage("Too large to show", f"{name} is {opened.width:,}×{opened.height:,} pixels.", "")

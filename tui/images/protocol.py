@@ -1,14 +1,12 @@
-"""textual-image, for terminals that draw pixels, kept quiet.
+"""Choice of the graphics protocol of this terminal, and the widgets of textual-image.
 
-On import it asks the terminal what it can draw and how large a cell is, and reads the answer from standard input,
-where the person types. Without a standard input it asks nothing, and the size of a cell is known beforehand. It also
-writes pictures for Kitty to standard output by itself; between the two halves of a frame they would tear it, so they go
-the driver's way.
+The protocol follows from environment variables. The terminal is never queried: it would answer on standard input, where
+the user types. A terminal that is not known to draw pixels gets half blocks, which all terminals with colours can show.
+The setting `screen.pictures` overrides the choice.
 
-How this terminal draws a picture: told by what it says of itself, never by asking it.
-
-A question to the terminal is answered on standard input, where the person types; so none is asked. What is not known
-to draw pixels gets half blocks, which every terminal with colours can show. `screen.pictures` decides otherwise.
+On import, textual-image queries the terminal for its protocol and the size of a cell. It is imported without a standard
+input, so that it does not query, and gets the size of a cell from the system. It also writes pictures for Kitty to
+standard output, which could split a frame in two, so they are written by the driver instead.
 """
 
 import logging
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class GraphicsProtocol(StrEnum):
-    """A way to draw. `SHADES` are ░▒▓█, for a terminal without colours."""
+    """A way to draw pictures. `SHADES` are ░▒▓█, for a terminal without colours."""
 
     KITTY = "kitty"
     SIXEL = "sixel"
@@ -40,12 +38,12 @@ _KITTY_TERMS: Final = ("xterm-kitty", "xterm-ghostty")
 _KITTY_PROGRAMS: Final = frozenset({"ghostty", "kitty"})
 _SIXEL_TERMS: Final = ("foot", "mlterm", "contour", "yaft")
 _SIXEL_PROGRAMS: Final = frozenset({"WezTerm", "iTerm.app", "mintty"})
-_MULTIPLEXERS: Final = ("TMUX", "STY", "ZELLIJ")  # a multiplexer stands between: pixels do not pass
+_MULTIPLEXERS: Final = ("TMUX", "STY", "ZELLIJ")  # multiplexers do not pass pixels on
 MIN_KONSOLE_VERSION: Final = 220400  # the first version of Konsole that draws Sixel
 
 
 def choose_protocol(environment: Mapping[str, str], setting: str = "auto", *, colour: bool = True) -> GraphicsProtocol:
-    """The way to draw here. `setting` is `screen.pictures`; without `colour` half blocks would say nothing."""
+    """The protocol of this terminal. `setting` is `screen.pictures`; half blocks are useless without `colour`."""
     if setting == "off":
         return GraphicsProtocol.OFF
     if not colour:
@@ -74,14 +72,14 @@ _load_lock = Lock()
 
 @cache
 def load_library() -> Any:
-    """The package `textual_image`, loaded at the first picture."""
+    """The package `textual_image`, imported for the first picture."""
     with _load_lock:
-        standard_input, sys.__stdin__ = sys.__stdin__, None  # type: ignore[misc]  # what it takes for "no terminal"
+        standard_input, sys.__stdin__ = sys.__stdin__, None  # type: ignore[misc]  # textual-image takes this for "no terminal"
         try:
             from textual_image import _terminal
 
             logging.getLogger("textual_image").addHandler(logging.NullHandler())
-            _terminal.get_cell_size._result = _cell_size(_terminal)  # type: ignore[attr-defined]  # where it keeps it
+            _terminal.get_cell_size._result = _cell_size(_terminal)  # type: ignore[attr-defined]  # its cache
             import textual_image.renderable.tgp
             import textual_image.widget  # pyright: ignore[reportUnusedImport] - a module of the package that is given
         finally:
@@ -91,7 +89,7 @@ def load_library() -> Any:
 
 
 def _cell_size(terminal: Any) -> Any:
-    """Pixels of a cell, as the system knows them; those of a VT340 where it does not."""
+    """Pixels of a cell, from the system; those of a VT340 if it does not know them."""
     try:
         rows, columns, width, height = terminal.get_tiocgwinsz()
     except (OSError, RuntimeError, NotImplementedError):
@@ -101,11 +99,10 @@ def _cell_size(terminal: Any) -> Any:
     return terminal.CellSize(max(width // columns, 1), max(height // rows, 1))
 
 
-def picture_widget(drawing: GraphicsProtocol, picture: "Picture") -> Widget:
-    """A widget that shows the picture in pixels, as large as its box, its proportions kept. `drawing` is KITTY or
-    SIXEL."""
+def picture_widget(protocol: GraphicsProtocol, picture: "Picture") -> Widget:
+    """A widget that shows the picture in pixels, as large as its box allows. `protocol` is KITTY or SIXEL."""
     kinds = load_library().widget
-    return (kinds.TGPImage if drawing is GraphicsProtocol.KITTY else kinds.SixelImage)(picture)
+    return (kinds.TGPImage if protocol is GraphicsProtocol.KITTY else kinds.SixelImage)(picture)
 
 
 def _send_by_driver(*, payload: str | None = None, **keys: int | str | None) -> None:

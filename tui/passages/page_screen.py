@@ -1,4 +1,4 @@
-"""Page screen: a page image in the terminal, with zoom, from where the passage begins."""
+"""Page screen: a page image in the terminal, with zoom, starting at the passage; or in the system's viewer."""
 
 import asyncio
 import os
@@ -33,24 +33,23 @@ if TYPE_CHECKING:  # loaded when a page is shown
     from agent.services.locate import PageLocation
     from memory.memory import Memory
 
-CELL_RATIO: Final = 2  # a terminal's cell is about twice as high as wide
-READABLE: Final = {
+CELL_RATIO: Final = 2  # height of a cell relative to its width
+READABLE_PIXELS: Final = {
     GraphicsProtocol.KITTY: 16,
     GraphicsProtocol.SIXEL: 16,
     GraphicsProtocol.BLOCKS: 4,
     GraphicsProtocol.SHADES: 2,
 }
-"""Pixels of a page, in the height of a terminal's cell, with which its words can still be read."""
+"""Pixels of a page per height of a terminal cell at which its text is still readable."""
 KEYS: Final = "+ − closer, back · arrows move · o viewer · Esc back"
 
 
-MAX_LEVEL: Final = 5  # 2⁵: a thirty-second of the side
-PAN_STEP: Final = 0.5  # of what is in view
+MAX_LEVEL: Final = 5  # 2⁵: a thirty-second of each side
+PAN_STEP: Final = 0.5  # of the visible part
 
 
 class Zoom(Struct, frozen=True):
-    """`level` halves the side in view each time; `x` and `y` are the middle, from 0 to 1; the view
-    stays within the picture."""
+    """The visible part of a picture. Each `level` halves its sides; `x` and `y` are its middle, from 0 to 1."""
 
     level: int = 0
     x: float = 0.0
@@ -58,19 +57,21 @@ class Zoom(Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """The share of each side that is in view."""
+        """The visible share of each side."""
         return 0.5**self.level
 
     def zoomed(self, by: int) -> Self:
-        """One step in or out. Until it is moved it stays at the upper left, where a page begins."""
+        """One step in or out. Until it is moved, the view is at the upper left, where a page starts."""
         return structs.replace(self, level=max(0, min(self.level + by, MAX_LEVEL)))
 
     @classmethod
-    def at_passage(cls, begin: tuple[int, int], side: tuple[int, int], most: int, ratio: float = 1.0) -> Self:
-        """Where words begin, as much of the picture as can be read: a view `most` pixels high at most, that has
-        `begin` (left, top) in its upper left corner. `side` is the picture's width and height."""
+    def at_passage(cls, begin: tuple[int, int], side: tuple[int, int], max_height: int, ratio: float = 1.0) -> Self:
+        """The largest readable view: at most `max_height` pixels high, with `begin` (left, top) at its upper left.
+
+        `side` is the picture's width and height.
+        """
         width, height = side
-        level = next((level for level in range(MAX_LEVEL) if height * 0.5**level <= most), MAX_LEVEL)
+        level = next((level for level in range(MAX_LEVEL) if height * 0.5**level <= max_height), MAX_LEVEL)
         view_height = height * 0.5**level
         view_width = min(view_height * ratio, width)
         return (
@@ -87,18 +88,18 @@ class Zoom(Struct, frozen=True):
             return 0, 0, width, height
         view_height = max(round(self.share * height), 1)
         view_width = max(min(round(view_height * ratio), width), 1)
-        left = _clamped(round(self.x * width - view_width / 2), width - view_width)
-        top = _clamped(round(self.y * height - view_height / 2), height - view_height)
+        left = _clamp(round(self.x * width - view_width / 2), width - view_width)
+        top = _clamp(round(self.y * height - view_height / 2), height - view_height)
         return left, top, left + view_width, top + view_height
 
     def _within(self) -> Self:
         half = self.share / 2
-        middle = [max(half, min(at, 1 - half)) for at in (self.x, self.y)]
+        middle = [max(half, min(value, 1 - half)) for value in (self.x, self.y)]
         return structs.replace(self, x=middle[0], y=middle[1])
 
 
-def _clamped(at: int, most: int) -> int:
-    return max(0, min(at, most))
+def _clamp(value: int, maximum: int) -> int:
+    return max(0, min(value, maximum))
 
 
 WHOLE_PAGE: Final = Zoom()
@@ -123,7 +124,7 @@ class PictureScreen(ModalScreen[None]):
     def __init__(
         self, memory: "Memory", pages: tuple[str, ...], pictures: str = "auto", location: "PageLocation | None" = None
     ) -> None:
-        """Opens at `place`, close enough to read what stands there; without one the first page is shown whole."""
+        """Opens at `location`, zoomed in enough to read it; without a location, shows the whole first page."""
         super().__init__()
         self._memory = memory
         self._pages = pages
@@ -150,7 +151,7 @@ class PictureScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="page")
     async def _show(self) -> None:
-        """Reads the page and draws it; a damaged one is said to be that."""
+        """Reads and draws the page, or shows why it cannot be shown."""
         from agent.services.browse import page_picture
         from tui.images.load import load_picture
 
@@ -172,37 +173,37 @@ class PictureScreen(ModalScreen[None]):
         if begin is None:
             return WHOLE_PAGE
         rows = self.query_one("#picture").size.height
-        return Zoom.at_passage(begin, side, rows * READABLE.get(self._drawing, 1), self.box_ratio)
+        return Zoom.at_passage(begin, side, rows * READABLE_PIXELS.get(self._protocol, 1), self.box_ratio)
 
     @property
-    def _drawing(self) -> GraphicsProtocol:
+    def _protocol(self) -> GraphicsProtocol:
         return choose_protocol(os.environ, self._setting, colour=not app_of(self).no_color)
 
     @property
     def box_ratio(self) -> float:
-        """How many times as wide as high the picture's box is."""
+        """Width of the picture's box relative to its height, in pixels."""
         box = self.query_one("#picture").size
         return box.width / max(box.height * CELL_RATIO, 1)
 
     async def _draw(self) -> None:
-        drawing = self._drawing
-        if drawing is GraphicsProtocol.OFF:
+        protocol = self._protocol
+        if protocol is GraphicsProtocol.OFF:
             await self._show_text("Pictures are off (the setting screen.pictures). o opens the page in the viewer.")
             return
         if self.picture is None:
             return
         view = self.picture.crop(self.zoom.box(*self.picture.size, self.box_ratio))
         self._release_image()
-        if drawing in {GraphicsProtocol.KITTY, GraphicsProtocol.SIXEL}:
+        if protocol in {GraphicsProtocol.KITTY, GraphicsProtocol.SIXEL}:
             from tui.images.protocol import load_library, picture_widget
 
             await asyncio.to_thread(load_library)
-            self._widget = picture_widget(drawing, view)
+            self._widget = picture_widget(protocol, view)
             await self._mount(self._widget)
             return
         from tui.images.half_blocks import BlockPicture
 
-        await self._mount(BlockPicture(view, drawing))
+        await self._mount(BlockPicture(view, protocol))
 
     async def _show_text(self, text: str) -> None:
         self.picture = None
@@ -215,7 +216,7 @@ class PictureScreen(ModalScreen[None]):
         await box.mount(widget)
 
     def _release_image(self) -> None:
-        """A picture that the terminal keeps is let go there."""
+        """Deletes the picture from the terminal's memory."""
         if self._widget is not None:
             self._widget.image = None  # type: ignore[attr-defined]  # every widget of the library has it
             self._widget = None
@@ -270,7 +271,7 @@ def _page_line(page: "PagePicture") -> str:
 
 
 async def view_page(screen: Widget, memory: "Memory", page: str) -> None:
-    """Opens it; a notice says which, or why not."""
+    """Opens the page in the system's viewer; a notification says so, or why not."""
     from agent.services.browse import page_picture
 
     try:
@@ -284,13 +285,13 @@ async def view_page(screen: Widget, memory: "Memory", page: str) -> None:
 
 
 class NoViewer(PalimpsestError):
-    """Nothing on this machine opens the file."""
+    """No viewer for the file on this machine."""
 
     code = "no_viewer"
 
 
 def open_in_viewer(path: Path) -> None:
-    """Opens it and returns at once. Raises NoViewer."""
+    """Opens the file and returns at once; a program with one argument, never a shell. Raises NoViewer."""
     if sys.platform == "win32":
         os.startfile(path)
         return
@@ -309,7 +310,7 @@ def open_in_viewer(path: Path) -> None:
         )
     except OSError as error:
         raise NoViewer("No viewer", f"{program}: {error.strerror}.", f"The page is {path}") from error
-    threading.Thread(target=process.wait, daemon=True).start()  # some viewers stay until they are closed
+    threading.Thread(target=process.wait, daemon=True).start()  # some viewers run until they are closed
 
 
 def _has_desktop(environment: Mapping[str, str]) -> bool:

@@ -32,7 +32,7 @@ TAKE_KEYS: Final = "i cite · c copy · Esc back"
 
 
 class PassageScreen(ModalScreen[str | None]):
-    """Gives the citation where it is to be put into the prompt, else None."""
+    """Gives the citation if it should go into the prompt, else None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,ctrl+c", "leave", "Back", show=False),
@@ -79,8 +79,8 @@ class PassageScreen(ModalScreen[str | None]):
                 self._text.add(MutedLine("What search has of it:", gap=True), MutedLine(self._row.snippet, tone="text"))
             return
         self._set_header(self._description(passage))
-        pieces = await asyncio.to_thread(numbered_items, passage.text, frozenset(passage.doubt))
-        self._text.replace_items(pieces)
+        items = await asyncio.to_thread(numbered_items, passage.text, frozenset(passage.doubt))
+        self._text.replace_items(items)
         if passage.pages:
             self.query_one(".room-keys", Static).update(f"{SCROLL_KEYS} · p page · o viewer · {TAKE_KEYS}")
 
@@ -127,7 +127,7 @@ class PassageScreen(ModalScreen[str | None]):
 
         location = None
         if self._passage is not None:
-            with suppress(PalimpsestError):  # deleted meanwhile: the page, where it is there, says so
+            with suppress(PalimpsestError):  # deleted meanwhile: reported when the page is shown
                 location = await in_thread(page_location, self._memory, self._passage, self._row.snippet)
         app_of(self).push_screen(PictureScreen(self._memory, pages, self._pictures, location))
 
@@ -158,7 +158,7 @@ class PassageScreen(ModalScreen[str | None]):
 
 
 class NoteScreen(PassageScreen):
-    """Gives the citation where it is to be put into the prompt, else None."""
+    """Gives the citation if it should go into the prompt, else None."""
 
     def __init__(self, memory: "Memory", row: "BrowseRow") -> None:
         super().__init__(memory, row)
@@ -188,11 +188,11 @@ class NoteScreen(PassageScreen):
 
 
 def _split_at_note(note_file: "NoteInFile") -> tuple[list[NumberedLines], NumberedLines, list[NumberedLines]]:
-    """The file's lines before the note, the piece that begins with its first line, and what follows."""
-    pieces = numbered_items(note_file.text, targets=frozenset(range(note_file.first, note_file.last + 1)))
-    for index, piece in enumerate(pieces):
-        at = next((n for n, row in enumerate(piece.rows) if row.number == note_file.first), None)
-        if at is not None:
-            head = [NumberedLines(piece.rows[:at], piece.digits)] if at else []
-            return [*pieces[:index], *head], NumberedLines(piece.rows[at:], piece.digits), pieces[index + 1 :]
-    return [], pieces[0], pieces[1:]  # the file became shorter meanwhile
+    """The lines of the file before the note, the item that starts with its first line, and the items after it."""
+    items = numbered_items(note_file.text, targets=frozenset(range(note_file.first, note_file.last + 1)))
+    for index, item in enumerate(items):
+        offset = next((n for n, row in enumerate(item.rows) if row.number == note_file.first), None)
+        if offset is not None:
+            head = [NumberedLines(item.rows[:offset], item.digits)] if offset else []
+            return [*items[:index], *head], NumberedLines(item.rows[offset:], item.digits), items[index + 1 :]
+    return [], items[0], items[1:]  # the file became shorter meanwhile

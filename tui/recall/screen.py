@@ -26,15 +26,15 @@ if TYPE_CHECKING:  # loaded when memory is looked into
     from agent.services.browse import BrowsePage, BrowseRow
     from memory.memory import Memory
 
-TYPING_PAUSE_S: Final = 0.15  # seconds without a key before it looks
+TYPING_PAUSE_S: Final = 0.15  # seconds without a key before a search starts
 PREFETCH_ROWS: Final = 10  # rows before the end at which more are fetched
-WIDE_COLUMNS: Final = 110  # columns from which the preview has room
-CONTEXT_CHARS: Final = 32  # characters before the first matched word
+WIDE_COLUMNS: Final = 110  # columns from which the preview is shown
+CONTEXT_CHARS: Final = 32  # characters shown before the first match
 KEYS: Final = "↑ ↓ choose · Enter shows it whole · Esc leaves"
 
 
 class RecallScreen(ModalScreen[str | None]):
-    """Gives a citation to put into the prompt, or None."""
+    """Gives a citation for the prompt, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", "Back", show=False),
@@ -45,16 +45,16 @@ class RecallScreen(ModalScreen[str | None]):
     ]
 
     def __init__(self, memory: "Memory", query: str = "", pictures: str = "auto") -> None:
-        """`pictures` is the setting `screen.pictures`. A `query` that names one passage shows it at once."""
+        """`pictures` is the setting `screen.pictures`. A `query` that is a reference opens its passage at once."""
         super().__init__()
         self._memory = memory
         self._query = query
         self._pictures = pictures
         self.rows: list[BrowseRow] = []
-        self._next: int | None = None  # the number of the look that goes on
+        self._next: int | None = None  # number of the next page of results
         self.is_fetching = False
         self._is_searching = False
-        self._open_when_found = False  # Enter, while it looked: the best is opened when it is there
+        self._open_when_found = False  # Enter during a search: the best result is opened
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="room"):
@@ -84,7 +84,7 @@ class RecallScreen(ModalScreen[str | None]):
     def _fit_preview(self) -> None:
         self.query_one("#recall-preview").display = self.size.width >= WIDE_COLUMNS
 
-    # What is asked
+    # The query
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -149,7 +149,7 @@ class RecallScreen(ModalScreen[str | None]):
     def _set_summary(self, text: str) -> None:
         self.query_one("#recall-found", Static).update(Text(visible(text), no_wrap=True, overflow="ellipsis"))
 
-    # What is chosen
+    # Selection
 
     def action_move(self, by: int) -> None:
         options = self.query_one(OptionList)
@@ -191,12 +191,12 @@ class RecallScreen(ModalScreen[str | None]):
 
 
 def _is_single_reference(page: "BrowsePage") -> bool:
-    """Whether what was asked names one passage, rather than asks for it."""
+    """Whether the query was a reference to one passage."""
     return len(page.rows) == 1 and page.rows[0].passage is not None
 
 
 def _row_text(row: "BrowseRow", node: DOMNode, terms: Sequence[str] = ()) -> Text:
-    """Two lines: what it says, from near the words that were asked for; how far to trust it, when, who and where."""
+    """Two lines: the snippet, from shortly before the first match; then trust, time, speaker and title."""
     text = Text(_from_match(visible_line(row.snippet), terms) or "(no words)", end="")
     details = " · ".join(part for part in (minute(row.time), visible_line(row.who), visible_line(row.title)) if part)
     text.append("\n  ")
@@ -205,7 +205,7 @@ def _row_text(row: "BrowseRow", node: DOMNode, terms: Sequence[str] = ()) -> Tex
 
 
 def _preview_text(row: "BrowseRow", node: DOMNode) -> Text:
-    """The citation and what was found of the passage."""
+    """The citation, trust, time and snippet."""
     text = Text().append(visible_line(row.citation), theme_colour(node, "accent-ink"))
     text.append("\n").append(f"{row.trust.value}", theme_colour(node, TRUST_COLOURS[row.trust]))
     if row.time is not None:
@@ -214,7 +214,7 @@ def _preview_text(row: "BrowseRow", node: DOMNode) -> Text:
 
 
 def _from_match(line: str, terms: Sequence[str]) -> str:
-    """The line from a little before the first of the words, where that stands far into it."""
+    """The line from shortly before the first match, if that is far into it."""
     folded = line.casefold()
     offsets = [offset for term in terms if (offset := folded.find(term.casefold())) >= 0]
     first = min(offsets, default=0)

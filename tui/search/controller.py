@@ -21,14 +21,14 @@ BUSY: Final = "An answer is under way. Ctrl+O shows the passage here; Esc in the
 
 
 class EntryTarget(Struct, frozen=True):
-    """An entry (its seq) to go to in its conversation, and the query that matched it."""
+    """An entry (its seq) to show in its conversation, and the query that matched it."""
 
     entry: int
     query: str = ""
 
 
 SearchChoice = EntryTarget | str
-"""An entry to go to, or a citation to put into the prompt."""
+"""An entry to show, or a citation for the prompt."""
 
 
 class SearchController:
@@ -37,22 +37,22 @@ class SearchController:
     def __init__(self, memory: "Memory") -> None:
         self._memory = memory
 
-    async def find(self, text: str, number: int, *, explain: bool) -> BrowsePage:
-        """The results of page `number`; an error is a page that says what is wrong."""
+    async def find_page(self, text: str, number: int, *, explain: bool) -> BrowsePage:
+        """The results of page `number`; an error is returned as a page with its message."""
         try:
             return await in_thread(live_search.find_rows, self._memory, text, number, explain=explain)
         except PalimpsestError as error:
             return BrowsePage(error=f"{error.title}: {error.message}")
 
     async def context(self, row: "BrowseRow") -> live_search.PassageContext:
-        """The neighbours of a passage; none where they cannot be read: opening the passage says what is wrong."""
+        """The neighbours of a passage; none if they cannot be read, which is reported when the passage is opened."""
         try:
             return await in_thread(live_search.passage_context, self._memory, row)
         except PalimpsestError:
             return live_search.PassageContext()
 
     async def entry(self, row: "BrowseRow") -> int | None:
-        """The entry behind a result, None where it has none. Raises PalimpsestError."""
+        """The entry of a result, None if it has none. Raises PalimpsestError."""
         return await in_thread(live_search.entry_of, self._memory, row)
 
 

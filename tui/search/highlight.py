@@ -1,4 +1,4 @@
-"""Matched words: their spans in a text, and the text with them marked, safe for a terminal."""
+"""Matched words: their spans in a text, and the text with the spans highlighted, safe for a terminal."""
 
 import re
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ from foundation.terminal_text import visible
 
 Spans = Sequence[tuple[int, int]]
 
-CONTEXT_CHARS: Final = 24  # characters before the first marked word, where that stands far into a line
+CONTEXT_CHARS: Final = 24  # characters shown before the first match, if it is far into a line
 TAB: Final = "    "
 
 _BLANKS = re.compile(r"\s+")
 
 
 def match_spans(text: str, query: str) -> list[tuple[int, int]]:
-    """Where words of `asked` stand in the text, by their stems; joined where they touch."""
+    """Spans of the words of `query` in the text, compared by their stems; adjacent spans are joined."""
     from foundation.text.analysis import iter_terms, token_spans
     from foundation.text.stopwords import is_weak
 
-    stems_ = frozenset(iter_terms(query))
-    required = frozenset(term for term in stems_ if not is_weak(term)) or stems_
+    query_stems = frozenset(iter_terms(query))
+    required = frozenset(term for term in query_stems if not is_weak(term)) or query_stems
     matches: list[tuple[int, int]] = []
     for stems, start, end in token_spans(text):
         if required.isdisjoint(stems):
@@ -35,7 +35,7 @@ def match_spans(text: str, query: str) -> list[tuple[int, int]]:
 
 
 def highlight(text: str, spans: Spans, style: str) -> Text:
-    """The text, line for line, with the spans in this style."""
+    """The text, with its lines, and the spans in this style."""
     result = Text()
     for part, is_marked in split_at_spans(text, spans):
         result.append(visible(part).replace("\t", TAB), style if is_marked else None)
@@ -43,7 +43,7 @@ def highlight(text: str, spans: Spans, style: str) -> Text:
 
 
 def highlight_line(text: str, spans: Spans, style: str) -> Text:
-    """The same on one line, from a little before the first span."""
+    """The same as one line, which starts shortly before the first span."""
     begin = _line_start(text, spans)
     result = Text("… " if begin else "", end="")
     for part, is_marked in split_at_spans(text[begin:], [(start - begin, end - begin) for start, end in spans]):
@@ -55,19 +55,19 @@ def highlight_line(text: str, spans: Spans, style: str) -> Text:
 
 
 def split_at_spans(text: str, spans: Spans) -> list[tuple[str, bool]]:
-    """The text cut at the spans' edges, and which parts they are. Spans outside of the text are left out."""
+    """The text split at the edges of the spans, and whether each part is a span. Spans outside the text are ignored."""
     parts: list[tuple[str, bool]] = []
-    last = 0
+    end_of_last = 0
     for start, end in sorted(spans):
-        if start < last or end > len(text) or start >= end:
+        if start < end_of_last or end > len(text) or start >= end:
             continue
-        parts += [(text[last:start], False), (text[start:end], True)]
-        last = end
-    return [(part, is_marked) for part, is_marked in (*parts, (text[last:], False)) if part]
+        parts += [(text[end_of_last:start], False), (text[start:end], True)]
+        end_of_last = end
+    return [(part, is_marked) for part, is_marked in (*parts, (text[end_of_last:], False)) if part]
 
 
 def _line_start(text: str, spans: Spans) -> int:
-    """Where the line begins: 0, or where a word begins a little before the first span."""
+    """Offset of the first character shown: 0, or the start of a word shortly before the first span."""
     first = min((start for start, _ in spans), default=0)
     if first <= 2 * CONTEXT_CHARS:
         return 0

@@ -21,11 +21,11 @@ if TYPE_CHECKING:  # loaded when memory is searched
 
 
 MARK_STYLE: Final = "underline"
-NEWER_CELLS: Final = 100  # cells of what a newer passage says
+NEWER_CELLS: Final = 100  # cells of the quoted newer passage
 
 
 class Preview(NamedTuple):
-    """About the passage; what was said before it; the passage; what was said after it."""
+    """Parts of the preview: the header, the turns before the passage, the passage, the turns after it."""
 
     about: Text
     before: Text
@@ -39,7 +39,7 @@ NO_PREVIEW: Final = Preview(Text(), Text(), Text(), Text())
 def preview(
     row: "BrowseRow", node: DOMNode, spans: Spans, context: "PassageContext | None", *, explain: bool = False
 ) -> Preview:
-    """`near` is None while what stands around the passage is being read. `explain`: the parts of the score first."""
+    """The preview of a row. `context` is None while it is loading. `explain`: shows the parts of the score first."""
     muted = theme_colour(node, "muted")
     before = _score_parts(row, muted) if explain else Text()
     after = Text()
@@ -50,7 +50,7 @@ def preview(
 
 
 def lines_above_match(passage: Text, width: int) -> int:
-    """Lines of this width before the one with the first marked word."""
+    """Number of lines of this width before the one with the first match."""
     first = min((span.start for span in passage.spans if MARK_STYLE in str(span.style)), default=0)
     return len(passage[:first].wrap(Console(), max(width, 1))) - 1 if first else 0
 
@@ -69,7 +69,7 @@ def _about(row: "BrowseRow", context: "PassageContext | None", node: DOMNode) ->
 
 
 def _passage(row: "BrowseRow", node: DOMNode, spans: Spans, context: "PassageContext | None") -> Text:
-    """What was found with its words marked, and some of the same passage beside it."""
+    """The snippet with its matches highlighted, and the text of the passage around it."""
     accent, muted = theme_colour(node, "accent-ink"), theme_colour(node, "muted")
     text = Text(f"{visible_line(row.who)}:\n" if row.who else "", f"bold {accent}".strip())
     body = Text()
@@ -85,14 +85,14 @@ def _passage(row: "BrowseRow", node: DOMNode, spans: Spans, context: "PassageCon
 
 
 def _superseded_line(row: "BrowseRow", newer: "NearbyTurn | None") -> str:
-    """What says otherwise since."""
+    """The newer passage that supersedes this one."""
     date = f" on {day(newer.time)}" if newer and newer.time else ""
     quote = f": {clip(visible_line(newer.text), NEWER_CELLS)}" if newer else ""
     return f"superseded{date} by {visible(row.superseded_by)}{quote}"
 
 
 def _duplicates(row: "BrowseRow", context: "PassageContext", muted: str) -> Text:
-    """What says the same, one by one."""
+    """The list of passages with the same content."""
     lines = [f"  {_turn_label(turn)}" for turn in context.duplicates]
     if lines and (more := len(row.duplicates) - len(lines)) > 0:
         lines.append(f"  and {more} more")
@@ -100,7 +100,7 @@ def _duplicates(row: "BrowseRow", context: "PassageContext", muted: str) -> Text
 
 
 def _score_parts(row: "BrowseRow", muted: str) -> Text:
-    """What the score is made of, the most first."""
+    """The parts of the score, largest first."""
     if not row.parts:
         return Text("its score has no parts: nothing was asked\n\n" if not row.score else "", muted)
     width = max(map(cell_len, map(visible, row.parts)))

@@ -15,7 +15,7 @@ from tui.widgets.status import clip
 if TYPE_CHECKING:  # loaded when memory is searched
     from agent.services.browse import BrowseRow
 
-MIN_TITLE_CELLS: Final = 10  # cells that a title keeps, however narrow the list
+MIN_TITLE_CELLS: Final = 10  # minimum cells of a title in a narrow list
 MAX_SPEAKER_CELLS: Final = 16
 GAP: Final = " · "
 SUPERSEDED: Final = "superseded · "
@@ -29,11 +29,11 @@ def row_text(row: "BrowseRow", node: DOMNode, spans: Spans, width: int) -> Text:
         snippet.style = muted
     text = Text(end="").append_text(snippet if snippet.plain else Text("(no words)", muted))
     text.truncate(max(width, 10), overflow="ellipsis")
-    return text.append("\n").append_text(_about(row, node, width))
+    return text.append("\n").append_text(_details(row, node, width))
 
 
 def percent(score: float) -> str:
-    """`87 %`; "" where nothing was asked."""
+    """`87 %`; "" without a query."""
     return f"{100 * score:.0f} %" if score > 0 else ""
 
 
@@ -42,25 +42,23 @@ def source_of(row: "BrowseRow") -> str:
     return visible_line(row.title) or ("a note" if row.kind == "memory" else "untitled")
 
 
-def _about(row: "BrowseRow", node: DOMNode, width: int) -> Text:
-    parts = _tail(row, width)
-    title_cells = width - 2 - cell_len(GAP.join(["", *(word for word, _ in parts)]))
+def _details(row: "BrowseRow", node: DOMNode, width: int) -> Text:
+    parts = _fit_details(row, width)
+    title_cells = width - 2 - cell_len(GAP.join(["", *(detail for detail, _ in parts)]))
     text = Text("  ", theme_colour(node, "muted"))
     if row.superseded_by:
         text.append(SUPERSEDED, theme_colour(node, "warning-ink"))
         title_cells -= len(SUPERSEDED)
     text.append(clip(source_of(row), max(title_cells, MIN_TITLE_CELLS)))
-    for word, tone in parts:
-        text.append(GAP).append(word, theme_colour(node, tone) if tone else "")
+    for detail, tone in parts:
+        text.append(GAP).append(detail, theme_colour(node, tone) if tone else "")
     return text
 
 
-def _tail(row: "BrowseRow", width: int) -> list[tuple[str, str]]:
-    """What follows the title, each with its tone; where there is little room, without what matters least."""
-    speaker, duplicates = (
-        clip(visible_line(row.who), MAX_SPEAKER_CELLS),
-        f"+{len(row.duplicates)} alike" if row.duplicates else "",
-    )
+def _fit_details(row: "BrowseRow", width: int) -> list[tuple[str, str]]:
+    """The details after the title, each with its tone; in a narrow list without the least important ones."""
+    speaker = clip(visible_line(row.who), MAX_SPEAKER_CELLS)
+    duplicates = f"+{len(row.duplicates)} alike" if row.duplicates else ""
     parts = [
         (speaker, ""),
         (day(row.time), ""),
@@ -72,6 +70,6 @@ def _tail(row: "BrowseRow", width: int) -> list[tuple[str, str]]:
     room = width - 2 - min(MIN_TITLE_CELLS, cell_len(source_of(row))) - (len(SUPERSEDED) if row.superseded_by else 0)
     kept_parts = [part for part in parts if part[0]]
     while removable and cell_len(GAP.join(["", *(part for part, _ in kept_parts)])) > room:
-        removed = removable.pop(0)
-        kept_parts = [part for part in kept_parts if part[0] != removed]
+        dropped = removable.pop(0)
+        kept_parts = [part for part in kept_parts if part[0] != dropped]
     return kept_parts

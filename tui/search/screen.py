@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from agent.services.live_search import PassageContext
     from memory.memory import Memory
 
-TYPING_PAUSE_S: Final = 0.1  # seconds without a key before it looks
-CONTEXT_DELAY_S: Final = 0.05  # seconds on a row before what stands around it is read
-SLOW_SEARCH_S: Final = 0.3  # seconds after which it says that it is looking
-INDEXING_RETRY_S: Final = 1.0  # seconds after which it looks again while the index is being built
+TYPING_PAUSE_S: Final = 0.1  # seconds without a key before a search starts
+CONTEXT_DELAY_S: Final = 0.05  # seconds on a row before its context is loaded
+SLOW_SEARCH_S: Final = 0.3  # seconds of a search before “looking …” is shown
+INDEXING_RETRY_S: Final = 1.0  # seconds between two searches while the index is being built
 PREFETCH_ROWS: Final = 10  # rows before the end at which more are fetched
-WIDE_COLUMNS: Final = 110  # columns from which the preview stands beside the list
+WIDE_COLUMNS: Final = 110  # columns from which the preview is beside the list
 
 
 class SearchScreen(ModalScreen[SearchChoice | None]):
-    """Gives a place to go to, a citation to put into the prompt, or None."""
+    """Gives an entry to show, a citation for the prompt, or None."""
 
     CSS_PATH = "../styles/search.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -72,7 +72,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     def __init__(
         self, memory: "Memory", text: str = "", pictures: str = "auto", can_switch: Callable[[], bool] = lambda: True
     ) -> None:
-        """`at_rest` says whether the chat may go elsewhere now; `pictures` is the setting `screen.pictures`."""
+        """`can_switch`: whether the chat can change the conversation now. `pictures`: the setting `screen.pictures`."""
         super().__init__()
         self._memory = memory
         self._controller = SearchController(memory)
@@ -81,17 +81,17 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         self._can_switch = can_switch
         self.rows: list[BrowseRow] = []
         self.spans: list[Spans] = []
-        self._next: int | None = None  # the number of the look that goes on
-        self.is_fetching = False  # whether it goes on just now
-        self.nearby: dict[str, PassageContext] = {}  # by the row's key: one that is looked at again is there at once
-        self.previewed: BrowseRow | None = None  # whose preview stands
+        self._next: int | None = None  # number of the next page of results
+        self.is_fetching = False  # whether the next page is being fetched
+        self.contexts: dict[str, PassageContext] = {}  # by the row's key
+        self.previewed: BrowseRow | None = None  # the row in the preview
         self._explain = False
-        self._keeps_selection = False  # whether the row that is chosen stays chosen when the list comes anew
+        self._keeps_selection = False  # whether the selected row stays selected in the next results
         self._search_due = asyncio.Event()
         self._last_key_at = 0.0
-        self.is_up_to_date = False  # whether what is shown is what is typed
-        self._was_clicked = False  # whether a click has just chosen the row
-        self._go_when_found = False  # Enter, while it looked: the best is gone to when it is there
+        self.is_up_to_date = False  # whether the results are those of the typed query
+        self._was_clicked = False  # whether a click has just selected the row
+        self._open_when_found = False  # Enter during a search: the best result is opened
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="room"):
@@ -130,7 +130,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     def _fit_layout(self) -> None:
         self.query_one("#search-body").set_class(self.size.width >= WIDE_COLUMNS, "-wide")
 
-    # What is asked
+    # The query
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -140,7 +140,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         self._request()
 
     def _request(self) -> None:
-        self.is_up_to_date = self._go_when_found = False
+        self.is_up_to_date = self._open_when_found = False
         self._search_due.set()
 
     def on_paste(self, event: events.Paste) -> None:
@@ -148,7 +148,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     @work(group="answer")
     async def _search_loop(self) -> None:
-        """Looks for what stands in the field, once at a time: of what was typed meanwhile, for the last alone."""
+        """Runs one search at a time; of the queries typed meanwhile, only the last one."""
         while await self._search_due.wait():
             await self._wait_for_pause()
             self._search_due.clear()
@@ -156,7 +156,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
                 return
             text, explain = self.query_text, self._explain
             slow = self.set_timer(SLOW_SEARCH_S, lambda: self._set_summary("looking …"))
-            page = await self._controller.find(text, 1, explain=explain)
+            page = await self._controller.find_page(text, 1, explain=explain)
             slow.stop()
             if self._is_open and (text, explain) == (self.query_text, self._explain):
                 self._show(page)
@@ -165,20 +165,20 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     @property
     def _is_open(self) -> bool:
-        """False when the screen was left while a thread worked for it."""
+        """False if the screen was left while a thread was running."""
         return bool(self.query("#search-help"))
 
     async def _wait_for_pause(self) -> None:
-        """Until no key was pressed for a moment."""
+        """Waits until no key was pressed for TYPING_PAUSE_S."""
         remaining = self._last_key_at + TYPING_PAUSE_S - monotonic()
         if remaining > 0:
             await asyncio.sleep(remaining)
             await self._wait_for_pause()
 
-    # What is found
+    # Results
 
     def _show(self, page: BrowsePage) -> None:
-        """The list anew. Where the words are wrong it stands as it was, and what is wrong is said."""
+        """Shows the results. After an error in the query, shows the message and keeps the old results."""
         was_up_to_date, self.is_up_to_date = self.is_up_to_date, True
         unfinished = parse_filters(self.query_text).unfinished
         values = live_search.filter_values(unfinished) if unfinished else ""
@@ -186,7 +186,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         if page.error:
             self._set_summary("")
             return
-        has_moved = bool(self.query_one(OptionList).highlighted)  # the best is best again until a person chooses
+        has_moved = bool(self.query_one(OptionList).highlighted)  # if not, the best row stays selected
         selected_key = (
             self.selected.key if (was_up_to_date or self._keeps_selection) and has_moved and self.selected else ""
         )
@@ -198,8 +198,8 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         self._show_empty(reading=page.indexed is not None)
         index = next((n for n, row in enumerate(self.rows) if row.key == selected_key or row.id == page.anchor), 0)
         self._select(index if self.rows else None)
-        if self._go_when_found and self.rows:
-            self._go()
+        if self._open_when_found and self.rows:
+            self._open_selected()
 
     def _append(self, page: BrowsePage) -> None:
         self._next = page.next if page.rows else None
@@ -218,7 +218,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         if number is None or self.is_fetching:
             return
         self.is_fetching = True
-        page = await self._controller.find(text, number, explain=explain)
+        page = await self._controller.find_page(text, number, explain=explain)
         self.is_fetching = False
         if (
             self._is_open
@@ -229,13 +229,13 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     @property
     def _list_width(self) -> int:
-        return self.query_one(OptionList).size.width - 3  # its padding, and the scrollbar
+        return self.query_one(OptionList).size.width - 3  # without padding and scrollbar
 
     def _redraw_rows(self) -> None:
-        """The rows for another width."""
-        listed = self.query_one(OptionList)
+        """Draws the rows for another width."""
+        options = self.query_one(OptionList)
         for number, (row, span) in enumerate(zip(self.rows, self.spans, strict=True)):
-            listed.replace_option_prompt_at_index(number, row_text(row, self, span, self._list_width))
+            options.replace_option_prompt_at_index(number, row_text(row, self, span, self._list_width))
 
     def _show_empty(self, *, reading: bool) -> None:
         empty = not self.rows
@@ -254,7 +254,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         note.set_class(wrong, "-wrong")
         note.update(Text(visible(text or HELP)))
 
-    # What is chosen
+    # Selection
 
     @property
     def selected(self) -> "BrowseRow | None":
@@ -274,7 +274,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     def _preview(self) -> None:
         row = self.previewed = self.selected
-        context = self.nearby.get(row.key) if row else None
+        context = self.contexts.get(row.key) if row else None
         self._draw(row, context)
         if row and context is None:
             self._load_context(row)
@@ -282,7 +282,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     @work(exclusive=True, group="around")
     async def _load_context(self, row: "BrowseRow") -> None:
         await asyncio.sleep(CONTEXT_DELAY_S)
-        self.nearby[row.key] = context = await self._controller.context(row)
+        self.contexts[row.key] = context = await self._controller.context(row)
         if self._is_open and row is self.selected:
             self._draw(row, context)
 
@@ -298,7 +298,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         self.call_after_refresh(self._scroll_to_passage)
 
     def _scroll_to_passage(self) -> None:
-        """The passage into view, and the first of its words that were asked for; or what its score is made of."""
+        """Scrolls to the first match in the passage, or to the parts of its score."""
         if not self._is_open:
             return
         around, passage = self.query_one("#search-around", VerticalScroll), self.query_one("#search-passage", Static)
@@ -316,20 +316,20 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     @on(OptionList.OptionSelected)
     def _selected(self) -> None:
-        """A first click shows the row, a second goes there."""
+        """A first click selects the row, a second one opens it."""
         if not self._was_clicked:
-            self._go()
+            self._open_selected()
         self._was_clicked = False
 
     @on(Input.Submitted)
     def _submit(self) -> None:
         if not self.is_up_to_date:
-            self._go_when_found = True
+            self._open_when_found = True
         else:
-            self._go()
+            self._open_selected()
 
-    def _go(self) -> None:
-        """To the place in the conversation; a note is shown in its file, a page as /recall shows it."""
+    def _open_selected(self) -> None:
+        """Shows the entry in its conversation, a note in its file, and a page as /recall does."""
         row = self.selected
         if row is None:
             return

@@ -360,7 +360,7 @@ async def test_the_passage_stands_in_view_however_long_what_was_said_before_it(
 ) -> None:
     talk(session.memory, "Long talk of nothing. " * 60, "And an answer to it. " * 60, BOILER, "After it. " * 60)
     async with searching(open_chat, session, "boiler") as chat:
-        await chat.until(lambda: chat.app.screen.selected.key in chat.app.screen.nearby)
+        await chat.until(lambda: chat.app.screen.selected.key in chat.app.screen.contexts)
         await chat.until(lambda: seen(chat).count("The boiler is serviced in May") == 2)
         assert "Ann:" in seen(chat)
         await chat.press("ctrl+up", "ctrl+up")
@@ -370,5 +370,5 @@ async def test_the_passage_stands_in_view_however_long_what_was_said_before_it(
 async def test_of_a_long_passage_the_words_that_were_asked_for_stand_in_view(open_chat: Any, session: Session) -> None:
     talk(session.memory, "Nothing of note so far. " * 30 + "The zeppelin lands at noon.")
     async with searching(open_chat, session, "zeppelin") as chat:
-        await chat.until(lambda: chat.app.screen.selected.key in chat.app.screen.nearby)
+        await chat.until(lambda: chat.app.screen.selected.key in chat.app.screen.contexts)
         await chat.until(lambda: seen(chat).count("zeppelin lands at noon") == 2)
