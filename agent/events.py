@@ -43,18 +43,18 @@ class WordsHidden(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        said = list[str]()
+        lines = list[str]()
         if self.unclosed:
-            said.append(
+            lines.append(
                 f"<private> is never closed: the {self.unclosed:,} characters after it go with this request and are "
                 "kept nowhere. </private> ends it."
             )
         if self.injected:
-            said.append(
+            lines.append(
                 f"The {self.injected:,} characters between <palimpsest-…> tags are kept nowhere: the tags stand for "
                 "what the program puts into a request."
             )
-        return " ".join(said)
+        return " ".join(lines)
 
 
 class Recall(Struct, frozen=True):

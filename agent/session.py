@@ -254,16 +254,16 @@ class Session:
 
     async def resume(self, ref: str) -> Conversation:
         """Continues a conversation, by id, unique beginning of an id, or exact title. Raises NotFound."""
-        found = await asyncio.to_thread(self.memory.conversations.find, ref)
-        self.switch_to(found)
-        return found
+        conversation = await asyncio.to_thread(self.memory.conversations.find, ref)
+        self.switch_to(conversation)
+        return conversation
 
     async def resume_latest(self) -> Conversation | None:
         """Continues the conversation that was used last; None where there is none."""
-        found = await asyncio.to_thread(self.memory.conversations.latest)
-        if found is not None:
-            self.switch_to(found)
-        return found
+        conversation = await asyncio.to_thread(self.memory.conversations.latest)
+        if conversation is not None:
+            self.switch_to(conversation)
+        return conversation
 
     def switch_to(self, conversation: Conversation) -> None:
         """Continues this conversation, which is in the store."""

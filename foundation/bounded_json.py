@@ -26,7 +26,7 @@ def load_json(source: str | bytes, *, most_nested: int = MOST_NESTED, most_conta
     if _count(source, ",") > MOST_VALUES:
         raise BadJson(f"it holds more than {MOST_VALUES:,} values")
     try:
-        found = json.loads(source, parse_constant=str)
+        value = json.loads(source, parse_constant=str)
     except json.JSONDecodeError as error:
         raise BadJson(f"it is no JSON: {error.msg} (column {error.colno})") from error
     except UnicodeDecodeError as error:
@@ -35,9 +35,9 @@ def load_json(source: str | bytes, *, most_nested: int = MOST_NESTED, most_conta
         raise BadJson("it is nested too deep") from error
     except ValueError as error:  # an integer of more digits than Python converts
         raise BadJson("it holds a number of too many digits") from error
-    if opened > most_nested and is_deeper(found, most_nested):
+    if opened > most_nested and is_deeper(value, most_nested):
         raise BadJson("it is nested too deep")
-    return found
+    return value
 
 
 def is_deeper(value: Any, levels: int) -> bool:
@@ -50,8 +50,8 @@ def is_deeper(value: Any, levels: int) -> bool:
     return True
 
 
-def _count(source: str | bytes, sign: str) -> int:
-    return source.count(sign) if isinstance(source, str) else source.count(sign.encode())
+def _count(source: str | bytes, bracket: str) -> int:
+    return source.count(bracket) if isinstance(source, str) else source.count(bracket.encode())
 
 
 def _children(value: Any) -> Any:

@@ -54,8 +54,8 @@ def yaml_problem(error: yaml.YAMLError, text: str) -> tuple[int, str]:
     if "flow" in context and (line := _open_bracket(text)):
         return line, "the bracket that opens here is not closed"
     mark = error.problem_mark or error.context_mark
-    said = error.problem or "this is no YAML"
-    return (mark.line + 1 if mark else 1), f"{said} ({context})" if context else said
+    problem = error.problem or "this is no YAML"
+    return (mark.line + 1 if mark else 1), f"{problem} ({context})" if context else problem
 
 
 def _open_bracket(text: str) -> int:

@@ -17,12 +17,12 @@ _CITATION = re.compile(
 
 def cited_refs(text: str) -> tuple[str, ...]:
     """The references of the citations in a text, each once, in order. Only the store knows whether they exist."""
-    return tuple(dict.fromkeys(found["last"] or found["alone"] for found in _CITATION.finditer(text)))
+    return tuple(dict.fromkeys(match["last"] or match["alone"] for match in _CITATION.finditer(text)))
 
 
 def remove_citations(text: str, refs: Collection[str]) -> str:
     """The text without its citations of these references."""
-    return _CITATION.sub(lambda found: " " if (found["last"] or found["alone"]) in refs else found[0], text)
+    return _CITATION.sub(lambda match: " " if (match["last"] or match["alone"]) in refs else match[0], text)
 
 
 def reference_in(text: str) -> str:
@@ -32,5 +32,5 @@ def reference_in(text: str) -> str:
 
 def single_citation(text: str) -> str:
     """The reference of a text that is one citation and nothing else; "" where it is not."""
-    found = _CITATION.fullmatch(text.strip())
-    return (found["last"] or found["alone"]) if found else ""
+    match = _CITATION.fullmatch(text.strip())
+    return (match["last"] or match["alone"]) if match else ""

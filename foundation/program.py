@@ -35,8 +35,12 @@ def started_by(
         return named
     script = Path(arguments[0]) if arguments else Path()
     if script.stem in _SCRIPTS:
-        found = which(script.stem)
-        return script.stem if found and _without_suffix(found) == _without_suffix(script) else shell_quote(str(script))
+        executable = which(script.stem)
+        return (
+            script.stem
+            if executable and _without_suffix(executable) == _without_suffix(script)
+            else shell_quote(str(script))
+        )
     command = original[: len(original) - len(arguments) + 1]
     if command and command[-1].removeprefix("-m") in _MODULES:
         return command_line(*command)

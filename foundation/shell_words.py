@@ -22,8 +22,8 @@ def command_line(*words: str) -> str:
     return " ".join(map(shell_quote, words))
 
 
-def _bytes(found: re.Match[str]) -> str:
-    data = found.group().encode(
-        "utf-8", "surrogateescape" if "\udc80" <= found.group() <= "\udcff" else "surrogatepass"
+def _bytes(match: re.Match[str]) -> str:
+    data = match.group().encode(
+        "utf-8", "surrogateescape" if "\udc80" <= match.group() <= "\udcff" else "surrogatepass"
     )
     return "".join(f"\\x{byte:02x}" for byte in data)

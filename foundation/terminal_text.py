@@ -71,12 +71,12 @@ def hidden_count(text: str) -> int:
 def escape_name(name: str) -> str:
     """A name that can be typed back: every hidden character, line end and quotation mark as its number
     (`a⟨U+001B⟩c.txt`). `unescape_name` is the inverse."""
-    return _UNTYPED.sub(lambda found: "".join(f"⟨U+{ord(each):04X}⟩" for each in found.group()), name)
+    return _UNTYPED.sub(lambda match: "".join(f"⟨U+{ord(character):04X}⟩" for character in match.group()), name)
 
 
 def unescape_name(typed: str) -> str:
     """The name behind what `escape_name` gave."""
-    return _NUMBER.sub(lambda found: chr(int(found[1], 16)), typed)
+    return _NUMBER.sub(lambda match: chr(int(match[1], 16)), typed)
 
 
 def _glyph(match: re.Match[str]) -> str:

@@ -60,8 +60,8 @@ def _shortened(title: str) -> str:
         return line
     fitting = sum(end < TITLE_CELLS for end in ends)  # one cell is left for the ellipsis
     at_a_word = line.rfind(" ", 0, fitting + 1)
-    kept = line[: at_a_word if at_a_word > fitting // 2 else fitting]
-    return kept.rstrip(" …,;:·-–—") + "…"
+    shortened = line[: at_a_word if at_a_word > fitting // 2 else fitting]
+    return shortened.rstrip(" …,;:·-–—") + "…"
 
 
 def _cells(character: str) -> int:

@@ -40,13 +40,13 @@ class ContentDigests(Struct, frozen=True):
 def content_digests(workspace: Workspace) -> ContentDigests:
     """What the workspace brings now. Nothing is followed out of it but `links` allowed, and nothing raises."""
     hooks = [path for path, _ in _entries(workspace.state) if path.name.startswith("hooks")]
-    found = [f"{path.name}:{digest}" for hook in hooks for path, digest in _files(hook, workspace.root)]
+    digests = [f"{path.name}:{digest}" for hook in hooks for path, digest in _files(hook, workspace.root)]
     skills = {
         PurePosixPath("skills", path.relative_to(workspace.skills)).as_posix(): digest
         for path, digest in _files(workspace.skills, workspace.bounds_of(workspace.skills / "x"))
     }
     config = _digest(workspace.config, workspace.root) if os.path.lexists(workspace.config) else NONE
-    return ContentDigests(config, hashlib.sha256("\n".join(found).encode()).hexdigest() if found else NONE, skills)
+    return ContentDigests(config, hashlib.sha256("\n".join(digests).encode()).hexdigest() if digests else NONE, skills)
 
 
 def _files(path: Path, root: Path) -> Iterator[tuple[Path, str]]:

@@ -196,10 +196,10 @@ class TrustStore:
         """As `remove`, for a folder that may be gone."""
         with self._locked():
             records = self.records()
-            kept = tuple(one for one in records if one.path != path)
-            if len(kept) == len(records):
+            remaining = tuple(record for record in records if record.path != path)
+            if len(remaining) == len(records):
                 return False
-            self._write(kept)
+            self._write(remaining)
             return True
 
     def records(self) -> tuple[TrustRecord, ...]:
@@ -212,7 +212,7 @@ class TrustStore:
 
     def _record(self, workspace: Workspace) -> TrustRecord | None:
         key = key_of(workspace)
-        return next((one for one in self.records() if one.path == key), None)
+        return next((record for record in self.records() if record.path == key), None)
 
     def _change_known(self, workspace: Workspace, change: Callable[[TrustRecord], TrustRecord]) -> None:
         self._change(workspace, lambda record: change(record) if record is not None else None)
@@ -220,7 +220,7 @@ class TrustStore:
     def _change(self, workspace: Workspace, change: Callable[[TrustRecord | None], TrustRecord | None]) -> None:
         key = key_of(workspace)
         with self._locked():
-            records = {one.path: one for one in self.records()}
+            records = {record.path: record for record in self.records()}
             before = records.get(key)
             after = change(before)
             if after is not None and after != before:
@@ -239,9 +239,9 @@ class TrustStore:
             return
         if _decoded(raw) is not None:
             return
-        kept = self._path.with_name(f"{self._path.name}.damaged-{hashlib.sha256(raw).hexdigest()[:8]}")
-        write_atomically(kept, raw)
-        self.set_aside = f"{self._path} was damaged and trusted nothing; it is kept as {kept.name}."
+        backup = self._path.with_name(f"{self._path.name}.damaged-{hashlib.sha256(raw).hexdigest()[:8]}")
+        write_atomically(backup, raw)
+        self.set_aside = f"{self._path} was damaged and trusted nothing; it is kept as {backup.name}."
 
     @contextmanager
     def _locked(self) -> Generator[None]:
@@ -271,8 +271,8 @@ def trust_command(workspace: Workspace, *options: str) -> str:
 
 
 def _identity(workspace: Workspace) -> tuple[int, int]:
-    found = workspace.root.stat()
-    return found.st_dev, found.st_ino
+    root_status = workspace.root.stat()
+    return root_status.st_dev, root_status.st_ino
 
 
 def _is_same(record: TrustRecord, workspace: Workspace, first_entry: str | None) -> bool:

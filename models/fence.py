@@ -158,17 +158,17 @@ def neutralise(text: str, *, citations: bool = True) -> str:
 
 def _neutral(text: str, citations: bool) -> str:
     shadow = text if text.isascii() else text.translate(_folding())
-    ours = [at for found in _marker().finditer(shadow) for at in range(*found.span())]
+    offsets = [at for match in _marker().finditer(shadow) for at in range(*match.span())]
     if citations and "[" in shadow:
-        ours += [at for found in _CITATION.finditer(shadow) for at in (found.start(), found.end() - 1)]
+        offsets += [at for match in _CITATION.finditer(shadow) for at in (match.start(), match.end() - 1)]
     if citations and "]" in shadow and "·" in shadow:
-        ours += [found.end() - 1 for found in _CITATION_END.finditer(shadow)]
-    if not ours:
+        offsets += [match.end() - 1 for match in _CITATION_END.finditer(shadow)]
+    if not offsets:
         return text
-    kept, shown = list(text), _neutralising()
-    for at in ours:
-        kept[at] = shown.get(ord(kept[at]), kept[at])
-    return _neutral("".join(kept), citations)  # what stood between two markers may make one
+    characters, shown = list(text), _neutralising()
+    for at in offsets:
+        characters[at] = shown.get(ord(characters[at]), characters[at])
+    return _neutral("".join(characters), citations)  # what stood between two markers may make one
 
 
 _neutral_again = lru_cache(maxsize=1024)(_neutral)
@@ -183,10 +183,10 @@ def neutralise_json(text: str, *, citations: bool = True) -> str:
     except (ValueError, RecursionError):
         return neutralise(text, citations=citations)
 
-    def string(found: re.Match[str]) -> str:
-        said: str = json.loads(found.group(), strict=False)
-        sent = neutralise(said, citations=citations)
-        return found.group() if sent == said else json.dumps(sent, ensure_ascii=False)
+    def string(match: re.Match[str]) -> str:
+        value: str = json.loads(match.group(), strict=False)
+        sent = neutralise(value, citations=citations)
+        return match.group() if sent == value else json.dumps(sent, ensure_ascii=False)
 
     return _STRING.sub(string, text)
 
@@ -210,11 +210,11 @@ def reference(ref: str) -> str:
 @cache
 def _folding() -> dict[int, str]:
     """For a shadow of the same length: each spelling of an ASCII character to that character."""
-    found = {
+    table = {
         code: folded for first, last in _COMPATIBLE for code in range(first, last + 1) if (folded := _folded(code))
     }
-    found |= {ord(letter): plain for letter, plain in (_ALIKE | _ANGLES).items()}
-    return found | {ord(dot): "·" for dot in _DOTS}
+    table |= {ord(letter): plain for letter, plain in (_ALIKE | _ANGLES).items()}
+    return table | {ord(dot): "·" for dot in _DOTS}
 
 
 def _folded(code: int) -> str:

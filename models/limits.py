@@ -18,9 +18,9 @@ def _setting(sentence: str) -> Meta:
 class StreamLimitExceeded(Exception):
     """A server exceeded a limit: `what` did, the name of the setting, and its value."""
 
-    def __init__(self, what: str, setting: str, most: float) -> None:
-        super().__init__(f"{what} passes {setting} ({most:g})")
-        self.what = what
+    def __init__(self, subject: str, setting: str, most: float) -> None:
+        super().__init__(f"{subject} passes {setting} ({most:g})")
+        self.what = subject
         self.setting = setting
         self.most = most
 

@@ -173,11 +173,11 @@ def request_nonces(request: Request) -> frozenset[str]:
 def wire_parts(message: Message) -> Iterator[MessagePart]:
     """The parts as they are sent: passages recalled together are one block of text, and all text but the user's own
     passes the fence."""
-    for are_recalled, some in groupby(message.parts, key=lambda part: isinstance(part, RecalledSpan)):
+    for are_recalled, group in groupby(message.parts, key=lambda part: isinstance(part, RecalledSpan)):
         if are_recalled:
-            yield Text(recalled_block([part for part in some if isinstance(part, RecalledSpan)]))
+            yield Text(recalled_block([part for part in group if isinstance(part, RecalledSpan)]))
         else:
-            yield from (_fenced(part, message.role) for part in some)
+            yield from (_fenced(part, message.role) for part in group)
 
 
 def _fenced(part: MessagePart, role: Role) -> MessagePart:

@@ -114,9 +114,9 @@ class MlxThread:
     def close(self, wait: float = 5.0) -> None:
         """Ends the running job at its next `emit`; after the jobs in the queue the thread stays parked."""
         with self._lock:
-            begun = self._thread is not None and not self._closed.is_set()
+            running = self._thread is not None and not self._closed.is_set()
             self._closed.set()
-        if begun:
+        if running:
             self._jobs.put((JobPriority.END, next(self._order), lambda: None))
         if self._thread is not None and self._thread is not threading.current_thread():
             self._parked.wait(wait)
@@ -131,10 +131,10 @@ class MlxThread:
         threading.Event().wait()
 
 
-def _try(tell: Callable[[Any], None]) -> None:
+def _try(callback: Callable[[Any], None]) -> None:
     """The end of a stream, where someone still listens."""
     try:
-        tell(None)
+        callback(None)
     except JobStopped:
         return
 

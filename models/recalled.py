@@ -79,8 +79,12 @@ def shared_label(part: RecalledSpan) -> tuple[str, str, str, str]:
 
 def _speaker_prefix(part: RecalledSpan) -> str:
     name = label(part.citation.speaker, _LONGEST_NAME)
-    told = ", ".join(each for each in (name, f"superseded on {part.superseded}" if part.superseded else "") if each)
-    return neutralise(f"{told}: ") if told else " "  # a name cut short and our colon may make a marker: ### System:
+    details = ", ".join(
+        detail for detail in (name, f"superseded on {part.superseded}" if part.superseded else "") if detail
+    )
+    return (
+        neutralise(f"{details}: ") if details else " "
+    )  # a name cut short and our colon may make a marker: ### System:
 
 
 def _day(part: RecalledSpan) -> str:
@@ -90,9 +94,9 @@ def _day(part: RecalledSpan) -> str:
 
 def _label(part: RecalledSpan, *, mixed: bool) -> str:
     cited = part.citation
-    source = ", ".join(each for each in (cited.title, cited.place) if each)
-    told = (label(source), _day(part), _where(cited), part.trust.value if mixed else "")
-    return "[" + " · ".join(each for each in told if each) + "]"
+    source = ", ".join(part_text for part_text in (cited.title, cited.place) if part_text)
+    details = (label(source), _day(part), _where(cited), part.trust.value if mixed else "")
+    return "[" + " · ".join(part_text for part_text in details if part_text) + "]"
 
 
 def _where(cited: Citation) -> str:

@@ -70,9 +70,9 @@ def _other_tokens(text: str) -> float:
         (_OTHER_SCRIPTS, 0.6),
         (_SYMBOLS, 1.2),
     ):
-        found = len(characters.findall(text))
-        counted += found
-        tokens += found * rate
+        count = len(characters.findall(text))
+        counted += count
+        tokens += count * rate
     ascii_characters = sum(map(str.isascii, text)) if counted < len(text) else 0
     return tokens + 2.5 * max(0, len(text) - counted - ascii_characters)  # emoji and rare planes
 

@@ -54,7 +54,7 @@ BY_HAND = {  # rules whose literal is not at the beginning, or too short to look
 
 def in_python(regex: str) -> str:
     """The pattern in Python's syntax, without an upper bound left open."""
-    whole = regex.startswith("(?i)")
+    ignore_case = regex.startswith("(?i)")
     regex = regex.removeprefix("(?i)").replace("[[:alnum:]]", "[A-Za-z0-9]").replace(r"\z", r"\Z")
     while "(?i)" in regex:  # from there to the end of its group
         head, _, tail = regex.partition("(?i)")
@@ -63,15 +63,15 @@ def in_python(regex: str) -> str:
     regex = re.sub(r"\{(\d+),\}", lambda least: f"{{{least[1]},{max(1500, int(least[1]) * 10)}}}", regex)
     regex = re.sub(r"(?<=[\])dwA-Z])\+(?=[-)(\[\\]|\Z)", "{1,250}", regex)
     regex = re.sub(r"(?<=[\]])\*(?=[-)(]|\Z)", "{0,250}", regex)
-    return f"(?i:{regex})" if whole else regex
+    return f"(?i:{regex})" if ignore_case else regex
 
 
 def group_end(tail: str) -> int:
-    depth, place, in_class = 0, 0, False
-    while place < len(tail):
-        match tail[place]:
+    depth, index, in_class = 0, 0, False
+    while index < len(tail):
+        match tail[index]:
             case "\\":
-                place += 1
+                index += 1
             case "[":
                 in_class = True
             case "]":
@@ -81,20 +81,20 @@ def group_end(tail: str) -> int:
             case ")" if not in_class:
                 depth -= 1
                 if depth < 0:
-                    return place
-        place += 1
-    return place
+                    return index
+        index += 1
+    return index
 
 
 def core(regex: str) -> tuple[str, bool]:
     """The token itself, and whether a word must begin with it."""
-    whole = regex.startswith("(?i)")
+    ignore_case = regex.startswith("(?i)")
     regex = regex.removeprefix("(?i)")
     bound = regex.startswith(r"\b")
     regex = regex.removeprefix(r"\b")
     for ending in ENDINGS:
         regex = regex.removesuffix(ending)
-    return ("(?i)" if whole else "") + regex, bound
+    return ("(?i)" if ignore_case else "") + regex, bound
 
 
 def prefixes(pattern: str) -> list[str]:
@@ -104,25 +104,25 @@ def prefixes(pattern: str) -> list[str]:
 
 def _literals(items: list) -> list[str]:
     """Every way in which the items begin, as long as they are literal."""
-    found = [""]
+    literals = [""]
     for kind, value in items:
         match kind:
             case op.LITERAL:
-                ways = [chr(value)]
-            case op.IN if len(value) <= 4 and all(one[0] is op.LITERAL for one in value):
-                ways = [chr(one[1]) for one in value]
+                alternatives = [chr(value)]
+            case op.IN if len(value) <= 4 and all(item[0] is op.LITERAL for item in value):
+                alternatives = [chr(item[1]) for item in value]
             case op.SUBPATTERN:
-                ways = _literals(list(value[3]))
+                alternatives = _literals(list(value[3]))
                 if not _whole(list(value[3])):
-                    return [a + b for a, b in product(found, ways)]
+                    return [a + b for a, b in product(literals, alternatives)]
             case op.BRANCH:
-                ways = [way for branch in value[1] for way in _literals(list(branch))]
+                alternatives = [alternative for branch in value[1] for alternative in _literals(list(branch))]
                 if not all(_whole(list(branch)) for branch in value[1]):
-                    return [a + b for a, b in product(found, ways)]
+                    return [a + b for a, b in product(literals, alternatives)]
             case _:
-                return found
-        found = [a + b for a, b in product(found, ways)]
-    return found
+                return literals
+        literals = [a + b for a, b in product(literals, alternatives)]
+    return literals
 
 
 def _whole(items: list) -> bool:
@@ -148,12 +148,12 @@ def convert(rule: dict, tokens: list, named: list, left_out: dict) -> None:
         return
     token, bound = core(regex)
     pattern = in_python(token)
-    found = prefixes(pattern)
+    literals = prefixes(pattern)
     width = re.compile(pattern) and parser.parse(pattern).getwidth()
-    if min(map(len, found)) < 2 or width[1] > LONGEST:
-        left_out[name] = f"no literal to look for first, or no bound: {found} {width}"
+    if min(map(len, literals)) < 2 or width[1] > LONGEST:
+        left_out[name] = f"no literal to look for first, or no bound: {literals} {width}"
         return
-    tokens.append({"id": name, "begins": found, "pattern": pattern, "entropy": entropy, "bound": bound})
+    tokens.append({"id": name, "begins": literals, "pattern": pattern, "entropy": entropy, "bound": bound})
 
 
 def main() -> None:

@@ -49,17 +49,17 @@ class Recording:
         (self.folder / f"{name}.svg").write_text(picture, encoding="utf-8")
 
 
-async def record(place: Path, folder: Path) -> None:
-    workspace = Workspace(place / "garden")
+async def record(root: Path, folder: Path) -> None:
+    workspace = Workspace(root / "garden")
     command("init", str(workspace.root))
-    server = llama(place)
+    server = llama(root)
     os.environ["PALIMPSEST_MODELS_WINDOW"] = "16000"
     recording = Recording(workspace, folder)
     async with recording.app.run_test(size=recording.size) as pilot:
         await settled(pilot)
         recording.shoot("1-welcome")
-        (place / "letters.jsonl").write_text(talk_jsonl(), encoding="utf-8")
-        command("--workspace", str(workspace.root), "import", str(place / "letters.jsonl"), "--source", "letters")
+        (root / "letters.jsonl").write_text(talk_jsonl(), encoding="utf-8")
+        command("--workspace", str(workspace.root), "import", str(root / "letters.jsonl"), "--source", "letters")
         await typed(pilot, QUESTION, "enter")
         recording.shoot("2-answer-from-memory")
         await typed(pilot, f"/model openai:scripted@{server.listening_address}/v1", "enter")
@@ -95,14 +95,14 @@ def command(*words: str) -> None:
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as workspace:
         os.environ |= {
-            "HOME": place,
-            "USERPROFILE": place,
+            "HOME": workspace,
+            "USERPROFILE": workspace,
             "PALIMPSEST_DETECT": "off",
-            "PALIMPSEST_CONFIG_DIR": str(Path(place) / "config"),
+            "PALIMPSEST_CONFIG_DIR": str(Path(workspace) / "config"),
         }
-        asyncio.run(record(Path(place), folder))
+        asyncio.run(record(Path(workspace), folder))
 
 
 if __name__ == "__main__":

@@ -187,9 +187,9 @@ def demo(workspace: Workspace) -> None:
 
 
 async def shoot(folder: Path, name: str, size: tuple[int, int], with_demo: bool, theme: str, act: Act) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        os.environ["HOME"] = os.environ["USERPROFILE"] = place
-        root = Path(place) / "notes"
+    with tempfile.TemporaryDirectory() as folder_name:
+        os.environ["HOME"] = os.environ["USERPROFILE"] = folder_name
+        root = Path(folder_name) / "notes"
         root.mkdir()
         workspace = Workspace(root)
         if with_demo:
@@ -214,11 +214,11 @@ def with_true_widths(svg: str) -> str:
     svg = re.sub(r"@font-face\s*{[^}]*}", "", svg)
     svg = svg.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace")
 
-    def widened(found: re.Match[str]) -> str:
-        length, body = float(found[2]), html.unescape(found[4])
+    def widened(match: re.Match[str]) -> str:
+        length, body = float(match[2]), html.unescape(match[4])
         if not body or len(body) == cell_len(body):
-            return found[0]
-        return f"{found[1]}{length / len(body) * cell_len(body):g}{found[3]}{found[4]}</text>"
+            return match[0]
+        return f"{match[1]}{length / len(body) * cell_len(body):g}{match[3]}{match[4]}</text>"
 
     return re.sub(r'(<text [^>]*textLength=")([\d.]+)("[^>]*>)([^<]*)</text>', widened, svg)
 

@@ -154,19 +154,19 @@ def _text(file: str, max_file_mb: int) -> tuple[str, str]:
     return read_text_file(Path(file), max_file_mb), Path(file).stem
 
 
-def _print(invocation: Invocation, kept: FileArchiveResult, copies: tuple[Path, ...]) -> None:
-    if found := secrets_sentence(kept):
-        output.narrate(found)
+def _print(invocation: Invocation, result: FileArchiveResult, copies: tuple[Path, ...]) -> None:
+    if warning := secrets_sentence(result):
+        output.narrate(warning)
     if invocation.json:
-        output.json_object({**archive_object(kept), "copies": [str(path) for path in copies]})
+        output.json_object({**archive_object(result), "copies": [str(path) for path in copies]})
         return
     rows = [
         (page.id, page.mode, f"{page.chars:,}", f"{page.text_tokens:,}", f"{page.vision_tokens:,}", str(picture))
-        for page, picture in zip(kept.archived.pages, kept.pictures, strict=True)
+        for page, picture in zip(result.archived.pages, result.pictures, strict=True)
     ]
     output.table(rows, ("PAGE", "MODE", "CHARS", "TEXT TOKENS", "VISION TOKENS", "PNG"))
-    output.narrate(archive_sentence(kept))
-    if kept.text_path:
-        output.narrate(f"The text stands in {kept.text_path}.")
+    output.narrate(archive_sentence(result))
+    if result.text_path:
+        output.narrate(f"The text stands in {result.text_path}.")
     for path in copies:
         output.narrate(str(path))

@@ -62,8 +62,8 @@ def compose_node(text: str, path: Path) -> Any:
     try:
         return compose_yaml(text)
     except BadYaml as error:
-        place = f"{path}, line {error.line}"
-        raise ConfigError("Broken YAML", place, f"{_plain_problem(error.said)}.", "Correct that line.") from error
+        location = f"{path}, line {error.line}"
+        raise ConfigError("Broken YAML", location, f"{_plain_problem(error.said)}.", "Correct that line.") from error
 
 
 def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Iterator[ConfigValue]:
@@ -91,8 +91,8 @@ def _constructed(node: Any, path: Path) -> Any:
     try:
         return construct_yaml(node)
     except BadYaml as error:
-        place = f"{path}, line {error.line}"
-        raise ConfigError("Broken YAML", place, f"{error.said}.", "Correct that line.") from error
+        location = f"{path}, line {error.line}"
+        raise ConfigError("Broken YAML", location, f"{error.said}.", "Correct that line.") from error
 
 
 def _plain_problem(problem: str) -> str:

@@ -23,21 +23,21 @@ INTERNAL_CONTENT = frozenset({"thoughts", "reasoning_recap", "model_editable_con
 def read_chatgpt(conversations: Iterable[Any]) -> Iterator[ParsedRecord]:
     """The messages of each conversation, parents first, and its leaf."""
     for number, raw in enumerate(conversations, start=1):
-        place = f"conversation {number}"
+        location = f"conversation {number}"
         conversation = as_object(raw)
         if not isinstance(conversation.get("mapping"), dict):
-            yield BadRecord(place, "it has no “mapping” of messages")
+            yield BadRecord(location, "it has no “mapping” of messages")
             continue
-        yield from _Tree(conversation, place).read()
+        yield from _Tree(conversation, location).read()
 
 
 class _Tree:
     """One conversation of the export."""
 
-    def __init__(self, conversation: dict[str, Any], place: str) -> None:
+    def __init__(self, conversation: dict[str, Any], location: str) -> None:
         self._conversation = conversation
         self._nodes = {key: as_object(node) for key, node in as_object(conversation["mapping"]).items()}
-        self._place = place
+        self._place = location
         self._id = (
             as_string(conversation.get("conversation_id"))
             or as_string(conversation.get("id"))

@@ -24,20 +24,20 @@ ROOT = "00000000-0000-4000-8000-000000000000"
 def read_claude(conversations: Iterable[Any]) -> Iterator[ParsedRecord]:
     """The messages of each conversation; a retried message is a branch where the export names its parent."""
     for number, raw in enumerate(conversations, start=1):
-        place = f"conversation {number}"
+        location = f"conversation {number}"
         conversation = as_object(raw)
         if not isinstance(conversation.get("chat_messages"), list):
-            yield BadRecord(place, "it has no “chat_messages”")
+            yield BadRecord(location, "it has no “chat_messages”")
             continue
-        yield from _read_one(conversation, as_list(conversation["chat_messages"]), place)
+        yield from _read_one(conversation, as_list(conversation["chat_messages"]), location)
 
 
-def _read_one(conversation_object: dict[str, Any], messages: list[Any], place: str) -> Iterator[ParsedRecord]:
-    conversation = as_string(conversation_object.get("uuid")) or place
+def _read_one(conversation_object: dict[str, Any], messages: list[Any], position: str) -> Iterator[ParsedRecord]:
+    conversation = as_string(conversation_object.get("uuid")) or position
     parents = {ROOT: ""}  # message → the nearest non-empty message at or above it
     last = ""
     for number, raw in enumerate(messages, start=1):
-        location = f"{place}, message {number}"
+        location = f"{position}, message {number}"
         message = as_object(raw)
         if not message:
             yield BadRecord(location, "it is no object")

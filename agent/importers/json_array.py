@@ -56,10 +56,10 @@ class _Buffer:
     def next_token(self) -> str:
         """The next character that is not white space; "" at the end."""
         while True:
-            sign = _NON_SPACE.search(self._text, self._position)
-            if sign is not None:
-                self._position = sign.start()
-                return sign[0]
+            match = _NON_SPACE.search(self._text, self._position)
+            if match is not None:
+                self._position = match.start()
+                return match[0]
             self._position = len(self._text)
             if not self._read_more(CHUNK):
                 return ""

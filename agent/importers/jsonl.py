@@ -61,20 +61,20 @@ class _BadLine(ValueError):
 def read_jsonl(lines: Iterable[bytes | LineTooLong], conversation: str) -> Iterator[ParsedRecord]:
     """The entries of the lines; `conversation` is the default id. Each bad line gives a BadRecord."""
     for number, raw in enumerate(lines, start=1):
-        place = f"line {number}"
+        location = f"line {number}"
         if isinstance(raw, LineTooLong):
-            yield BadRecord(place, f"it has {raw.size:,} bytes; {raw.most:,} are the most (imports.line_mb)")
+            yield BadRecord(location, f"it has {raw.size:,} bytes; {raw.most:,} are the most (imports.line_mb)")
             continue
         body = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
         if not body.strip():
             continue
         try:
-            yield from _read_line(body, place, conversation)
+            yield from _read_line(body, location, conversation)
         except _BadLine as error:
-            yield BadRecord(place, str(error))
+            yield BadRecord(location, str(error))
 
 
-def _read_line(body: bytes, place: str, conversation: str) -> Iterator[ParsedRecord]:
+def _read_line(body: bytes, location: str, conversation: str) -> Iterator[ParsedRecord]:
     object_ = _parse_object(body)
     text = object_.get("text")
     if not isinstance(text, str):
@@ -88,7 +88,7 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[ParsedRec
     ):  # a tuple, because it may be a list, which is not hashable
         unknown["time"] = object_["time"]
         yield BadRecord(
-            place,
+            location,
             f"its time {repr(object_['time'])[:80]} is not understood; it is imported without",
             partly_imported=True,
         )
@@ -99,7 +99,7 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[ParsedRec
     if extra.get("trust", Trust.EXACT.value) != Trust.EXACT.value:  # it was damaged when exported
         meta[TRUST] = Trust.APPROXIMATE.value
     yield ImportRecord(
-        location=place,
+        location=location,
         conversation=_as_name(object_.get("conversation")) or conversation,
         id=_as_name(object_.get("id")),
         text=text,

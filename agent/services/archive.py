@@ -147,10 +147,10 @@ def secrets_sentence(result: FileArchiveResult) -> str:
     """Secrets in a sentence; "" where there are none."""
     if not result.secrets:
         return ""
-    found = f"{result.secrets:,} secret{'s' if result.secrets != 1 else ''}"
+    count = f"{result.secrets:,} secret{'s' if result.secrets != 1 else ''}"
     if result.redacted:
-        return f"{found} taken out."
-    return f"{found} found and kept, for the text is yours. --redact takes them out."
+        return f"{count} taken out."
+    return f"{count} found and kept, for the text is yours. --redact takes them out."
 
 
 def read_text_file(path: Path, max_file_mb: int) -> str:

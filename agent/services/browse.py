@@ -112,8 +112,8 @@ def full_passage(memory: "Memory", row: BrowseRow) -> RecalledPassage:
     """The whole passage of a row, exactly as stored. Blocks. Raises NotFound, Damaged."""
     if row.passage is not None:
         return row.passage
-    if found := by_reference(memory, row.id, row.conversation):
-        return found[0]
+    if passage := by_reference(memory, row.id, row.conversation):
+        return passage[0]
     raise NotFound("Not found", f"There is no {row.id} any more.", "It may have been forgotten meanwhile.")
 
 

@@ -58,23 +58,23 @@ class Toolbox:
             names = ", ".join(sorted(self._tools))
             return _failed(f"There is no tool “{call.name}”. The tools are: {names}.")
         try:
-            whole = tool.run(arguments_of(call))
+            result = tool.run(arguments_of(call))
         except PalimpsestError as error:
             return _failed(f"{error.title}: {error.message} {error.hint}".strip())
-        return ToolOutput(whole, self._bounded(whole, entry, structured=tool.structured))
+        return ToolOutput(result, self._bounded(result, entry, structured=tool.structured))
 
     def declined(self, call: ToolCall, *, asked: bool = True) -> ToolOutput:
         """The output of a call that was not run. Without `asked` nobody could be asked."""
         reason = "The user declined" if asked else "Declined, because nobody could be asked"
         return _failed(f"{reason}: {self.summary(call)}.")
 
-    def _bounded(self, whole: str, entry: str, *, structured: bool) -> str:
+    def _bounded(self, result: str, entry: str, *, structured: bool) -> str:
         most = self.settings.result_chars
-        if len(whole) <= most:
-            return whole
-        if structured and (passage := shorten_passage(whole, most, entry)):
+        if len(result) <= most:
+            return result
+        if structured and (passage := shorten_passage(result, most, entry)):
             return passage
-        return f"{whole[:most]}\n{rest_notice(len(whole) - most, entry)}"
+        return f"{result[:most]}\n{rest_notice(len(result) - most, entry)}"
 
 
 def _failed(sentence: str) -> ToolOutput:

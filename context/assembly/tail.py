@@ -53,9 +53,9 @@ def bound_tail(parts: TailInput, budget: Budget, settings: ContextSettings, coun
     project = budget.shares[Layer.PROJECT]
 
     def within(pieces: tuple[MessagePiece, ...], limit: int) -> tuple[MessagePiece, ...]:
-        kept, left_out = _bounded(pieces, limit, counting)
+        included, left_out = _bounded(pieces, limit, counting)
         dropped.extend(left_out)
-        return kept
+        return included
 
     pieces = (
         *within(parts.instructions, budget.shares[Layer.SYSTEM]),
@@ -92,21 +92,21 @@ def squeeze(tail: RequestTail, room: int, counting: MessageCounter) -> tuple[Req
 def _bounded(
     pieces: Sequence[MessagePiece], limit: int, counting: MessageCounter
 ) -> tuple[tuple[MessagePiece, ...], list[tuple[Layer, DroppedSource]]]:
-    kept: list[MessagePiece] = []
+    included: list[MessagePiece] = []
     dropped: list[tuple[Layer, DroppedSource]] = []
     room = limit
     for piece in pieces:
         tokens = counting.part(piece.part) + MARGIN
         if tokens <= room:
-            kept.append(piece)
+            included.append(piece)
             room -= tokens
             continue
         shorter, dropped_tokens = _shortened(piece, room - MARGIN, counting)
         dropped.append((piece.layer, DroppedSource(piece.source, dropped_tokens, _SHARE_FULL)))
         if shorter:
-            kept.append(shorter)
+            included.append(shorter)
             room -= counting.part(shorter.part) + MARGIN
-    return tuple(kept), dropped
+    return tuple(included), dropped
 
 
 def _shortened(piece: MessagePiece, limit: int, counting: MessageCounter) -> tuple[MessagePiece | None, int]:

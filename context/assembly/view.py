@@ -42,7 +42,7 @@ def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without
 
     `without` is excluded: the message that is being sent. `entries_at` returns entries by their seq.
     """
-    kept: list[Entry] = []
+    entries: list[Entry] = []
     anchor: Entry | None = None
     floor, characters, further = 0, 0, False
     for entry in path:
@@ -52,24 +52,24 @@ def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without
             floor = entry.seq if first is None else first
         if entry.seq < floor:
             break
-        if len(kept) >= MOST_ENTRIES or (characters > tokens * _CHARACTERS_A_TOKEN and _begins_turn(kept[-1])):
+        if len(entries) >= MOST_ENTRIES or (characters > tokens * _CHARACTERS_A_TOKEN and _begins_turn(entries[-1])):
             further = True
             break
         if entry.kind is not EntryKind.SUMMARY and entry.seq != without:
-            kept.append(entry)
+            entries.append(entry)
             characters += entry.chars
         if entry.seq == floor:
             break
-    kept.reverse()
+    entries.reverse()
     if anchor is None:
-        return BranchView((), tuple(kept), further)
+        return BranchView((), tuple(entries), further)
     meta = anchor_of(anchor)
     older_seqs = [*meta.prior, *([meta.pinned] if meta.pinned is not None else [])]
     older = entries_at(older_seqs) if older_seqs else {}
     summaries = (*(older[seq] for seq in meta.prior if seq in older), anchor)
-    if meta.pinned in older and meta.pinned not in (without, *(entry.seq for entry in kept)):
-        kept.insert(0, older[meta.pinned])
-    return BranchView(summaries, tuple(kept), further)
+    if meta.pinned in older and meta.pinned not in (without, *(entry.seq for entry in entries)):
+        entries.insert(0, older[meta.pinned])
+    return BranchView(summaries, tuple(entries), further)
 
 
 def _begins_turn(entry: Entry) -> bool:

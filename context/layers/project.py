@@ -32,14 +32,14 @@ def skills_text(skills: Sequence[Skill]) -> str:
     return clear("\n".join(lines), TextSource.OTHER)
 
 
-def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: MessageCounter) -> MemorySection:
+def memory_section(memory_text: str, notes: Sequence[Note], limit: int, counting: MessageCounter) -> MemorySection:
     """MEMORY.md; where it exceeds `limit` tokens, its newest notes and the number of the others."""
     own_notes = [note for note in notes if note.path == MEMORY]
-    text = clear(whole.strip(), TextSource.OTHER)
+    text = clear(memory_text.strip(), TextSource.OTHER)
     tokens = counting.text(text)
     if tokens <= limit:
         return MemorySection(text, tuple(note.id for note in own_notes))
-    lines = whole.split("\n")
+    lines = memory_text.split("\n")
     newest = sorted(own_notes, key=lambda note: (note.time or _EARLIEST, note.line_first), reverse=True)
     kept_notes: list[Note] = []
     shown: list[str] = []

@@ -71,8 +71,8 @@ def texts_of(chapter: Chapter, entries: Mapping[int, Entry], text_of: ShownTextO
 def lay_out_chapter(texts: Sequence[ChapterText], mode: Mode) -> ChapterLayout | None:
     """Lays the chapter out on one page: whole, or as much of each entry as fits; None where not even that fits."""
     all_seqs = tuple(text.entry.seq for text in texts)
-    if whole := fit_sheet(texts, mode, all_seqs, 0):
-        return ChapterLayout(whole, all_seqs, 0)
+    if single_sheet := fit_sheet(texts, mode, all_seqs, 0):
+        return ChapterLayout(single_sheet, all_seqs, 0)
     shown = _longest_that_fit(texts, mode)
     low, high = LEAST - 1, max(len(text.part) for text in texts)
     best: PageSheet | None = None

@@ -148,9 +148,9 @@ class WorkspaceSources:
         if (file.digest, file.problem) == (previous.digest, previous.problem):
             return file, []
         if file.problem:
-            kept = SourceFile(file.path, previous.text, previous.digest, file.signature, file.problem)
+            refreshed = SourceFile(file.path, previous.text, previous.digest, file.signature, file.problem)
             fallback = "what was read before holds" if previous.text else "it is left out"
-            return kept, [FileNotice("warning", f"{file.problem}; {fallback}.", file.path.name)]
+            return refreshed, [FileNotice("warning", f"{file.problem}; {fallback}.", file.path.name)]
         text = (
             f"{file.path.name} {'changed' if file.digest else 'is gone'}. The model will read the whole context anew."
         )

@@ -70,11 +70,11 @@ def write_atomically(path: Path, text: Cleared | bytes, *, sync: bool = True) ->
     surrogate, which UTF-8 cannot carry, is written as its escape (`\\udc80`). Without `sync` a power cut may leave a
     file that is cut off: for what can be made again, and is looked at before it is believed.
     """
-    beside = write_beside(path, text, sync=sync)
+    temporary = write_beside(path, text, sync=sync)
     try:
-        replace(beside, path)
+        replace(temporary, path)
     except BaseException:
-        remove(beside, missing_ok=True)
+        remove(temporary, missing_ok=True)
         raise
     if sync:
         sync_folder(path.parent)
@@ -85,16 +85,16 @@ def atomic_writer(path: Path) -> Generator[BinaryIO]:
     """A new private file (0600) that takes its place at `path` when the block ends, synced: for what is too large to be
     held in memory. Where the block or the disk raises, nothing is left of it.
     """
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
-    file = open_new(beside)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    file = open_new(temporary)
     try:
         with file:
             yield file
             file.flush()
             sync_handle(file.fileno())
-        replace(beside, path)
+        replace(temporary, path)
     except BaseException:
-        remove(beside, missing_ok=True)
+        remove(temporary, missing_ok=True)
         raise
     sync_folder(path.parent)
 
@@ -105,23 +105,23 @@ def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", syn
     Raises UnsafePath where `path` is a link or has one above it.
     """
     body = text if isinstance(text, bytes) else encode(text)
-    found = status(path)
-    if found is not None and is_link(found):
+    current = status(path)
+    if current is not None and is_link(current):
         raise link_in_path(path, path)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}{suffix}")
-    file = open_new(beside)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}{suffix}")
+    file = open_new(temporary)
     try:
         with file:
             file.write(body)
-            if found is not None and stat.S_IMODE(found.st_mode) != PRIVATE and not WINDOWS:
-                os.fchmod(file.fileno(), stat.S_IMODE(found.st_mode))
+            if current is not None and stat.S_IMODE(current.st_mode) != PRIVATE and not WINDOWS:
+                os.fchmod(file.fileno(), stat.S_IMODE(current.st_mode))
             file.flush()
             if sync:
                 sync_handle(file.fileno())
     except BaseException:
-        remove(beside, missing_ok=True)
+        remove(temporary, missing_ok=True)
         raise
-    return beside
+    return temporary
 
 
 def append(path: Path, data: bytes, *, sync: bool = False) -> None:

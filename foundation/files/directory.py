@@ -33,12 +33,12 @@ def exists(path: Path) -> bool:
 
 def is_file(path: Path) -> bool:
     """Whether a regular file is at `path`. False for a link to one."""
-    return (found := status(path)) is not None and _is_regular(found)
+    return (file_status := status(path)) is not None and _is_regular(file_status)
 
 
 def is_folder(path: Path) -> bool:
     """Whether a folder is at `path`. False for a link to one."""
-    return (found := status(path)) is not None and _is_folder(found)
+    return (file_status := status(path)) is not None and _is_folder(file_status)
 
 
 def scan(path: Path, pattern: str = "*") -> list[tuple[Path, os.stat_result]]:
@@ -65,12 +65,12 @@ def list_names(path: Path) -> list[str]:
 
 def list_files(path: Path, pattern: str = "*") -> list[Path]:
     """The regular files of the folder whose names match, sorted; none where there is no folder."""
-    return [entry for entry, found in scan(path, pattern) if _is_regular(found)]
+    return [entry for entry, file_status in scan(path, pattern) if _is_regular(file_status)]
 
 
 def list_folders(path: Path) -> list[Path]:
     """The folders in the folder, sorted; none where there is no folder."""
-    return [entry for entry, found in scan(path) if _is_folder(found)]
+    return [entry for entry, file_status in scan(path) if _is_folder(file_status)]
 
 
 def make_folder(path: Path) -> None:
@@ -91,10 +91,10 @@ def make_private_folder(path: Path) -> None:
         return
     handle = open_folder(path, listing=True)
     try:
-        found = os.fstat(handle)
-        if stat.S_IMODE(found.st_mode) & 0o077:
-            if not is_own(found):
-                raise other_owner(path, found.st_uid)
+        folder_status = os.fstat(handle)
+        if stat.S_IMODE(folder_status.st_mode) & 0o077:
+            if not is_own(folder_status):
+                raise other_owner(path, folder_status.st_uid)
             os.fchmod(handle, PRIVATE_FOLDER)
     finally:
         os.close(handle)
@@ -118,8 +118,8 @@ def remove_folder(path: Path) -> None:
 
 def remove_tree(path: Path) -> None:
     """Deletes the folder and what is in it; of a link in it the link itself. What cannot be deleted stays."""
-    for entry, found in scan(path):
-        if _is_folder(found):
+    for entry, file_status in scan(path):
+        if _is_folder(file_status):
             remove_tree(entry)
         else:
             with suppress(OSError):
@@ -155,7 +155,7 @@ def _make_one(path: Path) -> None:
     except FileExistsError:  # another process made it, or it is no folder
         if is_folder(path):
             return
-        if (found := status(path)) is not None and is_link(found):
+        if (file_status := status(path)) is not None and is_link(file_status):
             raise link_in_path(path, path) from None
         raise
 
@@ -177,12 +177,12 @@ def _names(path: Path, handle: int | None) -> list[str]:
     return sorted(os.listdir(path if handle is None else handle))  # noqa: PTH208 - of a descriptor
 
 
-def _is_regular(found: os.stat_result) -> bool:
-    return stat.S_ISREG(found.st_mode) and not is_link(found)
+def _is_regular(file_status: os.stat_result) -> bool:
+    return stat.S_ISREG(file_status.st_mode) and not is_link(file_status)
 
 
-def _is_folder(found: os.stat_result) -> bool:
-    return stat.S_ISDIR(found.st_mode) and not is_link(found)
+def _is_folder(file_status: os.stat_result) -> bool:
+    return stat.S_ISDIR(file_status.st_mode) and not is_link(file_status)
 
 
 def check_store(database: Path, *, owned: bool = True) -> None:

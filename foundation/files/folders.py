@@ -115,10 +115,10 @@ def refuse_links(path: Path) -> None:
 def refuse_link(path: Path) -> None:
     """Raises UnsafePath where `path` itself is a link."""
     try:
-        found = os.lstat(path)
+        file_status = os.lstat(path)
     except FileNotFoundError:
         return
-    if is_link(found):
+    if is_link(file_status):
         raise link_in_path(path, path)
 
 

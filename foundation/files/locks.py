@@ -93,11 +93,11 @@ class FileLock:
             if self._handle is None:
                 handle = open_file(self.path, os.O_RDWR | os.O_CREAT, owned=True, writes=False)
                 try:
-                    taken = _lock(handle) and os.fstat(handle).st_nlink > 0  # 0: deleted by the one before us
+                    locked = _lock(handle) and os.fstat(handle).st_nlink > 0  # 0: deleted by the one before us
                 except BaseException:
                     os.close(handle)
                     raise
-                if not taken:
+                if not locked:
                     os.close(handle)
                     return False
                 self._handle = handle

@@ -86,21 +86,21 @@ def first_link(path: Path) -> Path | None:
     """The first component of `path`, `path` itself included, that is a link; None where there is none."""
     for component in (*reversed(path.parents), path):
         try:
-            found = os.lstat(component)
+            file_status = os.lstat(component)
         except OSError:
             return None
-        if is_link(found):
+        if is_link(file_status):
             return component
     return None
 
 
-def is_link(found: os.stat_result) -> bool:
+def is_link(file_status: os.stat_result) -> bool:
     """Whether an lstat result is of a symbolic link or, on Windows, of a junction.
 
     Other reparse points (files kept in a cloud, deduplicated ones) are ordinary files to a program.
     """
-    tag = getattr(found, "st_reparse_tag", 0)
-    return found.st_mode & 0o170000 == 0o120000 or tag in _LINK_TAGS
+    tag = getattr(file_status, "st_reparse_tag", 0)
+    return file_status.st_mode & 0o170000 == 0o120000 or tag in _LINK_TAGS
 
 
 _NUMBERS = {

@@ -59,19 +59,19 @@ def open_for_appending(path: Path, mode: int = PRIVATE) -> BinaryIO:
     return os.fdopen(open_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, mode, owned=True), "ab")
 
 
-def is_own(found: os.stat_result) -> bool:
+def is_own(file_status: os.stat_result) -> bool:
     """Whether a file belongs to the user of this process. Always so on Windows."""
-    return WINDOWS or found.st_uid == os.geteuid()
+    return WINDOWS or file_status.st_uid == os.geteuid()
 
 
-def _refuse_special(path: Path, found: os.stat_result, *, owned: bool, writes: bool) -> None:
-    if stat.S_ISDIR(found.st_mode):
+def _refuse_special(path: Path, file_status: os.stat_result, *, owned: bool, writes: bool) -> None:
+    if stat.S_ISDIR(file_status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(file_status.st_mode):
         raise not_regular(path)
-    if owned and not is_own(found):
-        raise other_owner(path, found.st_uid)
-    if writes and found.st_nlink > 1:
+    if owned and not is_own(file_status):
+        raise other_owner(path, file_status.st_uid)
+    if writes and file_status.st_nlink > 1:
         raise hard_linked(path)
 
 

@@ -75,14 +75,14 @@ class TokenChain(Struct, frozen=True):
     looked_at: int
 
 
-def token_chain(text: str, place: int, own_keyword: Callable[[int, int], int]) -> TokenChain:
-    """The parts of a token that begins at `place`. `own_keyword` gives where in a stretch another token may begin, or
+def token_chain(text: str, start: int, own_keyword: Callable[[int, int], int]) -> TokenChain:
+    """The parts of a token that begins at `start`. `own_keyword` gives where in a stretch another token may begin, or
     the stretch's end."""
-    first = PART.match(text, place)
+    first = PART.match(text, start)
     if first is None:
-        return TokenChain((), place)
-    parts = [TokenPart(place, first.end())]
-    size = first.end() - place
+        return TokenChain((), start)
+    parts = [TokenPart(start, first.end())]
+    size = first.end() - start
     while size < LONGEST:
         end = parts[-1].end
         joint = _JOINT.match(text, end) if text[end : end + 1] in _OPENS_A_JOINT else None
@@ -103,8 +103,8 @@ def token_chain(text: str, place: int, own_keyword: Callable[[int, int], int]) -
 
 def text_before(text: str, start: int) -> int | None:
     """Where the last few characters of the part begin that a joint separates from `start`, None where none does."""
-    found = _BEFORE.search(text, max(0, start - 180), start)
-    return found.start() if found else None
+    match = _BEFORE.search(text, max(0, start - 180), start)
+    return match.start() if match else None
 
 
 def token_extents(text: str, parts: Sequence[TokenPart], *, alone: bool, whole: bool) -> Iterator[tuple[int, str]]:

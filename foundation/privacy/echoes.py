@@ -42,16 +42,19 @@ _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 def hidden_texts(text: str) -> tuple[str, ...]:
     """What a person's message hides: the words in each private span without their tags, and each secret."""
-    found: list[str] = []
+    texts: list[str] = []
     for span in examine(text).spans:
         hidden = text[span.start : span.end]
         if span.mark == PRIVATE:
             first = FIRST_TAG.match(hidden)
             hidden = TAG.sub("", hidden[first.end() if first else 0 :])
-            found += (hidden, *(hidden[one.start : one.end] for one in examine(hidden, TextSource.OTHER).secrets))
+            texts += (
+                hidden,
+                *(hidden[secret.start : secret.end] for secret in examine(hidden, TextSource.OTHER).secrets),
+            )
         elif span.rule:
-            found.append(hidden)
-    return tuple(found)
+            texts.append(hidden)
+    return tuple(texts)
 
 
 class EchoFilter:
@@ -108,15 +111,15 @@ class EchoFilter:
 
     def take(self, text: str, *, final: bool) -> tuple[str, str]:
         """What is decided of a text, without what is hidden; and its end, where a hidden text may have begun."""
-        folded, places = _folded(text)
+        folded, offsets = _folded(text)
         parts: list[str] = []
         given = at = 0  # in the text; in the folded one
         while at < len(folded):
             if not final and len(folded) - at < self._longest and self._may_go_on(folded[at:]):
-                return "".join((*parts, text[given : places[at]])), text[places[at] :]
+                return "".join((*parts, text[given : offsets[at]])), text[offsets[at] :]
             if length := self._length_at(folded, at):
-                parts += (text[given : places[at]], PRIVATE)
-                given = places[at + length - 1] + 1
+                parts += (text[given : offsets[at]], PRIVATE)
+                given = offsets[at + length - 1] + 1
                 at += length
             else:
                 at += 1
@@ -126,17 +129,17 @@ class EchoFilter:
         """How long the longest text is that is sought and stands here; 0 where none does."""
         if folded[at : at + SHORTEST] not in self._beginnings:
             return 0
-        place = bisect_right(self._sought, folded[at : at + self._longest]) - 1
-        while place >= 0 and not folded.startswith(self._sought[place], at):
-            place = self._within[place]
-        return len(self._sought[place]) if place >= 0 else 0
+        index = bisect_right(self._sought, folded[at : at + self._longest]) - 1
+        while index >= 0 and not folded.startswith(self._sought[index], at):
+            index = self._within[index]
+        return len(self._sought[index]) if index >= 0 else 0
 
     def _may_go_on(self, ending: str) -> bool:
         """Whether this is the beginning of a longer text that is sought."""
-        place = bisect_left(self._sought, ending)
-        if place < len(self._sought) and self._sought[place] == ending:
-            place += 1
-        return place < len(self._sought) and self._sought[place].startswith(ending)
+        index = bisect_left(self._sought, ending)
+        if index < len(self._sought) and self._sought[index] == ending:
+            index += 1
+        return index < len(self._sought) and self._sought[index].startswith(ending)
 
     def _value(self, value: Any) -> Any:
         match value:
@@ -145,16 +148,16 @@ class EchoFilter:
             case dict():
                 pairs = cast(dict[str, Any], value).items()
                 made: dict[str, Any] = {}
-                for key, one in pairs:
-                    made[_free(self._text(key), made)] = self._value(one)
+                for key, item in pairs:
+                    made[_free(self._text(key), made)] = self._value(item)
                 return made
             case list():
-                return [self._value(one) for one in cast(list[Any], value)]
+                return [self._value(item) for item in cast(list[Any], value)]
             case bool() | None:
                 return value
             case int() | float():
                 text = str(value)
-                return value if (found := self.without(text)) == text else found
+                return value if (cleaned := self.without(text)) == text else cleaned
             case _:
                 return value
 
@@ -164,19 +167,19 @@ class EchoFilter:
                 return self._json(text)
             except (ValueError, RecursionError):
                 pass
-        found = self.without(text)
-        plain = _ESCAPE.sub(_unescaped, found) if "\\" in found else found
-        return found if (unescaped := self.without(plain)) == plain else unescaped
+        cleaned = self.without(text)
+        plain = _ESCAPE.sub(_unescaped, cleaned) if "\\" in cleaned else cleaned
+        return cleaned if (unescaped := self.without(plain)) == plain else unescaped
 
     def _json(self, text: str) -> str:
         value = json.loads(text)
-        found = self._value(value)
-        if found == value and self.without(text) == text:
+        cleaned = self._value(value)
+        if cleaned == value and self.without(text) == text:
             return text
-        made = json.dumps(found, ensure_ascii=False)
-        if (whole := self.without(made)) == made:
+        made = json.dumps(cleaned, ensure_ascii=False)
+        if (cleaned_json := self.without(made)) == made:
             return made
-        return json.dumps({"cleared": whole}, ensure_ascii=False)
+        return json.dumps({"cleared": cleaned_json}, ensure_ascii=False)
 
 
 class EchoFilterStream:
@@ -205,11 +208,11 @@ class EchoFilterStream:
 def _within(ordered: list[str]) -> list[int]:
     """For each text the place of the longest other one that it begins with, or -1."""
     open_, links = list[int](), list[int]()
-    for place, text in enumerate(ordered):
+    for index, text in enumerate(ordered):
         while open_ and not text.startswith(ordered[open_[-1]]):
             open_.pop()
         links.append(open_[-1] if open_ else -1)
-        open_.append(place)
+        open_.append(index)
     return links
 
 
@@ -238,9 +241,9 @@ def _parts(text: str, shortest: int) -> Iterator[str]:
 def _folded(text: str) -> tuple[str, list[int]]:
     """The text in small letters, each stretch of white space one space; and where each letter stands in the text."""
     letters: list[str] = []
-    places: list[int] = []
+    offsets: list[int] = []
     spaced = False
-    for place, letter in enumerate(text):
+    for offset, letter in enumerate(text):
         if letter.isspace():
             if spaced:
                 continue
@@ -248,12 +251,12 @@ def _folded(text: str) -> tuple[str, list[int]]:
         else:
             small, spaced = letter.lower(), False
         letters.append(small if len(small) == 1 else letter)
-        places.append(place)
-    return "".join(letters), places
+        offsets.append(offset)
+    return "".join(letters), offsets
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    code, letter = found.groups()
+def _unescaped(match: re.Match[str]) -> str:
+    code, letter = match.groups()
     return chr(int(code, 16)) if code else _ESCAPED.get(letter, letter)
 
 

@@ -31,8 +31,8 @@ def contains_secret(run: str) -> str | None:
     if plain.startswith(_KEY_BLOCK):  # a certificate begins so, too
         return "private-key" if "PRIVATE KEY" in plain[:80] else None
     for rule in token_rules():
-        if plain.startswith(rule.keyword) and rule.back == (0, 0) and (found := _pattern(rule).match(plain)):
-            return rule.name if found.end() - found.start() >= 15 else None
+        if plain.startswith(rule.keyword) and rule.back == (0, 0) and (match := _pattern(rule).match(plain)):
+            return rule.name if match.end() - match.start() >= 15 else None
     return None
 
 

@@ -132,9 +132,9 @@ def candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]:
     for start, end in _windows(text, at, before, final=final):
         ended = final or end < len(text)
         plain = ColourStripper(text[start:end], final=ended)
-        for found in _candidates(plain.text, plain.plain_offset(max(0, at - start)), final=ended):
-            first, last = plain.span(found.start, found.end)
-            yield replace(found, start=first + start, end=last + start)
+        for candidate in _candidates(plain.text, plain.plain_offset(max(0, at - start)), final=ended):
+            first, last = plain.span(candidate.start, candidate.end)
+            yield replace(candidate, start=first + start, end=last + start)
 
 
 def _candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]:
@@ -142,9 +142,9 @@ def _candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]
     since = max(0, at - LONGEST_LEAD)
     leads = (lead for lead in _leads(text, since, at) if lead.start >= at)
     for _, together in groupby(leads, key=lambda lead: lead.start):
-        found = (_candidate(text, lead, final=final) for lead in together)
+        values = (_candidate(text, lead, final=final) for lead in together)
         yield from sorted(
-            (value for value in found if value), key=lambda value: (value.settled, not value.rule, -value.end)
+            (value for value in values if value), key=lambda value: (value.settled, not value.rule, -value.end)
         )
 
 
@@ -171,26 +171,26 @@ def _start(lead: ValuePrefix) -> int:
 
 
 def _sign_leads(pattern: re.Pattern[str], text: str, since: int, at: int) -> Iterator[ValuePrefix]:
-    for sign in pattern.finditer(text, since):
-        if sign.end() >= at:
-            yield from _named_leads(text, sign.start(), sign.end())
+    for match in pattern.finditer(text, since):
+        if match.end() >= at:
+            yield from _named_leads(text, match.start(), match.end())
 
 
 def _mark_leads(mark: str, pattern: re.Pattern[str], text: str, since: int, at: int) -> Iterator[ValuePrefix]:
-    place = text.find(mark, since)
-    while place >= 0:
-        if (lead := pattern.match(text, place)) and lead.end() >= at:
-            yield from _unescaped_leads(text, place, lead)
-        place = text.find(mark, place + len(mark))
+    position = text.find(mark, since)
+    while position >= 0:
+        if (lead := pattern.match(text, position)) and lead.end() >= at:
+            yield from _unescaped_leads(text, position, lead)
+        position = text.find(mark, position + len(mark))
 
 
-def _named_leads(text: str, place: int, start: int) -> Iterator[ValuePrefix]:
+def _named_leads(text: str, position: int, start: int) -> Iterator[ValuePrefix]:
     if not _long_enough(_ENOUGH, text, start, 8):
         return
-    name = text[max(0, place - LONGEST_NAME) : place]
-    if text.startswith("==", place) and name.rstrip().endswith(")"):
+    name = text[max(0, position - LONGEST_NAME) : position]
+    if text.startswith("==", position) and name.rstrip().endswith(")"):
         return  # a call is compared, nothing is named
-    if text.startswith(": ", place) and _RESULT.search(name):
+    if text.startswith(": ", position) and _RESULT.search(name):
         return
     if _may_name(name):
         yield ValuePrefix(start, name)
@@ -203,8 +203,8 @@ def _long_enough(pattern: re.Pattern[str], text: str, start: int, least: int) ->
     return len(text) - start < least or pattern.match(text, start) is not None
 
 
-def _unescaped_leads(text: str, place: int, lead: re.Match[str]) -> Iterator[ValuePrefix]:
-    name = text[max(0, place - LONGEST_NAME) : place]
+def _unescaped_leads(text: str, position: int, lead: re.Match[str]) -> Iterator[ValuePrefix]:
+    name = text[max(0, position - LONGEST_NAME) : position]
     if lead.re is _BEARER:
         yield ValuePrefix(lead.end(), "", kind="key", strict=True)
     elif lead.re is _FLAG:
@@ -218,7 +218,7 @@ def _unescaped_leads(text: str, place: int, lead: re.Match[str]) -> Iterator[Val
     elif lead.re is not _IS:
         if _may_name(name):
             yield ValuePrefix(lead.end(), name)
-    elif text.endswith(_NAMES_END, 0, place) and _may_name(name):
+    elif text.endswith(_NAMES_END, 0, position) and _may_name(name):
         yield ValuePrefix(lead.end(), name, strict=True)
 
 
@@ -264,11 +264,11 @@ def _kind(name: str) -> str | None:
     """Whether what is called this (the text just before the sign) is a password or another secret, if it is one."""
     if _OUR_MARK.search(name):
         return None
-    if found := _NAME.search(name):
-        rest = found["rest"]
-        if _ABOUT.search(rest) or (rest == "s" and "token" in name[found.start() :].lower()):
+    if match := _NAME.search(name):
+        rest = match["rest"]
+        if _ABOUT.search(rest) or (rest == "s" and "token" in name[match.start() :].lower()):
             return None
-        if found["short"] and _WORD_WITH_PASS.search(name[: found.start()]):
+        if match["short"] and _WORD_WITH_PASS.search(name[: match.start()]):
             return None
         return "password" if _PASSWORD.search(name) else "key"
     chinese = _CHINESE.search(name)

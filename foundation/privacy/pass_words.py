@@ -102,11 +102,11 @@ def command_leads(text: str, since: int) -> Iterator[ValuePrefix]:
     `Authorization: Bearer …`."""
     for kind, patterns in (("password", _COMMANDS), ("credential", (*_HEADERS, _BCRYPT))):
         for word, pattern in patterns:
-            place = text.find(word, since)
-            while place >= 0:
-                if match := pattern.match(text, place):
+            position = text.find(word, since)
+            while position >= 0:
+                if match := pattern.match(text, position):
                     yield ValuePrefix(match.end(), "", kind=kind)
-                place = text.find(word, place + 1)
+                position = text.find(word, position + 1)
     for match in _PGPASS.finditer(text, since) if any(port in text for port in _PORTS) else ():
         yield ValuePrefix(match.end(), "", kind="password", alone=True)
 
@@ -114,12 +114,12 @@ def command_leads(text: str, since: int) -> Iterator[ValuePrefix]:
 def pass_word_leads(text: str, since: int) -> Iterator[ValuePrefix]:
     """`Passwort: …`, `le mot de passe est …`, `пароль …`, `密码为…`."""
     for part, before in _PARTS:
-        place = text.find(part, since)
-        while place >= 0:
-            start, end = place - before, place + len(part)
+        position = text.find(part, since)
+        while position >= 0:
+            start, end = position - before, position + len(part)
             if start >= since and _is_pass_word(text, start, end) and (lead := _AFTER_PASS_WORD.match(text, end)):
                 yield ValuePrefix(lead.end(), "", kind="password", strict=lead["bare"] is not None)
-            place = text.find(part, end)
+            position = text.find(part, end)
 
 
 def _is_pass_word(text: str, start: int, end: int) -> bool:

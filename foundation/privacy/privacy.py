@@ -144,9 +144,9 @@ def _after_first_tag(text: str, span: Redaction) -> int:
     return first.end() if first else span.start
 
 
-def _as_before(span: Redaction, taken: list[Redaction]) -> Redaction:
-    """The span as it lay in the text from which `taken` was taken out."""
-    start, end = offset_before(taken, span.start), offset_before(taken, span.end)
+def _as_before(span: Redaction, redactions: list[Redaction]) -> Redaction:
+    """The span with its offset in the text before `redactions` were applied."""
+    start, end = offset_before(redactions, span.start), offset_before(redactions, span.end)
     return structs.replace(span, start=start, end=end)
 
 
@@ -203,9 +203,9 @@ class _NamedValueFilter:
         return self._give(final=True)
 
     def _give(self, *, final: bool) -> str:
-        found, until = find_named(self._text, self._at, final=final)
+        redactions, until = find_named(self._text, self._at, final=final)
         self._waits = (len(self._text) - until) // 8 if until < len(self._text) else 0
-        out = redact(self._text, found, self._at, until)
+        out = redact(self._text, redactions, self._at, until)
         keep = max(0, until - LONGEST_COLOURED)
         self._text = self._text[keep:]
         self._at = until - keep

@@ -18,32 +18,32 @@ class Redaction(Struct, frozen=True):
     unclosed: bool = False
 
 
-def redact(text: str, taken: Sequence[Redaction], start: int = 0, end: int | None = None) -> str:
+def redact(text: str, redactions: Sequence[Redaction], start: int = 0, end: int | None = None) -> str:
     """`text[start:end]` with each span's mark in its place. The spans lie within, in order."""
-    if not taken:
+    if not redactions:
         return text[start:end]
     parts: list[str] = []
-    for span in taken:
+    for span in redactions:
         parts += (text[start : span.start], span.mark)
         start = span.end
     parts.append(text[start:end])
     return "".join(parts)
 
 
-def offset_after(taken: Sequence[Redaction], place: int) -> int:
+def offset_after(redactions: Sequence[Redaction], offset: int) -> int:
     """The offset after the spans are removed; behind its mark for an offset within a span."""
     moved = 0
-    for span in taken:
-        if span.start >= place:
+    for span in redactions:
+        if span.start >= offset:
             break
-        moved += len(span.mark) - (min(place, span.end) - span.start)
-    return place + moved
+        moved += len(span.mark) - (min(offset, span.end) - span.start)
+    return offset + moved
 
 
-def offset_before(taken: Sequence[Redaction], place: int) -> int:
+def offset_before(redactions: Sequence[Redaction], offset: int) -> int:
     """The offset in the original text of an offset in the redacted one (never within a span)."""
-    for span in taken:
-        if span.start + len(span.mark) > place:
+    for span in redactions:
+        if span.start + len(span.mark) > offset:
             break
-        place += span.end - span.start - len(span.mark)
-    return place
+        offset += span.end - span.start - len(span.mark)
+    return offset

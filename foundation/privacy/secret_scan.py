@@ -79,16 +79,17 @@ def find_tokens(text: str, at: int = 0) -> list[Redaction]:
     What follows a broken token may be one only once that is gone: the search is repeated, so that a second pass over
     the cleared text finds nothing more.
     """
-    found = _tokens(text, at)
-    while any(_is_broken(text, span) for span in found):
-        more = _tokens(redact(text, found), at)
+    redactions = _tokens(text, at)
+    while any(_is_broken(text, span) for span in redactions):
+        more = _tokens(redact(text, redactions), at)
         if not more:
             break
-        found += [
-            replace(span, start=offset_before(found, span.start), end=offset_before(found, span.end)) for span in more
+        redactions += [
+            replace(span, start=offset_before(redactions, span.start), end=offset_before(redactions, span.end))
+            for span in more
         ]
-        found.sort(key=lambda span: span.start)
-    return found
+        redactions.sort(key=lambda span: span.start)
+    return redactions
 
 
 def _is_broken(text: str, span: Redaction) -> bool:
@@ -97,35 +98,35 @@ def _is_broken(text: str, span: Redaction) -> bool:
 
 
 def _tokens(text: str, at: int) -> list[Redaction]:
-    found: list[Redaction] = []
+    redactions: list[Redaction] = []
     free = at
     for start, minus_end, _, rule in sorted(_candidates(text, at)):
         if start >= free:
             free = -minus_end
-            found.append(_secret(rule, start, free))
-    return found
+            redactions.append(_secret(rule, start, free))
+    return redactions
 
 
 def token_may_begin(text: str, at: int) -> tuple[int, bool]:
     """Where in the unfinished word from `at` a token may begin, its end where none can; and if its keyword stands."""
     certain = _certain(text, at)
-    place = min(_possible(text, at), _precede(text, at))
-    return (place, False) if certain is None else (min(certain, place), True)
+    position = min(_possible(text, at), _precede(text, at))
+    return (position, False) if certain is None else (min(certain, position), True)
 
 
 def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Redaction], int]:
     """The values from `at` on that are named a secret and look like one, and up to where the text is decided."""
-    found: list[Redaction] = []
+    redactions: list[Redaction] = []
     free = at
     for value in candidates(text, at, final=final):
         if value.start < free:
             continue
         if not value.settled:
-            return found, value.start
+            return redactions, value.start
         if value.rule:
-            found.append(_secret(value.rule, value.start, value.end))
+            redactions.append(_secret(value.rule, value.start, value.end))
             free = value.end
-    return found, len(text)
+    return redactions, len(text)
 
 
 def _possible(text: str, at: int) -> int:
@@ -144,14 +145,14 @@ def _certain(text: str, at: int) -> int | None:
     """Where the first token begins whose keyword stands in the text."""
     known = secret_table()
     address = text.find(_ADDRESS, at)
-    place = at
-    while hit := known.keyword.search(text, place):
+    position = at
+    while hit := known.keyword.search(text, position):
         group = known.rules[hit.group()]
         back = max(rule.back[1] for _, rule in group)
         if back or _BOUNDARY.match(text, hit.start()) or any(rule.attached for _, rule in group):
             start = max(at, hit.start() - back)
             return min(start, address) if address >= 0 else start
-        place = hit.start() + 1
+        position = hit.start() + 1
     return address if address >= 0 else None
 
 
@@ -170,11 +171,11 @@ def broken_token_may_begin(text: str, at: int, until: int) -> int:
     return until
 
 
-def _word_start(text: str, at: int, place: int) -> int:
+def _word_start(text: str, at: int, position: int) -> int:
     """Where the word begins that the place is in: nothing in it is judged before all of it."""
-    while place > at and not text[place - 1].isspace():
-        place -= 1
-    return place
+    while position > at and not text[position - 1].isspace():
+        position -= 1
+    return position
 
 
 def _starts(text: str, start: int, end: int) -> Iterator[int]:
@@ -182,23 +183,25 @@ def _starts(text: str, start: int, end: int) -> Iterator[int]:
     if text[end : end + 1] == " " and text[end + 1 : end + 2].isalnum():
         return
     known = secret_table()
-    place = start
+    position = start
     last = deque[int](maxlen=_LAST)
-    while hit := known.keyword.search(text, place, end):
-        place = hit.start() + 1
+    while hit := known.keyword.search(text, position, end):
+        position = hit.start() + 1
         last.append(hit.start())
     yield from last
-    for place in range(max(start, end - known.longest), end - BEGUN + 1):
-        beginning = text[place:end]
-        if beginning in known.attached_beginnings or (beginning in known.beginnings and _BOUNDARY.match(text, place)):
-            yield place
+    for position in range(max(start, end - known.longest), end - BEGUN + 1):
+        beginning = text[position:end]
+        if beginning in known.attached_beginnings or (
+            beginning in known.beginnings and _BOUNDARY.match(text, position)
+        ):
+            yield position
 
 
 def _own_keyword(text: str, start: int, end: int) -> int:
     known = secret_table()
-    place = start
-    while hit := known.keyword.search(text, place, end):
-        place = hit.start() + 1
+    position = start
+    while hit := known.keyword.search(text, position, end):
+        position = hit.start() + 1
         if len(hit.group()) > 2 and (
             _BOUNDARY.match(text, hit.start()) or any(rule.attached for _, rule in known.rules[hit.group()])
         ):
@@ -209,29 +212,29 @@ def _own_keyword(text: str, start: int, end: int) -> int:
 def _candidates(text: str, at: int) -> Iterator[_Candidate]:
     known = secret_table()
     for run in _RUN.finditer(text, at):
-        place, end = run.span()
+        position, end = run.span()
         if (
-            text[place - 1 : place] in _BEFORE_A_PART
-            and text[place - 2 : place] not in _BETWEEN_WORDS
-            and _DIGIT.search(text, place, end)
+            text[position - 1 : position] in _BEFORE_A_PART
+            and text[position - 2 : position] not in _BETWEEN_WORDS
+            and _DIGIT.search(text, position, end)
         ):
-            goes_on = place
-            if text[place - 1 : place] in {"[", "\\"} and (code := _END_OF_A_CODE.match(text, place)):
-                goes_on = code.end()
-            if _keyword_before(text, goes_on):
-                yield from _begun_before(text, at, goes_on)
+            next_code = position
+            if text[position - 1 : position] in {"[", "\\"} and (code := _END_OF_A_CODE.match(text, position)):
+                next_code = code.end()
+            if _keyword_before(text, next_code):
+                yield from _begun_before(text, at, next_code)
         last = deque[re.Match[str]](maxlen=_LAST)
-        while hit := known.keyword.search(text, place, end):
-            place = hit.start() + 1
+        while hit := known.keyword.search(text, position, end):
+            position = hit.start() + 1
             yield from _match(text, hit.start(), at, known.rules[hit.group()])
             last.append(hit)
         for hit in last:
             if end - hit.start() > TAIL:
                 yield from _broken(text, hit.start(), known.rules[hit.group()])
-    place = text.find(_ADDRESS, at)
-    while place >= 0:
-        yield from _match(text, place, at, _addresses())
-        place = text.find(_ADDRESS, place + 1)
+    position = text.find(_ADDRESS, at)
+    while position >= 0:
+        yield from _match(text, position, at, _addresses())
+        position = text.find(_ADDRESS, position + 1)
 
 
 def _keyword_before(text: str, start: int) -> bool:
@@ -259,32 +262,32 @@ def _begun_before(text: str, at: int, start: int) -> Iterator[_Candidate]:
         return
     tail = first.start()
     joined = first.group() + text[start : start + known.longest]
-    place = 0
-    while (hit := known.keyword.search(joined, place)) and hit.start() <= len(first.group()) - BEGUN:
-        place = hit.start() + 1
+    position = 0
+    while (hit := known.keyword.search(joined, position)) and hit.start() <= len(first.group()) - BEGUN:
+        position = hit.start() + 1
         yield from _broken(text, tail + hit.start(), known.rules[hit.group()])
 
 
-def _broken(text: str, place: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:
-    """What the rules find from `place` on, once the parts of a broken token are joined."""
-    parts = token_chain(text, place, partial(_own_keyword, text)).parts
+def _broken(text: str, position: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:
+    """The matches of the rules from `position` on, with the parts of a broken token joined."""
+    parts = token_chain(text, position, partial(_own_keyword, text)).parts
     if len(parts) < 2:
         return
-    left = text[max(0, place - _LEFT) : place]
-    whole = any(_has_only_length(rule, text, place, parts[0].end) for _, rule in rules)
+    left = text[max(0, position - _LEFT) : position]
+    fixed_length = any(_has_only_length(rule, text, position, parts[0].end) for _, rule in rules)
     for order, rule in rules:
         if rule.back != (0, 0) or "(?P<secret>" in rule.pattern:
             continue
-        fitting = _fitting(rule, text, place)
+        fitting = _fitting(rule, text, position)
         alone = fitting is not None and fitting.end() <= parts[0].end
-        for number, joined in token_extents(text, parts, alone=alone, whole=whole):
+        for number, joined in token_extents(text, parts, alone=alone, whole=fixed_length):
             match = _compiled(rule.pattern + rule.end).match(left + joined, len(left))
             rest = match.end() - len(left) - len(joined) + parts[number - 1].end if match else 0
             if match is None or rest <= parts[number - 1].start or not is_chance(match.group()):
                 continue
             name = contains_secret(match.group()) if rule.encoded else rule.name
             if name and (not rule.least or entropy(match.group()) >= rule.least):
-                yield place, -rest, order, name
+                yield position, -rest, order, name
                 break
 
 
@@ -299,13 +302,13 @@ def _has_one_length(pattern: str) -> bool:
     return re.search(r"[*+?|]|\{\d*,", form) is None
 
 
-def _match(text: str, place: int, at: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:
-    """What the rules find whose keyword stands at `place`."""
+def _match(text: str, position: int, at: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:
+    """The matches of the rules whose keyword is at `position`."""
     for order, rule in rules:
-        if not text.startswith(rule.keyword, place):
+        if not text.startswith(rule.keyword, position):
             continue
         least, most = rule.back
-        for start in range(max(0, place - most), place - least + 1):
+        for start in range(max(0, position - most), position - least + 1):
             if match := _fitting(rule, text, start):
                 first, last = match.span("secret" if "secret" in match.re.groupindex else 0)
                 if first < at or (rule.least and entropy(match.group()) < rule.least):

@@ -67,9 +67,13 @@ def cleared_json(text: str) -> Cleared:
     except (ValueError, RecursionError):
         return _cleared_escaped(text)
     made = text if cleared == value and not pairs_repeat else json.dumps(cleared, ensure_ascii=False)
-    if (whole := _clear(made)) == made:
-        return whole
-    return whole if _is_json(whole) else Cleared(json.dumps({"cleared": whole}, ensure_ascii=False))
+    if (cleared_json_text := _clear(made)) == made:
+        return cleared_json_text
+    return (
+        cleared_json_text
+        if _is_json(cleared_json_text)
+        else Cleared(json.dumps({"cleared": cleared_json_text}, ensure_ascii=False))
+    )
 
 
 def cleared_struct(value: S) -> S:
@@ -129,22 +133,22 @@ def _cleared(value: Any, name: str) -> Any:
         case dict():
             return _cleared_object(cast(dict[Any, Any], value), name)
         case list() | tuple():
-            return [_cleared(one, name) for one in cast(list[Any], value)]
+            return [_cleared(item, name) for item in cast(list[Any], value)]
         case bool() | None:
             return value
         case int() | float():
             text = str(value)
-            return value if (found := _cleared_text(text, name)) == text else found
+            return value if (cleared := _cleared_text(text, name)) == text else cleared
         case _:
             return value
 
 
-def _cleared_object(found: dict[Any, Any], above: str) -> dict[str, Any]:
-    called = next((one for key in _NAMING if isinstance(one := found.get(key), str)), "") or above
+def _cleared_object(fields: dict[Any, Any], above: str) -> dict[str, Any]:
+    called = next((item for key in _NAMING if isinstance(item := fields.get(key), str)), "") or above
     made: dict[str, Any] = {}
-    for key, one in ((str(key), one) for key, one in found.items()):
+    for key, item in ((str(key), item) for key, item in fields.items()):
         name = f"{called}.{key}" if called and key.lower() in _OF_THE_PARENT else key
-        made[_free(_clear(key), made)] = _cleared(one, name)
+        made[_free(_clear(key), made)] = _cleared(item, name)
     return made
 
 
@@ -177,8 +181,8 @@ def _cleared_escaped(text: str) -> Cleared:
     return _clear(text) if cleared == plain else cleared
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    code, letter = found.groups()
+def _unescaped(match: re.Match[str]) -> str:
+    code, letter = match.groups()
     return chr(int(code, 16)) if code else _ESCAPED.get(letter, letter)
 
 
@@ -208,9 +212,9 @@ def _cleared_parts(value: Any) -> Any:
             changed = {name: new for name, old in fields.items() if (new := _cleared_parts(old)) != old}
             return structs.replace(value, **changed) if changed else value
         case dict():
-            found = cast(dict[Any, Any], value)
-            return {_cleared_parts(key): _cleared_parts(one) for key, one in found.items()}
+            mapping = cast(dict[Any, Any], value)
+            return {_cleared_parts(key): _cleared_parts(item) for key, item in mapping.items()}
         case tuple():
-            return tuple(_cleared_parts(one) for one in cast(tuple[Any, ...], value))
+            return tuple(_cleared_parts(item) for item in cast(tuple[Any, ...], value))
         case _:
             return value

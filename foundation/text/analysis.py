@@ -60,11 +60,11 @@ _PLAIN_WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
 def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> PackedTerms:
     """The terms of a text and of its speaker, and its tags, from `meta` and from the entities in the text."""
     language = language_of(text)
-    said = term_list(text, language)
+    terms = term_list(text, language)
     if speaker:
-        said += term_list(speaker, "")
+        terms += term_list(speaker, "")
     spoken = (f"={LANGUAGE}:{language}",) if language else ()
-    return pack_terms(said, analyser_version(), (*entry_tags(text, speaker, meta), *spoken))
+    return pack_terms(terms, analyser_version(), (*entry_tags(text, speaker, meta), *spoken))
 
 
 def analyser_version() -> str:
@@ -89,14 +89,14 @@ def term_list(text: str, language: str | None = None) -> list[str]:
     """The terms in their order, with repeats. `language` is the text's; None detects it."""
     if language is None:
         language = language_of(text)
-    found: list[str] = []
+    terms: list[str] = []
     for match in TOKEN.finditer(text):
         token, kind = match[0], match.lastgroup
         if kind == "word" and not language and len(token) <= LONGEST:
-            found += _word_terms(token)
+            terms += _word_terms(token)
         else:
-            found += terms_of(token, kind or "word", language)
-    return found
+            terms += terms_of(token, kind or "word", language)
+    return terms
 
 
 def iter_terms(text: str) -> Iterator[str]:
@@ -109,10 +109,10 @@ def iter_terms(text: str) -> Iterator[str]:
 def token_spans(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """The terms of each token with its start and end. A run without spaces is given as overlapping pairs."""
     language = language_of(text)
-    for found in TOKEN.finditer(text):
-        start, end = found.span()
-        if found.lastgroup != "unspaced" or end - start < 2:
-            yield terms_of(found[0], found.lastgroup or "word", language), start, end
+    for match in TOKEN.finditer(text):
+        start, end = match.span()
+        if match.lastgroup != "unspaced" or end - start < 2:
+            yield terms_of(match[0], match.lastgroup or "word", language), start, end
             continue
         for at in range(start, end - 1):
             yield terms_of(text[at : at + 2], "unspaced"), at, at + 2
@@ -141,14 +141,14 @@ def _tagged(token: str, language: str) -> tuple[str, ...]:
 
 
 def _split_token(token: str) -> tuple[str, ...]:
-    whole, parts = parts_of(token)
-    return tuple(dict.fromkeys(term for term in (*map(_word, whole), *map(_word, parts)) if term))
+    joined, parts = parts_of(token)
+    return tuple(dict.fromkeys(term for term in (*map(_word, joined), *map(_word, parts)) if term))
 
 
 def _foreign(token: str, language: str) -> tuple[str, ...]:
-    whole, parts = parts_of(token, lowercase)
+    joined, parts = parts_of(token, lowercase)
     stems = (stem_in(language, part) if part.isalpha() or not part.isascii() else _word(fold(part)) for part in parts)
-    return tuple(dict.fromkeys(term for term in (*map(_word, whole), *stems) if term))
+    return tuple(dict.fromkeys(term for term in (*map(_word, joined), *stems) if term))
 
 
 _word_terms = lru_cache(maxsize=1 << 16)(_split_token)
@@ -200,11 +200,11 @@ class Analyser:
         return f"{analyser_version()}+{own}" if own else analyser_version()
 
     def __call__(self, text: str, speaker: str = "", meta: Mapping[str, Any] | None = None, /) -> PackedTerms:
-        found = analyse(text, speaker, meta)
+        analysed = analyse(text, speaker, meta)
         if not self.rules.kinds:
-            return found
-        held = {**dict.fromkeys(self.rules.tags(text), 1), **unpack_terms(found.packed)}
-        return PackedTerms(pack_counts(held), found.length, self.version)
+            return analysed
+        held = {**dict.fromkeys(self.rules.tags(text), 1), **unpack_terms(analysed.packed)}
+        return PackedTerms(pack_counts(held), analysed.length, self.version)
 
 
 def pack_counts(counts: Mapping[str, int]) -> bytes:

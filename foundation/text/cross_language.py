@@ -17,16 +17,16 @@ def question_terms(text: str, held: Collection[str] = ()) -> list[tuple[str, ...
 
     `held` are the languages other than English that the store holds.
     """
-    language, found = language_of(text), dict[str, tuple[str, ...]]()
+    language, terms = language_of(text), dict[str, tuple[str, ...]]()
     for match in TOKEN.finditer(text):
         token, kind = match[0], match.lastgroup or "word"
         own = terms_of(token, kind, language)
         if len(own) == 1 and kind == "word":
             own_and_others = alternatives(token, language, held)
-            found.setdefault(own_and_others[0], own_and_others)
+            terms.setdefault(own_and_others[0], own_and_others)
         else:
-            found.update({term: (term,) for term in own if term not in found})
-    return list(found.values())
+            terms.update({term: (term,) for term in own if term not in terms})
+    return list(terms.values())
 
 
 def alternatives(token: str, language: str = "", held: Collection[str] = ()) -> tuple[str, ...]:
@@ -36,11 +36,11 @@ def alternatives(token: str, language: str = "", held: Collection[str] = ()) -> 
     """
     known = [language] if language else []
     others = [name for name in LANGUAGES if name in held and name != language]
-    found = [terms_of(token, "word", name)[-1:] for name in (*known, "", *others)]
+    stems = [terms_of(token, "word", name)[-1:] for name in (*known, "", *others)]
     bare = fold(token)
     if bare != token.lower() and bare.isalpha():
-        found += [(stem_in(name, bare),) for name in (*known, *others)]  # typed without accents
-    return tuple(dict.fromkeys(term for terms in found for term in terms))
+        stems += [(stem_in(name, bare),) for name in (*known, *others)]  # typed without accents
+    return tuple(dict.fromkeys(term for terms in stems for term in terms))
 
 
 def held_languages(holds: Callable[[str], bool]) -> tuple[str, ...]:

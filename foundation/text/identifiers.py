@@ -32,8 +32,8 @@ def parts_of(token: str, folded: Callable[[str], str] = fold) -> IdentifierParts
         return _address(token)
     if "'" in token or "’" in token:
         token = _CONTRACTION.sub("", token)
-    if (found := _VERSION.fullmatch(token)) and len(numbers := found[1].split(".")) <= _MOST_NUMBERS:
-        return [".".join(numbers[:some]) for some in range(2, len(numbers) + 1)], []
+    if (match := _VERSION.fullmatch(token)) and len(numbers := match[1].split(".")) <= _MOST_NUMBERS:
+        return [".".join(numbers[:length]) for length in range(2, len(numbers) + 1)], []
     if _THOUSANDS.fullmatch(token):
         return [], [token.replace(",", "")]
     return _joined(token, folded)
@@ -43,14 +43,14 @@ def _address(token: str) -> IdentifierParts:
     bare = token.split("://", 1)[1].removeprefix("www.").rstrip("/")
     host = bare.split("/", 1)[0]
     _, parts = _joined(bare)
-    return [fold(whole) for whole in dict.fromkeys((bare, host)) if len(whole) <= _LONGEST_WHOLE], parts
+    return [fold(name) for name in dict.fromkeys((bare, host)) if len(name) <= _LONGEST_WHOLE], parts
 
 
 def _joined(token: str, folded: Callable[[str], str] = fold) -> IdentifierParts:
     parts = [part for part in _JOINTS.split(token) if part]
     split = [hump for part in parts for hump in _humps(part)]
-    whole = [fold(joined) for joined in _wholes(token, parts, split)]
-    return whole, [folded(part)[:LONGEST] for part in split]
+    wholes = [fold(joined) for joined in _wholes(token, parts, split)]
+    return wholes, [folded(part)[:LONGEST] for part in split]
 
 
 def _wholes(token: str, parts: list[str], split: list[str]) -> list[str]:
@@ -74,8 +74,8 @@ def _humps(part: str) -> list[str]:
         return [part]
     if part.isdigit() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle())):
         return [part]
-    if found := _ORDINAL.fullmatch(part):
-        return [found[1]]
+    if match := _ORDINAL.fullmatch(part):
+        return [match[1]]
     if _HASH.fullmatch(part):
         return [part]
     humps = [hump for hump in _HUMPS.findall(part) if len(hump) > 1 or hump.isdigit()]

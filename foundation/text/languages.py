@@ -100,10 +100,10 @@ class _LanguageProfile(NamedTuple):
 
 @cache
 def _known() -> _LanguageProfile:
-    words = {name: frozenset(said.split()) for name, said in _WORDS.items()}
+    words = {name: frozenset(words_of_language.split()) for name, words_of_language in _WORDS.items()}
     owners: dict[str, tuple[str, ...]] = {}
-    for name, some in words.items():
-        for word in some:
+    for name, own_words in words.items():
+        for word in own_words:
             owners[word] = (*owners.get(word, ()), name)
     return _LanguageProfile(
         words,
@@ -131,8 +131,8 @@ def language_of(text: str) -> str:
     if known.telling.isdisjoint(start.split()) and (start.isascii() or not known.alphabets.search(start)):
         return ""
     words = known.letters.findall(start)
-    if not start.isascii() and (found := _by_script(start, len(words))):
-        return found
+    if not start.isascii() and (language := _by_script(start, len(words))):
+        return language
     return _by_words(words)
 
 

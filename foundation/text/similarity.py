@@ -37,20 +37,20 @@ def shingles(text: str) -> Shingles:
     return frozenset(zip(words, words[1:], words[2:], strict=False))
 
 
-def overlap(one: AbstractSet[object], other: AbstractSet[object]) -> float:
+def overlap(first: AbstractSet[object], second: AbstractSet[object]) -> float:
     """The overlap coefficient, 0 to 1: the share of the smaller set that the larger one has. 1 for two empty sets."""
-    smaller = min(len(one), len(other))
-    return len(one & other) / smaller if smaller else float(one == other)
+    smaller = min(len(first), len(second))
+    return len(first & second) / smaller if smaller else float(first == second)
 
 
-def alike(one: Shingles, other: Shingles, *, within: float = _OVERLAP, shortest: int = _LONG_ENOUGH) -> bool:
+def alike(first: Shingles, second: Shingles, *, within: float = _OVERLAP, shortest: int = _LONG_ENOUGH) -> bool:
     """Whether two texts say the same, or one contains the other.
 
     The containment test asks for `within` of the smaller's shingles, and counts for texts of at least `shortest`
     shingles: a short phrase may well be part of a text that says something else.
     """
-    shared, smaller = len(one & other), min(len(one), len(other))
-    if shared >= _RESEMBLANCE * (len(one) + len(other) - shared):
+    shared, smaller = len(first & second), min(len(first), len(second))
+    if shared >= _RESEMBLANCE * (len(first) + len(second) - shared):
         return True
     return smaller >= shortest and shared >= within * smaller
 
@@ -76,10 +76,10 @@ def unpack_sketch(raw: bytes) -> Sketch:
     return frozenset(int.from_bytes(raw[at : at + 8], "big") for at in range(0, len(raw), 8))
 
 
-def resemblance(one: Sketch, other: Sketch) -> float:
+def resemblance(first: Sketch, second: Sketch) -> float:
     """The estimated share, 0 to 1, of all shingles of two texts that both have."""
-    least = sorted(one | other)[:SKETCH_SIZE]
-    return sum(value in one and value in other for value in least) / len(least) if least else 0.0
+    least = sorted(first | second)[:SKETCH_SIZE]
+    return sum(value in first and value in second for value in least) / len(least) if least else 0.0
 
 
 def near_duplicates(sketches: Mapping[int, Sketch], among: Iterable[int] | None = None) -> list[tuple[int, int]]:
@@ -97,8 +97,8 @@ def near_duplicates(sketches: Mapping[int, Sketch], among: Iterable[int] | None 
         if 1 < len(having) <= _MOST_OWNERS:
             shared.update(combinations(having, 2))
     return [
-        (one, other)
-        for (one, other), count in sorted(shared.items())
-        if count >= min(_CANDIDATE_HASHES, len(sketches[one]), len(sketches[other])) // 3
-        and resemblance(sketches[one], sketches[other]) >= SKETCH_RESEMBLANCE
+        (first, second)
+        for (first, second), count in sorted(shared.items())
+        if count >= min(_CANDIDATE_HASHES, len(sketches[first]), len(sketches[second])) // 3
+        and resemblance(sketches[first], sketches[second]) >= SKETCH_RESEMBLANCE
     ]

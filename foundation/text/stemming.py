@@ -87,8 +87,8 @@ _STEP_4 = (
 
 def stem(word: str) -> str:
     """The stem of a word in small letters a–z: `deciding`, `decides` → `decid`; `went` → `go`; `colours` → `color`."""
-    found = bare_stem(with_z(IRREGULAR.get(word, word)))
-    return _spellings().get(found, found)
+    stemmed = bare_stem(with_z(IRREGULAR.get(word, word)))
+    return _spellings().get(stemmed, stemmed)
 
 
 @cache
@@ -125,10 +125,10 @@ def _regions(word: str) -> tuple[int, int]:
     """Where the regions R1 and R2 begin: each after the first consonant that follows a vowel."""
     first = next((len(prefix) for prefix in _LONG_PREFIXES if word.startswith(prefix)), -1)
     if first < 0:
-        found = _REGION.search(word)
-        first = found.end() if found else len(word)
-    found = _REGION.search(word, first)
-    return first, found.end() if found else len(word)
+        match = _REGION.search(word)
+        first = match.end() if match else len(word)
+    match = _REGION.search(word, first)
+    return first, match.end() if match else len(word)
 
 
 def _has_vowel(part: str) -> bool:

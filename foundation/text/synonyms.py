@@ -28,10 +28,10 @@ class Synonym(NamedTuple):
 def synonyms_of(term: str) -> tuple[Synonym, ...]:
     """The synonyms of a term, most similar first; none for a term that is not in the table."""
     table = stored_table()
-    place = table.places.get(term)
-    if place is None:
+    index = table.places.get(term)
+    if index is None:
         return ()
-    part = slice(int(table.starts[place]), int(table.starts[place + 1]))
+    part = slice(int(table.starts[index]), int(table.starts[index + 1]))
     others = zip(table.others[part].tolist(), table.shares[part].tolist(), strict=True)
     return tuple(Synonym(table.terms[other], share / _SHARES) for other, share in others)
 
@@ -47,12 +47,12 @@ class _Table(NamedTuple):
 def encode_table(synonyms: dict[str, list[Synonym]]) -> bytes:
     """The table as a file: terms, a line each, a zero byte, the numbers of synonyms, the synonyms, their shares."""
     terms = list(synonyms)
-    places = {term: place for place, term in enumerate(terms)}
+    indexes = {term: index for index, term in enumerate(terms)}
     counts = np.array([len(others) for others in synonyms.values()], "u1")
-    others = np.array([places[other.term] for some in synonyms.values() for other in some], "<u2")
-    shares = np.array([round(other.share * _SHARES) for some in synonyms.values() for other in some], "u1")
-    whole = b"\0".join(("\n".join(terms).encode(), counts.tobytes() + others.tobytes() + shares.tobytes()))
-    return zstandard.ZstdCompressor(level=19).compress(whole)
+    others = np.array([indexes[other.term] for group in synonyms.values() for other in group], "<u2")
+    shares = np.array([round(other.share * _SHARES) for group in synonyms.values() for other in group], "u1")
+    table = b"\0".join(("\n".join(terms).encode(), counts.tobytes() + others.tobytes() + shares.tobytes()))
+    return zstandard.ZstdCompressor(level=19).compress(table)
 
 
 @cache
@@ -64,4 +64,4 @@ def stored_table() -> _Table:
     total = int(starts[-1])
     others = np.frombuffer(rest, "<u2", total, len(terms))
     shares = np.frombuffer(rest, "u1", total, len(terms) + 2 * total)
-    return _Table(terms, {term: place for place, term in enumerate(terms)}, starts, others, shares)
+    return _Table(terms, {term: index for index, term in enumerate(terms)}, starts, others, shares)

@@ -51,30 +51,30 @@ async def detect(
     """
     chosen = _addresses(env) | dict(addresses or {})
     given = settings or ModelSettings()
-    asked = [
+    probes = [
         _within(timeout, probe_address(address, env, provider=provider, timeout=timeout, settings=given))
         for provider, address in chosen.items()
         if address
     ]
-    local = [found for several in await asyncio.gather(*asked) for found in several]
+    local = [model for several in await asyncio.gather(*probes) for model in several]
     return local + _services(env, given)
 
 
 def _addresses(env: Mapping[str, str]) -> dict[str, str]:
     usual = {provider: address_of(ModelSpec(provider, "any"), env) for provider in LOCAL}
-    said = env.get("PALIMPSEST_DETECT", "")
-    if said == "off":
+    addresses = env.get("PALIMPSEST_DETECT", "")
+    if addresses == "off":
         return {}
-    for pair in filter(None, (one.strip() for one in said.split(","))):
+    for pair in filter(None, (pair_text.strip() for pair_text in addresses.split(","))):
         provider, _, address = pair.partition("=")
         usual[provider] = address
     return usual
 
 
-async def _within(seconds: float, asked: Awaitable[list[DetectedModel]]) -> list[DetectedModel]:
+async def _within(seconds: float, detection: Awaitable[list[DetectedModel]]) -> list[DetectedModel]:
     try:
         async with asyncio.timeout(2 * seconds):
-            return await asked
+            return await detection
     except TimeoutError:
         return []
 
@@ -163,33 +163,36 @@ class _Server:
 
     async def _several(self, server: str, provider: str, names: tuple[str, ...]) -> list[DetectedModel]:
         names = tuple(name[:LONGEST_NAME] for name in names[:MOST_LISTED])
-        told = await asyncio.gather(*(probe.probe_server(self._base, name, self._ask) for name in names[:MOST_ASKED]))
-        told += [ProbeResult()] * (len(names) - len(told))
+        results = await asyncio.gather(
+            *(probe.probe_server(self._base, name, self._ask) for name in names[:MOST_ASKED])
+        )
+        results += [ProbeResult()] * (len(names) - len(results))
         return [
-            self._found(server, ModelSpec(provider, name), names, one) for name, one in zip(names, told, strict=True)
+            self._found(server, ModelSpec(provider, name), names, result)
+            for name, result in zip(names, results, strict=True)
         ]
 
-    def _found(self, server: str, spec: ModelSpec, names: tuple[str, ...], told: ProbeResult) -> DetectedModel:
+    def _found(self, server: str, spec: ModelSpec, names: tuple[str, ...], result: ProbeResult) -> DetectedModel:
         own = address_of(spec, self._env) == self._base
         written = str(spec) if own else str(structs.replace(spec, address=self._base))
         known = open_model(written, settings=self._settings, env=self._env).profile
-        profile = probe.refine_profile(known, told, self._settings)
+        profile = probe.refine_profile(known, result, self._settings)
         return DetectedModel(spec=written, profile=profile, address=self._base, provider=server, names=names)
 
 
 def _services(env: Mapping[str, str], settings: ModelSettings) -> list[DetectedModel]:
     """Services whose key is set. They are not probed: no key is used before the user selects its service."""
     known = (("anthropic", "claude-sonnet-4-5"), ("openai", "gpt-4.1"))
-    found: list[DetectedModel] = []
+    services: list[DetectedModel] = []
     for provider, name in known:
         spec = ModelSpec(provider, name)
         if key_of(spec, env):
             profile = open_model(str(spec), settings=settings, env=env).profile
             address = address_of(parse_spec(str(spec)), env)
-            found.append(
+            services.append(
                 DetectedModel(spec=str(spec), profile=profile, address=address, provider=provider, names=(name,))
             )
-    return found
+    return services
 
 
 def _rows(value: object) -> list[Json]:

@@ -58,92 +58,95 @@ _START = {
 }
 
 
-def refused_error(place: Endpoint, detail: str) -> AnswerError:
-    hint = _START.get(place.provider, "Start the server, or name another address: openai:NAME@http://HOST:PORT/v1.")
-    return AnswerError("refused", "No one answers", f"There is no server at {place.address} ({shorten(detail)}).", hint)
+def refused_error(endpoint: Endpoint, detail: str) -> AnswerError:
+    hint = _START.get(endpoint.provider, "Start the server, or name another address: openai:NAME@http://HOST:PORT/v1.")
+    return AnswerError(
+        "refused", "No one answers", f"There is no server at {endpoint.address} ({shorten(detail)}).", hint
+    )
 
 
-def timeout_error(place: Endpoint, what: str, seconds: float) -> AnswerError:
+def timeout_error(endpoint: Endpoint, phase: str, seconds: float) -> AnswerError:
     sentences = {
-        "connect": ("The server cannot be reached", f"{place.address} took no connection within {seconds:g} s."),
-        "first": ("No word came", f"{place} said nothing for {seconds:g} s."),
-        "stall": ("The answer stood still", f"{place} stopped in the middle and was silent for {seconds:g} s."),
+        "connect": ("The server cannot be reached", f"{endpoint.address} took no connection within {seconds:g} s."),
+        "first": ("No word came", f"{endpoint} said nothing for {seconds:g} s."),
+        "stall": ("The answer stood still", f"{endpoint} stopped in the middle and was silent for {seconds:g} s."),
     }
     hints = {
         "connect": "Look whether the server runs and the address is right.",
         "first": "A long prompt on a slow machine takes its time: raise models.first_byte_timeout, or /compact.",
         "stall": "What came is kept. Send again, or raise models.stall_timeout.",
     }
-    title, message = sentences[what]
-    return AnswerError("timed_out", title, message, hints[what])
+    title, message = sentences[phase]
+    return AnswerError("timed_out", title, message, hints[phase])
 
 
-def truncated_error(place: Endpoint, detail: str = "") -> AnswerError:
+def truncated_error(endpoint: Endpoint, detail: str = "") -> AnswerError:
     why = f" ({shorten(detail)})" if detail else ""
     return AnswerError(
         "cut_off",
         "The answer broke off",
-        f"The connection to {place} ended before the answer did{why}.",
+        f"The connection to {endpoint} ended before the answer did{why}.",
         "What came is kept. Send again; if it happens again, look at the server's log: it may have run out of memory.",
     )
 
 
-def limit_error(place: Endpoint, excess: StreamLimitExceeded) -> AnswerError:
+def limit_error(endpoint: Endpoint, excess: StreamLimitExceeded) -> AnswerError:
     setting = f"models.limits.{excess.setting}"
     return AnswerError(
         "too_much",
         "The server sends too much",
-        f"{place} was stopped: {excess.what} passes the limit of {excess.told} ({setting}).",
+        f"{endpoint} was stopped: {excess.what} passes the limit of {excess.told} ({setting}).",
         f"What came before is kept. Where this server may be trusted: {PROGRAM} config set {setting} NUMBER",
     )
 
 
-def invalid_json_error(place: Endpoint, excerpt: str, why: str = "") -> AnswerError:
+def invalid_json_error(endpoint: Endpoint, excerpt: str, why: str = "") -> AnswerError:
     reason = f" ({shorten(why)})" if why else ""
     return AnswerError(
         "not_json",
         "That is no model's answer",
-        f"{place} answered with something that cannot be read as JSON{reason}: {shorten(excerpt) or 'nothing at all'}",
+        f"{endpoint} answered with something that cannot be read as JSON{reason}: "
+        f"{shorten(excerpt) or 'nothing at all'}",
         "Look at the address: an OpenAI-compatible API is usually under /v1, and a proxy may stand in between.",
     )
 
 
-def error_from_status(place: Endpoint, status: int, body: bytes, after: float | None = None) -> AttemptFailed:
+def error_from_status(endpoint: Endpoint, status: int, body: bytes, after: float | None = None) -> AttemptFailed:
     """The error for an HTTP status and its body."""
-    code, said = parse_error_body(body)
-    loading = status == 503 and _LOADING.search(said) is not None
-    failed = error_from_body(place, said, code=code, status=status)
+    code, message = parse_error_body(body)
+    loading = status == 503 and _LOADING.search(message) is not None
+    failed = error_from_body(endpoint, message, code=code, status=status)
     if failed.code == "rate_limited" and after is not None:
         failed = AnswerError(failed.code, failed.title, f"{failed.message} It asks to wait {after:g} s.", failed.hint)
     settled = failed.code in {"too_large", "no_model", "unauthorised"} or "insufficient_quota" in code
     return AttemptFailed(failed, retry=status in RETRIED and not settled, after=after, loading=loading)
 
 
-def error_from_body(place: Endpoint, said: str, *, code: str = "", status: int = 0) -> AnswerError:
+def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status: int = 0) -> AnswerError:
     """The error for an error object's message, code and HTTP status (0 within a stream)."""
-    words = f"{code} {said}"
-    told = f": {shorten(said)}" if said else "."
+    words = f"{code} {message}"
+    detail = f": {shorten(message)}" if message else "."
     if status == 413 or _OVERFLOW.search(words) or (status in {0, 400} and "exceed_context" in code):
         return AnswerError(
             "too_large",
             "Too long for the model",
-            f"The request does not fit {place}{told}",
+            f"The request does not fit {endpoint}{detail}",
             "/compact moves older turns to the archive; a server may also be started with a larger context.",
         )
     if status in {401, 403} or "authentication" in code or "permission" in code or code == "invalid_api_key":
-        return _unauthorised(place, status)
+        return _unauthorised(endpoint, status)
     if status == 404 or "model_not_found" in code or (status in {0, 400} and _NO_MODEL.search(words)):
         return AnswerError(
             "no_model",
             "No such model there",
-            f"{place.address} does not have `{place.model}`{told}",
-            _pull(place) + f"`{PROGRAM} models list` shows what is there.",
+            f"{endpoint.address} does not have `{endpoint.model}`{detail}",
+            _pull(endpoint) + f"`{PROGRAM} models list` shows what is there.",
         )
     if status == 429 or "rate_limit" in code or "insufficient_quota" in code:
         return AnswerError(
             "rate_limited",
             "Asked too often",
-            f"{place} takes no more requests for now{told}",
+            f"{endpoint} takes no more requests for now{detail}",
             "Wait a little, then send again.",
         )
     if status >= 500 or code in {"server_error", "api_error", "overloaded_error", "unavailable_error"} or status == 0:
@@ -152,47 +155,47 @@ def error_from_body(place: Endpoint, said: str, *, code: str = "", status: int =
         return AnswerError(
             "server_error",
             title,
-            f"{place} failed{number}{told}",
+            f"{endpoint} failed{number}{detail}",
             "Send again; if it stays so, look at the server's log.",
         )
     return AnswerError(
         "bad_request",
         "The server refused the request",
-        f"{place} answered with status {status}{told}",
+        f"{endpoint} answered with status {status}{detail}",
         "This may be something the model does not support: tools, images or its own chat template.",
     )
 
 
-def _unauthorised(place: Endpoint, status: int) -> AnswerError:
+def _unauthorised(endpoint: Endpoint, status: int) -> AnswerError:
     answer = f" (status {status})" if status else ""
-    variable = place.key_variable or "PALIMPSEST_OPENAI_KEY"
+    variable = endpoint.key_variable or "PALIMPSEST_OPENAI_KEY"
     return AnswerError(
         "unauthorised",
         "The key was not accepted",
-        f"{place} refused the key, or there was none{answer}.",
+        f"{endpoint} refused the key, or there was none{answer}.",
         f"Set {variable} in the environment, and start again.",
     )
 
 
-def _pull(place: Endpoint) -> str:
-    return f"`{command_line('ollama', 'pull', place.model)}` fetches it. " if place.provider == "ollama" else ""
+def _pull(endpoint: Endpoint) -> str:
+    return f"`{command_line('ollama', 'pull', endpoint.model)}` fetches it. " if endpoint.provider == "ollama" else ""
 
 
 def parse_error_body(body: bytes) -> tuple[str, str]:
     """(code or type, message) of an error body: JSON of one of the usual shapes, or plain text."""
     text = body.decode("utf-8", "replace")
     try:
-        found: object = load_json(text)
+        value: object = load_json(text)
     except BadJson:
         return "", re.sub(r"<[^>]*>", " ", text)
-    return find_error(found) or ("", text)
+    return find_error(value) or ("", text)
 
 
-def find_error(found: object) -> tuple[str, str] | None:
+def find_error(value: object) -> tuple[str, str] | None:
     """(code, message) where this JSON is an error object, else None."""
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         return None
-    given = cast("dict[str, Any]", found)
+    given = cast("dict[str, Any]", value)
     error: object = given.get("error")
     if isinstance(error, dict):
         inner = cast("dict[str, Any]", error)

@@ -66,25 +66,25 @@ class HttpResponse:
         import httpx2
 
         wait = self._settings.first_byte_timeout
-        what = "first"
+        phase = "first"
         async with aclosing(decompressed_body(self._response, self._settings.limits)) as body:
             while True:
                 try:
                     async with asyncio.timeout(wait):
                         chunk = await anext(body, None)
                 except TimeoutError:
-                    raise AttemptFailed(errors.timeout_error(self._place, what, wait)) from None
+                    raise AttemptFailed(errors.timeout_error(self._place, phase, wait)) from None
                 except (httpx2.TransportError, DecompressionError) as error:
                     raise AttemptFailed(
-                        errors.truncated_error(self._place, str(error)), retry=what == "first"
+                        errors.truncated_error(self._place, str(error)), retry=phase == "first"
                     ) from error
                 except StreamLimitExceeded as excess:
                     raise AttemptFailed(errors.limit_error(self._place, excess)) from excess
                 if chunk is None:
                     return
                 yield chunk
-                if what == "first":
-                    wait, what = self._settings.stall_timeout, "stall"
+                if phase == "first":
+                    wait, phase = self._settings.stall_timeout, "stall"
 
     async def close(self) -> None:
         """Closes the streams from the inside out; the garbage collector may close them in another thread."""
@@ -190,7 +190,7 @@ class Transport:
                 try:
                     if response.status_code != 200:
                         return None
-                    found: object = load_json(await reply.whole())
+                    value: object = load_json(await reply.whole())
                 finally:
                     await reply.close()
         except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL):
@@ -199,7 +199,7 @@ class Transport:
             return {} if broken.failed.code == "too_much" else None
         except BadJson:
             return {}
-        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
     async def close(self) -> None:
         if self._client is not None:

@@ -176,9 +176,9 @@ def key_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
     ANTHROPIC_API_KEY) goes only to the provider's own address, to what its own variable names, or to this machine:
     a key for one company is not shown to another.
     """
-    ours = env.get(f"PALIMPSEST_{spec.provider.upper()}_KEY", "")
-    if ours or spec.provider not in {"openai", "anthropic"}:
-        return ours
+    own_key = env.get(f"PALIMPSEST_{spec.provider.upper()}_KEY", "")
+    if own_key or spec.provider not in {"openai", "anthropic"}:
+        return own_key
     address = address_of(spec, env)
     at_home = address == address_of(ModelSpec(spec.provider, spec.name), env) or (
         urlsplit(address).hostname == urlsplit(_DEFAULT_ADDRESS[spec.provider]).hostname

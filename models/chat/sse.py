@@ -47,9 +47,9 @@ class EventParser:
         *lines, rest = chunk.split(b"\n")
         for line in lines:
             self._check(len(line))
-            whole = bytes(self._pending + line) if self._pending else line
+            complete = bytes(self._pending + line) if self._pending else line
             self._pending.clear()
-            if event := self._take(whole):
+            if event := self._take(complete):
                 yield event
         self._check(len(rest))
         self._pending += rest

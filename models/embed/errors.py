@@ -19,15 +19,15 @@ class EmbedError(ModelError):
         self.of_text = of_text
 
 
-def bad_vectors(who: str, what: str) -> EmbedError:
-    """The error for vectors of `who` that cannot be searched."""
+def bad_vectors(source: str, problem: str) -> EmbedError:
+    """The error for vectors of `source` that cannot be searched."""
     return EmbedError(
         "No usable vectors",
-        f"{who} {what}.",
+        f"{source} {problem}.",
         "Look whether this is a model for embeddings, and whether it is whole.",
     )
 
 
-def bad_vector_of_text(who: str, what: str) -> EmbedError:
+def bad_vector_of_text(source: str, problem: str) -> EmbedError:
     """The same, where another text may succeed."""
-    return EmbedError("No usable vector", f"{who} {what}.", "The entry is found by its words.", of_text=True)
+    return EmbedError("No usable vector", f"{source} {problem}.", "The entry is found by its words.", of_text=True)

@@ -65,22 +65,22 @@ def read_json(path: Path) -> Json:
         return {}
 
 
-def _pooling(said: Json, config: Json) -> Pooling:
-    if said.get("pooling_mode_cls_token"):
+def _pooling(pooling_config: Json, config: Json) -> Pooling:
+    if pooling_config.get("pooling_mode_cls_token"):
         return "first"
-    if said.get("pooling_mode_lasttoken"):
+    if pooling_config.get("pooling_mode_lasttoken"):
         return "last"
-    return "last" if not said and "CausalLM" in str(config.get("architectures")) else "mean"
+    return "last" if not pooling_config and "CausalLM" in str(config.get("architectures")) else "mean"
 
 
 def _most_tokens(folder: Path, config: Json) -> int:
-    said = read_json(folder / "sentence_bert_config.json").get("max_seq_length")
-    places = config.get("max_position_embeddings")
+    limit = read_json(folder / "sentence_bert_config.json").get("max_seq_length")
+    positions = config.get("max_position_embeddings")
     bounds = [MOST_TOKENS]
-    if isinstance(said, int) and said > 0:
-        bounds.append(said)
-    if isinstance(places, int) and places > 2:
-        bounds.append(places - 2 if "roberta" in str(config.get("model_type")) else places)
+    if isinstance(limit, int) and limit > 0:
+        bounds.append(limit)
+    if isinstance(positions, int) and positions > 2:
+        bounds.append(positions - 2 if "roberta" in str(config.get("model_type")) else positions)
     return min(bounds)
 
 

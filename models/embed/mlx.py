@@ -84,10 +84,10 @@ class MlxEmbedder:
             return job.result(seconds)
         except TimeoutError:
             job.cancel()
-            said = (
+            problem = (
                 f"`{self._called}` gave no vector within {seconds:g} s: a chat, or the model's loading, has the thread."
             )
-            raise EmbedError("No vector came", said, "It is asked again later.", passing=True) from None
+            raise EmbedError("No vector came", problem, "It is asked again later.", passing=True) from None
 
     def _let_go(self) -> None:
         self._model = None

@@ -30,9 +30,9 @@ class Encoder:
     def __call__(self, ids: Any, mask: Any) -> Any:
         """float32 (texts, length, dimensions) of int arrays (texts, length)."""
         mx = self._mx
-        places = mx.arange(ids.shape[1]) + self._first_place
+        positions = mx.arange(ids.shape[1]) + self._first_place
         state = self._looked_up("embeddings.word_embeddings", ids)
-        state = state + self._looked_up("embeddings.position_embeddings", places)[None]
+        state = state + self._looked_up("embeddings.position_embeddings", positions)[None]
         state = state + self._looked_up("embeddings.token_type_embeddings", mx.zeros_like(ids))
         state = self._normed("embeddings.LayerNorm", state)
         # what is padded is seen by nobody
@@ -53,12 +53,12 @@ class Encoder:
             flat = self._linear(f"{name}.attention.self.{part}", state)
             return flat.reshape(texts, length, heads, width // heads).transpose(0, 2, 1, 3)
 
-        seen = self._mx.fast.scaled_dot_product_attention(
+        attended = self._mx.fast.scaled_dot_product_attention(
             parted("query"), parted("key"), parted("value"), scale=(width // heads) ** -0.5, mask=unseen
         )
-        seen = seen.transpose(0, 2, 1, 3).reshape(texts, length, width)
-        seen = self._linear(f"{name}.attention.output.dense", seen)
-        state = self._normed(f"{name}.attention.output.LayerNorm", state + seen)
+        attended = attended.transpose(0, 2, 1, 3).reshape(texts, length, width)
+        attended = self._linear(f"{name}.attention.output.dense", attended)
+        state = self._normed(f"{name}.attention.output.LayerNorm", state + attended)
         thought = self._nn.gelu(self._linear(f"{name}.intermediate.dense", state))
         thought = self._linear(f"{name}.output.dense", thought)
         return self._normed(f"{name}.output.LayerNorm", state + thought)
@@ -89,7 +89,7 @@ class Encoder:
         return self._mx.fast.layer_norm(state, weights[f"{name}.weight"], weights[f"{name}.bias"], eps)
 
     def _read(self, folder: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        weights: dict[str, Any] = {}
         files = sorted(folder.glob("*.safetensors"))
         if not files:
             raise FileNotFoundError(f"{folder} holds no .safetensors")
@@ -99,8 +99,8 @@ class Encoder:
                 for prefix in _PREFIXES:
                     short = short.removeprefix(prefix)
                 if not short.startswith(_LEFT_OUT):
-                    found[short] = weight
-        return found
+                    weights[short] = weight
+        return weights
 
 
 class Decoder:

@@ -102,23 +102,23 @@ class OnnxEmbedder:
             "token_type_ids": np.zeros_like(batch.ids),
             "position_ids": np.indices(batch.ids.shape)[1],
         }
-        wanted = [one.name for one in session.get_inputs()]
-        if strange := [name for name in wanted if name not in known]:
+        input_names = [item.name for item in session.get_inputs()]
+        if strange := [name for name in input_names if name not in known]:
             raise self._no_embedder(f"wants {', '.join(strange)}, which is nothing that a text has")
-        outputs = {one.name: place for place, one in enumerate(session.get_outputs())}
+        outputs = {item.name: index for index, item in enumerate(session.get_outputs())}
         try:
-            found = session.run(None, {name: known[name] for name in wanted})
+            arrays = session.run(None, {name: known[name] for name in input_names})
         except Exception as error:  # as above
             raise EmbedError("The model failed", f"{self._model}: {_first_line(error)}") from error
         if "sentence_embedding" in outputs:
-            return found[outputs["sentence_embedding"]]
-        states: Any = next((one for one in found if one.ndim == 3), None)
+            return arrays[outputs["sentence_embedding"]]
+        states: Any = next((item for item in arrays if item.ndim == 3), None)
         if states is None:
             raise self._no_embedder("gives no hidden states")
         return pool_states(states, batch.mask, self._recipe)
 
-    def _no_embedder(self, what: str) -> EmbedError:
-        return EmbedError("Not a model for embeddings", f"{self._model} {what}.", "Choose another folder.")
+    def _no_embedder(self, problem: str) -> EmbedError:
+        return EmbedError("Not a model for embeddings", f"{self._model} {problem}.", "Choose another folder.")
 
 
 def _model_in(folder: Path) -> Path:

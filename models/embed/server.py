@@ -75,13 +75,13 @@ class ServerEmbedder:
         if not texts:
             return np.zeros((0, self._settings.dimensions), np.float32)
         prefix = (self._settings.query_prefix if query else self._settings.text_prefix) or ""
-        said = [prefix + text for text in texts]
+        inputs = [prefix + text for text in texts]
         if query:
-            raw = self._loop.run(self._at_once(said))
+            raw = self._loop.run(self._at_once(inputs))
         else:
             batches = [
-                self._loop.run(self._patiently(said[start : start + self._settings.batch]))
-                for start in range(0, len(said), self._settings.batch)
+                self._loop.run(self._patiently(inputs[start : start + self._settings.batch]))
+                for start in range(0, len(inputs), self._settings.batch)
             ]
             if len({batch.shape[1] for batch in batches}) > 1:
                 raise bad_vectors(str(self._place), "gives now more, now fewer numbers a text")
@@ -98,8 +98,8 @@ class ServerEmbedder:
             async with asyncio.timeout(seconds):
                 return await self._attempt(texts)
         except TimeoutError:
-            said = f"{self._place} gave no vector within {seconds:g} s."
-            raise EmbedError("No vector came", said, _HINTS["timed_out"], passing=True) from None
+            problem = f"{self._place} gave no vector within {seconds:g} s."
+            raise EmbedError("No vector came", problem, _HINTS["timed_out"], passing=True) from None
         except AttemptFailed as broken:
             raise _embed_error(broken.failed) from broken
 
@@ -109,15 +109,15 @@ class ServerEmbedder:
             try:
                 return await self._attempt(texts)
             except AttemptFailed as broken:
-                told = _embed_error(broken.failed)
+                error = _embed_error(broken.failed)
                 if broken.loading and loading < self._settings.timeout:
                     loading += LOADING_WAIT
                     delay: float | None = LOADING_WAIT
                 else:
                     tries += 1
-                    delay = None if told.of_text else retry_delay(broken, tries, self._patience)
+                    delay = None if error.of_text else retry_delay(broken, tries, self._patience)
                 if delay is None:
-                    raise told from broken
+                    raise error from broken
             await asyncio.sleep(delay)
 
     async def _attempt(self, texts: Sequence[str]) -> Any:

@@ -49,17 +49,19 @@ class TextTokens:
 
     def batches(self, texts: Sequence[str], most: int) -> Iterator[TokenBatch]:
         """Batches of at most `most` texts, shortest first."""
-        said = [text.encode("utf-8", "replace").decode() for text in texts]
-        found: list[list[int]] = [list(one.ids) or [self._pad] for one in self._tokenizer.encode_batch(said)]
-        order = sorted(range(len(found)), key=lambda row: len(found[row]))
+        encodable = [text.encode("utf-8", "replace").decode() for text in texts]
+        token_ids: list[list[int]] = [
+            list(encoding.ids) or [self._pad] for encoding in self._tokenizer.encode_batch(encodable)
+        ]
+        order = sorted(range(len(token_ids)), key=lambda row: len(token_ids[row]))
         for start in range(0, len(order), most):
             rows = order[start : start + most]
-            length = max(len(found[row]) for row in rows)
+            length = max(len(token_ids[row]) for row in rows)
             ids = np.full((len(rows), length), self._pad, np.int64)
             mask = np.zeros((len(rows), length), np.int64)
-            for place, row in enumerate(rows):
-                ids[place, : len(found[row])] = found[row]
-                mask[place, : len(found[row])] = 1
+            for index, row in enumerate(rows):
+                ids[index, : len(token_ids[row])] = token_ids[row]
+                mask[index, : len(token_ids[row])] = 1
             yield TokenBatch(rows, ids, mask)
 
 

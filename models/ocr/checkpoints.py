@@ -34,8 +34,8 @@ def find_checkpoint(name: str, env: Mapping[str, str]) -> Checkpoint | None:
     if name:
         folder = find_folder(name)
         return _checkpoint(folder) if folder else None
-    found = [one for folder in _folders(env) if (one := _checkpoint(folder))]
-    return min(found, key=_preference, default=None)
+    checkpoints = [checkpoint for folder in _folders(env) if (checkpoint := _checkpoint(folder))]
+    return min(checkpoints, key=_preference, default=None)
 
 
 def _folders(env: Mapping[str, str]) -> Iterator[Path]:
@@ -52,19 +52,19 @@ def _checkpoint(folder: Path) -> Checkpoint | None:
     model_file = str(config.get("model_file") or "")
     if (version is None and not model_file) or not any(folder.glob("*.safetensors")):
         return None
-    beside = sorted(path.name for path in folder.glob("*.py") if path.name != model_file)
-    code = (model_file, *beside) if model_file else tuple(beside)
+    code_files = sorted(path.name for path in folder.glob("*.py") if path.name != model_file)
+    code = (model_file, *code_files) if model_file else tuple(code_files)
     return Checkpoint(folder, version or 2, window_of(folder) or WINDOW, code, bool(model_file))
 
 
-def _preference(one: Checkpoint) -> tuple[int, bool, str]:
-    quantised = bool(_json(one.folder / "config.json").get("quantization"))
-    return -one.version, quantised, os.fspath(one.folder)
+def _preference(checkpoint: Checkpoint) -> tuple[int, bool, str]:
+    quantised = bool(_json(checkpoint.folder / "config.json").get("quantization"))
+    return -checkpoint.version, quantised, os.fspath(checkpoint.folder)
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found: object = json.loads(path.read_text(encoding="utf-8"))
+        value: object = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

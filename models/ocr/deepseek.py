@@ -126,14 +126,16 @@ class DeepSeek:
         raise NotImplementedError("DeepSeek-OCR reads whole pictures")
 
     def _checkpoint(self) -> Checkpoint:
-        found = find_checkpoint(self._wanted, os.environ if self._env is None else self._env)
-        if found is not None:
-            return found
-        place = f"`{self._wanted}` is no folder of it and not in" if self._wanted else "There is none in LM Studio's or"
+        checkpoint = find_checkpoint(self._wanted, os.environ if self._env is None else self._env)
+        if checkpoint is not None:
+            return checkpoint
+        problem = (
+            f"`{self._wanted}` is no folder of it and not in" if self._wanted else "There is none in LM Studio's or"
+        )
         fetch = command_line("hf", "download", self._wanted) if self._wanted else FETCH
         raise ModelError(
             "No DeepSeek-OCR here",
-            f"{place} the hub's folders on this machine.",
+            f"{problem} the hub's folders on this machine.",
             f"Nothing is downloaded without your word: `{fetch}` fetches it (about 7 GB).",
         )
 
@@ -159,25 +161,25 @@ class DeepSeek:
         engine = self._loaded(checkpoint, run_code)
         most = max(1, min(self._most, checkpoint.window - _IMAGE_TOKENS))
         size = resolution(checkpoint.version, self._size, max(picture.size))
-        text, told, tokens = "", list[str](), 0
+        text, warnings, tokens = "", list[str](), 0
         try:
             for piece in engine.read(picture, self._prompt, most=most, size=size):
                 text, tokens = text + piece.text, tokens + 1
                 if left.is_set():
                     break
                 if piece.reason == "length":
-                    told.append(CUT_OFF.format(most=most))
+                    warnings.append(CUT_OFF.format(most=most))
                 if tokens % _LOOK_EVERY == 0 and (at := loop_at(text)) is not None:
                     text = text[:at]
-                    told.append(REPEATS)
+                    warnings.append(REPEATS)
                     break
         except (RuntimeError, ValueError, MemoryError) as error:
             raise ModelError(
                 "DeepSeek-OCR failed", f"{checkpoint.folder}: {error}", "Try a smaller picture."
             ) from error
-        if REPEATS not in told and (at := loop_at(text)) is not None:
-            text, told = text[:at], [REPEATS]
-        return OcrReading(self.name, written=strip_markers(text), told=tuple(told))
+        if REPEATS not in warnings and (at := loop_at(text)) is not None:
+            text, warnings = text[:at], [REPEATS]
+        return OcrReading(self.name, written=strip_markers(text), told=tuple(warnings))
 
     def _loaded(self, checkpoint: Checkpoint, run_code: bool) -> DeepSeekEngine:
         if self._engine is None:

@@ -61,14 +61,14 @@ class OcrEngine(Protocol):
 
 def line_rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
     """Rows of lines: those whose middles lie within each other's height; top to bottom, left to right."""
-    found: list[list[OcrLine]] = []
+    rows: list[list[OcrLine]] = []
     for line in sorted(lines, key=_middle):
-        row = found[-1] if found else None
+        row = rows[-1] if rows else None
         if row is not None and row[-1].box[1] <= _middle(line) <= row[-1].box[3]:
             row.append(line)
         else:
-            found.append([line])
-    return [sorted(row, key=lambda line: line.box[0]) for row in found]
+            rows.append([line])
+    return [sorted(row, key=lambda line: line.box[0]) for row in rows]
 
 
 def _middle(line: OcrLine) -> float:

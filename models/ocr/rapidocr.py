@@ -46,20 +46,20 @@ class RapidOcr:
     def read(self, image: bytes) -> OcrReading:
         picture = _pixels(image)
         with self._lock, quiet(deque[str](maxlen=20)):
-            found: Any = self._loaded()(picture)
-        if found.txts is None:
+            result: Any = self._loaded()(picture)
+        if result.txts is None:
             return OcrReading(self.name)
-        return OcrReading(self.name, tuple(map(_line, found.txts, found.boxes, found.scores)))
+        return OcrReading(self.name, tuple(map(_line, result.txts, result.boxes, result.scores)))
 
     def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
         pictures = [_pixels(image) for image in images]
         if not pictures:
             return []
         with self._lock, quiet(deque[str](maxlen=20)):
-            found: Any = self._loaded().recognize_txt(pictures)
+            result: Any = self._loaded().recognize_txt(pictures)
         return [
             OcrLine(str(text), (0.0, 0.0, float(picture.shape[1]), float(picture.shape[0])), float(score))
-            for text, score, picture in zip(found.txts, found.scores, pictures, strict=True)
+            for text, score, picture in zip(result.txts, result.scores, pictures, strict=True)
         ]
 
     def _loaded(self) -> Any:

@@ -21,11 +21,11 @@ def loop_at(text: str) -> int | None:
 
 def _borders(text: str) -> list[int]:
     """For each prefix, the length of the longest of its own beginnings that it also ends with (Knuth–Morris–Pratt)."""
-    found = [0] * len(text)
+    borders = [0] * len(text)
     size = 0
     for at in range(1, len(text)):
         while size and text[at] != text[size]:
-            size = found[size - 1]
+            size = borders[size - 1]
         size += text[at] == text[size]
-        found[at] = size
-    return found
+        borders[at] = size
+    return borders

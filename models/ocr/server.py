@@ -64,7 +64,7 @@ class VisionServer:
         model = open_model(self._spec, settings=self._settings, env=self._env)
         parts = (picture, Text(PROMPT))
         request = Request(model=self._spec, messages=(Message(Role.USER, parts),), max_tokens=MOST_TOKENS)
-        text, told, looked = "", list[str](), 0
+        text, warnings, checked = "", list[str](), 0
         stream = model.stream(request)
         try:
             async for event in stream:
@@ -74,16 +74,18 @@ class VisionServer:
                     case AnswerError():
                         raise ModelError.of(event)
                     case AnswerEnd(reason=StopReason.LENGTH):
-                        told.append(f"The text was cut off at {MOST_TOKENS:,} tokens: the picture holds more.")
+                        warnings.append(f"The text was cut off at {MOST_TOKENS:,} tokens: the picture holds more.")
                     case _:
                         pass
-                if len(text) - looked >= _LOOK_EVERY:
-                    looked = len(text)
+                if len(text) - checked >= _LOOK_EVERY:
+                    checked = len(text)
                     if (at := loop_at(text)) is not None or len(text) > MOST_CHARACTERS:
                         text = text[: at or MOST_CHARACTERS]
-                        told.append("The model went on without end and was stopped; what stood after that is missing.")
+                        warnings.append(
+                            "The model went on without end and was stopped; what stood after that is missing."
+                        )
                         break
         finally:
             await stream.aclose()  # type: ignore[attr-defined]  # a generator
             await model.close()
-        return OcrReading(self.name, written=text.strip(), told=tuple(told))
+        return OcrReading(self.name, written=text.strip(), told=tuple(warnings))

@@ -47,7 +47,7 @@ class Tesseract:
         return OcrReading(self.name, lines)
 
     def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
-        found = list[OcrLine]()
+        results = list[OcrLine]()
         with self._lock, quiet(deque[str](maxlen=20)):
             api = self._loaded()
             api.SetPageSegMode(self._library.PSM.SINGLE_LINE)
@@ -59,18 +59,18 @@ class Tesseract:
                     picture = picture.resize((max(1, round(width * scale)), LINE_HEIGHT), 3)  # bicubic
                 api.SetImage(picture)
                 words = str(api.GetUTF8Text()).strip("\n").replace("\n", " ")
-                found.append(OcrLine(words, (0.0, 0.0, float(width), float(height)), api.MeanTextConf() / 100))
+                results.append(OcrLine(words, (0.0, 0.0, float(width), float(height)), api.MeanTextConf() / 100))
             api.Clear()
-        return found
+        return results
 
     def _each_line(self, api: Any) -> Any:
         level = self._library.RIL.TEXTLINE
-        found = api.GetIterator()
-        for one in self._library.iterate_level(found, level) if found else ():
-            words, box = str(one.GetUTF8Text(level)).strip("\n"), one.BoundingBox(level)
+        iterator = api.GetIterator()
+        for item in self._library.iterate_level(iterator, level) if iterator else ():
+            words, box = str(item.GetUTF8Text(level)).strip("\n"), item.BoundingBox(level)
             if words.strip() and box:
                 left, top, right, bottom = map(float, box)
-                yield OcrLine(words, (left, top, right, bottom), float(one.Confidence(level)) / 100)
+                yield OcrLine(words, (left, top, right, bottom), float(item.Confidence(level)) / 100)
 
     def _loaded(self) -> Any:
         if self._api is None:

@@ -47,7 +47,7 @@ _DRAGON_BOATS = "618 607 625 614 603 622 610 531 619 609 528 616 605"  # 2018 to
 
 def month_number(name: str) -> int:
     """1 for `Jan.`, 9 for `sept`."""
-    return next(place for place, full in enumerate(MONTH_NAMES, 1) if full.startswith(name.lower()[:3]))
+    return next(number for number, full in enumerate(MONTH_NAMES, 1) if full.startswith(name.lower()[:3]))
 
 
 def number_of(word: str) -> int:
@@ -91,8 +91,8 @@ def week(of: date, weeks: int = 0) -> Days | None:
 
 def weekend(of: date, weeks: int = 0) -> Days | None:
     """Saturday and Sunday of that week."""
-    found = week(of, weeks)
-    return (found[1] - timedelta(days=2), found[1]) if found else None
+    days = week(of, weeks)
+    return (days[1] - timedelta(days=2), days[1]) if days else None
 
 
 def shift_days(from_day: date, days: int) -> date | None:
@@ -137,7 +137,7 @@ def _nth(month: int, weekday: int, nth: int) -> OfYear:
 
 def _listed(since: int, days: str, shift: int = 0, count: int = 1) -> OfYear:
     """A feast of another calendar, by a table."""
-    table = [divmod(int(one), 100) for one in days.split()]
+    table = [divmod(int(listed), 100) for listed in days.split()]
 
     def of(year: int) -> Days | None:
         if not since <= year < since + len(table):

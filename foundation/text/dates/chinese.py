@@ -71,8 +71,8 @@ def _in_year(
 
 
 def _month_day(match: re.Match[str], today: date) -> PartialDate | None:
-    said, number = match["month"], number_of(match["day"]) if match["day"] else 0
-    month = 1 if said == "元" else number_of(said)
+    month_name, number = match["month"], number_of(match["day"]) if match["day"] else 0
+    month = 1 if month_name == "元" else number_of(month_name)
     if not 1 <= month <= 12:
         return None
     if match["day"]:
@@ -134,8 +134,8 @@ def _near(match: re.Match[str], today: date) -> PartialDate | None:
     return PartialDate((first, first + timedelta(days=1))) if first and first < date.max else None
 
 
-def _shift(said: str) -> int:
-    return {"上": -1, "下": 1}.get(said[0], 0) * (2 if said[:2] in ("上上", "下下") else 1)
+def _shift(word: str) -> int:
+    return {"上": -1, "下": 1}.get(word[0], 0) * (2 if word[:2] in ("上上", "下下") else 1)
 
 
 def _which_unit(match: re.Match[str], today: date) -> PartialDate | None:
@@ -170,9 +170,9 @@ def _distance(match: re.Match[str], today: date) -> tuple[date | None, int]:
         halves = {"年": (-6 * 30, 30), "月": (-15, 5), "天": (0, 0), "日": (0, 0)}
         days, soft = halves.get(unit, (0, 0))
         return shift_days(today, days), soft
-    said = match["number"] or ""
-    is_rough = bool(match["some"]) or (len(said) == 2 and not number_of(said))  # 几, 两三
-    many = _FEW if match["some"] else number_of(said) or number_of(said[-1])
+    number = match["number"] or ""
+    is_rough = bool(match["some"]) or (len(number) == 2 and not number_of(number))  # 几, 两三
+    many = _FEW if match["some"] else number_of(number) or number_of(number[-1])
     soft = 2 if is_rough else 1
     held = max(_HOLDS.get(unit, 0), 2 if is_rough and unit in ("天", "日") else 0)
     if unit in ("年", "月"):

@@ -102,8 +102,8 @@ def _feast(match: re.Match[str], today: date) -> PartialDate:
 
 
 def _quarter(match: re.Match[str], today: date) -> PartialDate:
-    said = match["quarter"].lower()
-    quarter = int(said) if said.isdigit() else ("first", "second", "third", "fourth").index(said) + 1
+    word = match["quarter"].lower()
+    quarter = int(word) if word.isdigit() else ("first", "second", "third", "fourth").index(word) + 1
     return _in_year(match, today, lambda year: months(year, 3 * quarter - 2, 3), 0, needs=False)
 
 
@@ -120,8 +120,8 @@ def _calendar(match: re.Match[str], _: date) -> PartialDate | None:
 
 def _numbers(match: re.Match[str], _: date) -> PartialDate | None:
     """`7/4/2023`: the month first, as in the United States, unless it cannot be; `4.7.2023`: the day first."""
-    one, other, year = int(match["one"]), int(match["other"]), int(match["year"])
-    month, number = (other, one) if match["mark"] == "." or one > 12 else (one, other)
+    first, second, year = int(match["one"]), int(match["other"]), int(match["year"])
+    month, number = (second, first) if match["mark"] == "." or first > 12 else (first, second)
     days = make_day(year, month, number)
     return PartialDate(days) if days else None
 
@@ -129,9 +129,9 @@ def _numbers(match: re.Match[str], _: date) -> PartialDate | None:
 def _decade(match: re.Match[str], _: date) -> PartialDate | None:
     words = _DECADES.split("|")
     groups = match.groupdict()
-    said = (groups.get("decade") or "").lower()
-    if said in words:
-        first = 1920 + 10 * words.index(said) if said != "twenties" else 2020
+    decade = (groups.get("decade") or "").lower()
+    if decade in words:
+        first = 1920 + 10 * words.index(decade) if decade != "twenties" else 2020
     elif groups.get("century"):
         first = int(groups["century"] + groups["tens"])
     else:
@@ -145,9 +145,9 @@ def _bare_year(match: re.Match[str], today: date) -> PartialDate | None:
 
 
 def _near(match: re.Match[str], today: date) -> PartialDate | None:
-    said = re.sub(r"\s+", " ", match[0].lower())
-    shift = -2 if "before" in said else 2 if "after" in said else -1 if said in ("yesterday", "last night") else 0
-    shift = 1 if said in ("tomorrow", "tomorrow night") else shift
+    phrase = re.sub(r"\s+", " ", match[0].lower())
+    shift = -2 if "before" in phrase else 2 if "after" in phrase else -1 if phrase in ("yesterday", "last night") else 0
+    shift = 1 if phrase in ("tomorrow", "tomorrow night") else shift
     first = shift_days(today, shift)
     return PartialDate((first, first + timedelta(days=1))) if first and first < date.max else None
 

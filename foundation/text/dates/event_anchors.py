@@ -73,10 +73,10 @@ _CHINESE_TIMES = re.compile(
 def event_anchors(text: str) -> tuple[EventAnchor, ...]:
     """The events that a text tells a time by, in their order. Dates are no events: `spans` reads those."""
     text = text[:_LONGEST]
-    found = [anchor for match in _ENGLISH.finditer(text) if (anchor := _english(match))]
+    anchors = [anchor for match in _ENGLISH.finditer(text) if (anchor := _english(match))]
     if not text.isascii():
-        found += [anchor for match in _CHINESE.finditer(text) if (anchor := _chinese(match))]
-    return tuple(sorted(found, key=lambda anchor: anchor.at)[:_MOST])
+        anchors += [anchor for match in _CHINESE.finditer(text) if (anchor := _chinese(match))]
+    return tuple(sorted(anchors, key=lambda anchor: anchor.at)[:_MOST])
 
 
 def _english(match: re.Match[str]) -> EventAnchor | None:

@@ -18,13 +18,13 @@ def parse_moment(text: str, now: datetime, *, end: bool = False, zone: tzinfo | 
     去年三月. With `end`, a day, month or year is meant to its end. Days are the person's own: `zone`, or the machine's.
     Raises Misuse.
     """
-    said = text.strip().casefold()
-    if said == "now":
+    phrase = text.strip().casefold()
+    if phrase == "now":
         return now.astimezone(UTC)
-    if ago := _AGO.fullmatch(said):
+    if ago := _AGO.fullmatch(phrase):
         return _ago(text, now, int(ago[1]) * _HOURS[ago[2][0]])
-    if found := _CALENDAR.fullmatch(said):
-        return _utc(_calendar(said, found, zone, end=end))
+    if match := _CALENDAR.fullmatch(phrase):
+        return _utc(_calendar(phrase, match, zone, end=end))
     try:
         given = datetime.fromisoformat(text.strip())
     except ValueError as error:
@@ -43,15 +43,15 @@ def _ago(text: str, now: datetime, hours: int) -> datetime:
         raise _no_date(text) from error
 
 
-def _calendar(said: str, found: re.Match[str], zone: tzinfo | None, *, end: bool) -> datetime:
+def _calendar(phrase: str, match: re.Match[str], zone: tzinfo | None, *, end: bool) -> datetime:
     """The first moment of a year, month or day, or with `end` the first after it."""
-    year, month, day = (int(part) if part else 0 for part in found.groups())
+    year, month, day = (int(part) if part else 0 for part in match.groups())
     try:
         start = datetime(year, month or 1, day or 1, tzinfo=zone)
         days = 1 if day else calendar.monthrange(year, month)[1] if month else 366 if calendar.isleap(year) else 365
         return start + timedelta(days=days) if end else start
     except (ValueError, OverflowError) as error:
-        raise _no_date(said) from error
+        raise _no_date(phrase) from error
 
 
 def _utc(given: datetime) -> datetime:

@@ -72,12 +72,12 @@ def _seven(first: date | None, within: Days) -> Days | None:
 def _weekend_of(days: Days, match: re.Match[str], _: date) -> Days | None:
     if (days[1] - days[0]).days > _WEEK:
         return None
-    side, found = _side(match), weekend(days[0])
-    if side < 0 and found and found[1] > days[0]:
+    side, days_of_weekend = _side(match), weekend(days[0])
+    if side < 0 and days_of_weekend and days_of_weekend[1] > days[0]:
         return weekend(days[0], -1)
-    if side > 0 and found and found[0] < days[1]:
+    if side > 0 and days_of_weekend and days_of_weekend[0] < days[1]:
         return weekend(days[0], 1)
-    return found
+    return days_of_weekend
 
 
 def _side(match: re.Match[str]) -> int:
@@ -102,8 +102,8 @@ def _weekday_beside(days: Days, match: re.Match[str], _: date) -> Days | None:
 
 
 def _units_beside(days: Days, match: re.Match[str], _: date) -> Days | None:
-    said, unit = match["number"].lower(), match["unit"].lower()
-    many = 2 if "couple" in said else 3 if "few" in said else number_of(said)
+    number, unit = match["number"].lower(), match["unit"].lower()
+    many = 2 if "couple" in number else 3 if "few" in number else number_of(number)
     many *= _side(match)
     if unit in ("month", "year"):
         return _one_day(shift_months(days[0], many * (12 if unit == "year" else 1)))

@@ -29,8 +29,8 @@ YearChooser = Callable[[OfYear, date], Days | None]
 
 
 def _around(of: OfYear, today: date) -> list[Days]:
-    found = [of(year) for year in range(today.year - 2, today.year + 3) if 1 <= year <= LAST.year]
-    return [days for days in found if days]
+    candidates = [of(year) for year in range(today.year - 2, today.year + 3) if 1 <= year <= LAST.year]
+    return [days for days in candidates if days]
 
 
 def latest(of: OfYear, today: date) -> Days | None:

@@ -94,11 +94,11 @@ def entry_spans(text: str, at: datetime, zone: tzinfo | None = None) -> tuple[Da
 def parse_span(text: str, now: datetime, zone: tzinfo | None = None) -> DateSpan | None:
     """The span that the text is, and says nothing else: what a person types for a filter. Else None."""
     text = f"in the {_LEAD.sub('', text.strip())}"
-    found = _read(text, local_day(now, zone), latest)
-    if len(found) != 1:
+    spans = _read(text, local_day(now, zone), latest)
+    if len(spans) != 1:
         return None
-    rest = text[: found[0].at] + text[found[0].to :]
-    return found[0] if rest.strip(" .,。，") in ("in", "in the") else None
+    rest = text[: spans[0].at] + text[spans[0].to :]
+    return spans[0] if rest.strip(" .,。，") in ("in", "in the") else None
 
 
 def span_bounds(span: DateSpan, zone: tzinfo | None = None) -> tuple[datetime, datetime]:
@@ -120,33 +120,33 @@ def _midnight(day: date, zone: tzinfo | None) -> datetime:
 def _read(text: str, today: date, which: YearChooser) -> tuple[DateSpan, ...]:
     text = text[:_LONGEST].translate(_SIMPLE)
     parts = sorted(_parts(text, today), key=lambda placed: placed.at)[:_MOST]
-    found: list[DateSpan] = []
-    place = 0
-    while place < len(parts):
-        after = parts[place + 1] if place + 1 < len(parts) else None
-        if after and (span := _joined(text, parts[place], after, today, which)):
-            found.append(span)
-            place += 2
+    spans: list[DateSpan] = []
+    index = 0
+    while index < len(parts):
+        after = parts[index + 1] if index + 1 < len(parts) else None
+        if after and (span := _joined(text, parts[index], after, today, which)):
+            spans.append(span)
+            index += 2
             continue
-        if span := _single(text, parts[place], today, which):
-            found.append(span)
-        place += 1
-    return tuple(found)
+        if span := _single(text, parts[index], today, which):
+            spans.append(span)
+        index += 1
+    return tuple(spans)
 
 
 def _parts(text: str, today: date) -> list[DateMatch]:
     """The dates as they stand, each stretch of text taken once, by the first rule that fits."""
-    taken, found = bytearray(len(text)), list[DateMatch]()
+    covered, matches = bytearray(len(text)), list[DateMatch]()
     for pattern, build in (*english.RULES, *(() if text.isascii() else chinese.RULES)):
         for match in pattern.finditer(text):
             at, to = match.span()
-            if at == to or any(taken[at:to]):
+            if at == to or any(covered[at:to]):
                 continue
             part = build(match, today)
             if part and (part.days or part.of) and _is_meant(part, match):
-                taken[at:to] = b"\1" * (to - at)
-                found.append(DateMatch(part, at, to))
-    return found
+                covered[at:to] = b"\1" * (to - at)
+                matches.append(DateMatch(part, at, to))
+    return matches
 
 
 def _is_meant(part: PartialDate, match: re.Match[str]) -> bool:
@@ -166,14 +166,14 @@ def _single(text: str, placed: DateMatch, today: date, which: YearChooser) -> Da
     shaped = _shaped(text, placed, today, which)
     if shaped is None:
         return None
-    span, is_said = shaped
+    span, is_explicit = shaped
     opened = _changed(text, span, modifiers.OPEN_BEFORE, modifiers.OPEN_AFTER, today)
     if opened:
         return opened
     if about := _about(text, span):
         return about
     before = text[max(0, span.at - modifiers.BESIDE) : span.at]
-    return span if is_said or modifiers.PLAIN_BEFORE.search(before) else None
+    return span if is_explicit or modifiers.PLAIN_BEFORE.search(before) else None
 
 
 def _shaped(text: str, placed: DateMatch, today: date, which: YearChooser) -> tuple[DateSpan, bool] | None:
@@ -182,13 +182,13 @@ def _shaped(text: str, placed: DateMatch, today: date, which: YearChooser) -> tu
     if days is None:
         return None
     span = DateSpan(*days, placed.part.soft, placed.at, placed.to, placed.part.days is None)
-    is_said = not placed.part.needs
+    is_explicit = not placed.part.needs
     for _ in range(_CHAINED):
         changed = _changed(text, span, modifiers.SHAPING_BEFORE, modifiers.SHAPING_AFTER, today)
         if changed is None:
             break
-        span, is_said = changed, True
-    return span, is_said
+        span, is_explicit = changed, True
+    return span, is_explicit
 
 
 def _changed(
@@ -224,13 +224,13 @@ def _about(text: str, span: DateSpan) -> DateSpan | None:
     return None
 
 
-def _joined(text: str, one: DateMatch, other: DateMatch, today: date, which: YearChooser) -> DateSpan | None:
+def _joined(text: str, begin: DateMatch, end: DateMatch, today: date, which: YearChooser) -> DateSpan | None:
     """`between March and May`, `from 2019 to 2021`, 三月到五月."""
-    years = _years_of_two(one.part, other.part, today, which)
+    years = _years_of_two(begin.part, end.part, today, which)
     if years is None:
         return None
-    first = _shaped(text, one._replace(part=one.part._replace(days=years[0], of=None)), today, which)
-    second = _shaped(text, other._replace(part=other.part._replace(days=years[1], of=None)), today, which)
+    first = _shaped(text, begin._replace(part=begin.part._replace(days=years[0], of=None)), today, which)
+    second = _shaped(text, end._replace(part=end.part._replace(days=years[1], of=None)), today, which)
     if first is None or second is None or first[0].to > second[0].at:
         return None
     joint = modifiers.JOINED.fullmatch(text, first[0].to, second[0].at)
@@ -240,7 +240,7 @@ def _joined(text: str, one: DateMatch, other: DateMatch, today: date, which: Yea
         return None
     at = first[0].at - len(led[0]) if led else first[0].at
     to = closed.end() if closed else second[0].to
-    yearless = one.part.days is None and other.part.days is None
+    yearless = begin.part.days is None and end.part.days is None
     return DateSpan(first[0].start, second[0].end, max(first[0].soft, second[0].soft), at, to, yearless)
 
 
@@ -249,30 +249,30 @@ def _holds_together(
 ) -> bool:
     if by.lower() in ("and", "和", "与", "跟"):
         return closed is not None or (led is not None and led[0].lower().startswith("between"))
-    return led is not None or closed is not None or all(is_said for _, is_said in two)
+    return led is not None or closed is not None or all(is_explicit for _, is_explicit in two)
 
 
-def _years_of_two(one: PartialDate, other: PartialDate, today: date, which: YearChooser) -> tuple[Days, Days] | None:
+def _years_of_two(begin: PartialDate, end: PartialDate, today: date, which: YearChooser) -> tuple[Days, Days] | None:
     """The days of both: a year that was said of one holds for the other."""
-    if one.days and other.days:
-        return one.days, other.days
-    if one.of and other.days:
-        found = [days for year in (other.days[0].year, other.days[0].year - 1) if year and (days := one.of(year))]
-        return next(((days, other.days) for days in found if days[0] <= other.days[0]), None)
-    first = resolve_partial(one, today, which)
-    if first is None or other.of is None:
+    if begin.days and end.days:
+        return begin.days, end.days
+    if begin.of and end.days:
+        candidates = [days for year in (end.days[0].year, end.days[0].year - 1) if year and (days := begin.of(year))]
+        return next(((days, end.days) for days in candidates if days[0] <= end.days[0]), None)
+    first = resolve_partial(begin, today, which)
+    if first is None or end.of is None:
         return None
     years = [year for year in (first[0].year, first[0].year + 1) if year < LAST.year]
-    second = next((days for year in years if (days := other.of(year)) and days[0] >= first[0]), None)
+    second = next((days for year in years if (days := end.of(year)) and days[0] >= first[0]), None)
     return (first, second) if second else None
 
 
-def in_spans(day: date, found: Sequence[DateSpan]) -> bool:
+def in_spans(day: date, spans: Sequence[DateSpan]) -> bool:
     """Whether the day is of one of the spans, or as near to it as is meant."""
     return any(
         span.start - timedelta(days=min(span.soft, (span.start - FIRST).days)) <= day < LAST
         and (day - span.end).days < span.soft
-        for span in found
+        for span in spans
     )
 
 
@@ -292,22 +292,24 @@ __all__ = [
 def mentioned_periods(text: str) -> tuple[DateMention, ...]:
     """The dates that a text speaks of, with or without a year. `question_spans` resolves those that need today's
     date."""
-    found: list[DateMention] = []
-    taken = bytearray(len(text))
-    for way in _WAYS:
-        for match in way.finditer(text):
+    mentions: list[DateMention] = []
+    covered = bytearray(len(text))
+    for pattern in _WAYS:
+        for match in pattern.finditer(text):
             start, end = match.span()
-            if any(taken[start:end]) or not (period := _period(match.groupdict())):
+            if any(covered[start:end]) or not (period := _period(match.groupdict())):
                 continue
-            taken[start:end] = b"\1" * (end - start)
-            found.append(DateMention(period, start, end))
-    return tuple(found)
+            covered[start:end] = b"\1" * (end - start)
+            mentions.append(DateMention(period, start, end))
+    return tuple(mentions)
 
 
 def _period(groups: dict[str, str | None]) -> Period | None:
     year, number, day = (int(groups.get(name) or 0) for name in ("year", "number", "day"))
     name = (groups.get("month") or "").lower()[:3]
-    month = number or next((place for place, full in enumerate(MONTH_NAMES, 1) if name and full.startswith(name)), 0)
+    month = number or next(
+        (number_of_month for number_of_month, full in enumerate(MONTH_NAMES, 1) if name and full.startswith(name)), 0
+    )
     if month > 12 or day > 31 or not (year or month):
         return None
     return Period(year or None, month or None, day or None)

@@ -47,39 +47,39 @@ _NOT_BEFORE: Final = {"大连": "接续锁", "长春": "藤", "大理": "石论�
 
 
 def chinese_names(text: str) -> Iterator[tuple[str, str]]:
-    for found in find_matches(_PLACE, text):
-        if not _is_within(text, found):
-            yield "place", found[0]
-    for found in find_matches(_TITLE, text):
-        if name := _before_title(text[max(0, found.start() - 3) : found.start()]):
-            yield "person", name if len(name) > 1 else name + found[0]
-    for found in find_matches(_RELATED, text):
-        if name := _after_relation(text[found.end() : found.end() + 6]):
+    for match in find_matches(_PLACE, text):
+        if not _is_within(text, match):
+            yield "place", match[0]
+    for match in find_matches(_TITLE, text):
+        if name := _before_title(text[max(0, match.start() - 3) : match.start()]):
+            yield "person", name if len(name) > 1 else name + match[0]
+    for match in find_matches(_RELATED, text):
+        if name := _after_relation(text[match.end() : match.end() + 6]):
             yield "person", name
 
 
-def _is_within(text: str, found: re.Match[str]) -> bool:
+def _is_within(text: str, match: re.Match[str]) -> bool:
     """Whether it is part of another word."""
-    before, after = text[max(0, found.start() - 1) : found.start()], text[found.end() : found.end() + 1]
-    ends, begins = _NOT_AFTER.get(found[0], ""), _NOT_BEFORE.get(found[0], "")
+    before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
+    ends, begins = _NOT_AFTER.get(match[0], ""), _NOT_BEFORE.get(match[0], "")
     return bool(before and before in ends) or bool(after and after in begins)
 
 
 def _before_title(before: str) -> str:
     """`我和王小明` → 王小明; the longest that can be a name."""
-    for some in (3, 2, 1):
-        name = before[-some:]
-        if len(name) == some and _is_name(name):
+    for length in (3, 2, 1):
+        name = before[-length:]
+        if len(name) == length and _is_name(name):
             return name
     return ""
 
 
 def _after_relation(after: str) -> str:
     """`张伟明天来` → 张伟: the shortest after which a name can end."""
-    return next((after[:some] for some in (2, 3) if _is_name(after[:some]) and _ENDS.match(after, some)), "")
+    return next((after[:length] for length in (2, 3) if _is_name(after[:length]) and _ENDS.match(after, length)), "")
 
 
 def _is_name(name: str) -> bool:
-    if not name or _NO_GIVEN.intersection(name[1:]) or not all("\u4e00" <= each <= "\u9fff" for each in name):
+    if not name or _NO_GIVEN.intersection(name[1:]) or not all("\u4e00" <= character <= "\u9fff" for character in name):
         return False
     return name[0] in _SURNAMES or (name.startswith(_DOUBLE) and len(name) > 2)

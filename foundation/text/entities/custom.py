@@ -61,13 +61,13 @@ class CustomRules(Struct, frozen=True):
         if not self.kinds:
             return frozenset()
         budget, folded = PatternBudget(_SECONDS), fold(text)
-        found = set[str]()
+        tags_found = set[str]()
         for kind in self.kinds:
             values = [*_phrase_spans(kind.words, folded), *_matches(kind.patterns, text, budget)]
-            found.update(tag(kind.name, value) for value in values[:_MOST_FOUND])
+            tags_found.update(tag(kind.name, value) for value in values[:_MOST_FOUND])
             if values:
-                found.add(tag(kind.name))
-        return frozenset(found)
+                tags_found.add(tag(kind.name))
+        return frozenset(tags_found)
 
 
 def read_rules(path: Path) -> CustomRules:
@@ -86,18 +86,18 @@ def read_rules(path: Path) -> CustomRules:
 
 def parse_rules(text: str) -> CustomRules:
     """Raises BadYaml, or BrokenRules."""
-    found = load_yaml(text)
-    if found is None:
+    document = load_yaml(text)
+    if document is None:
         return CustomRules()
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise BrokenRules("it should name kinds, each with a pattern or words")
-    told = cast("dict[Any, Any]", found)
-    if len(told) > MOST_KINDS:
-        raise BrokenRules(f"it names {len(told)} kinds; {MOST_KINDS} are the most")
-    kinds = tuple(_kind(name, rule) for name, rule in told.items())
+    rules = cast("dict[Any, Any]", document)
+    if len(rules) > MOST_KINDS:
+        raise BrokenRules(f"it names {len(rules)} kinds; {MOST_KINDS} are the most")
+    kinds = tuple(_kind(name, rule) for name, rule in rules.items())
     if sum(len(kind.patterns) for kind in kinds) > MOST_PATTERNS or sum(len(kind.words) for kind in kinds) > MOST_WORDS:
         raise BrokenRules(f"{MOST_PATTERNS} patterns and {MOST_WORDS} words are the most")
-    plain = json.dumps(told, sort_keys=True, ensure_ascii=True, default=str)
+    plain = json.dumps(rules, sort_keys=True, ensure_ascii=True, default=str)
     return CustomRules(kinds, hashlib.sha256(plain.encode()).hexdigest()[:8])
 
 
@@ -118,11 +118,11 @@ def _kind(name: object, rule: object) -> CustomKind:
     return CustomKind(name, tuple(_pattern(name, source) for source in sources), tuple(words))
 
 
-def _texts(name: str, told: object) -> list[str]:
-    several = cast("list[object]", told) if isinstance(told, list) else [] if told is None else [told]
-    if strange := [each for each in several if not isinstance(each, str | int)]:
+def _texts(name: str, value: object) -> list[str]:
+    several = cast("list[object]", value) if isinstance(value, list) else [] if value is None else [value]
+    if strange := [item for item in several if not isinstance(item, str | int)]:
         raise BrokenRules(f"{name}: “{strange[0]}” is no text")
-    return [str(each) for each in several]
+    return [str(item) for item in several]
 
 
 def _pattern(name: str, source: str) -> SafePattern:

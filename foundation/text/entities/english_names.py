@@ -58,8 +58,8 @@ _LEADING: Final = split_names(
 def names(text: str) -> Iterator[tuple[str, str]]:
     """People with their names together and each alone; places as they are called."""
     done = 0  # what stands before it is part of a name already
-    for found in find_matches(_CAPITAL, text):
-        word, (start, end) = found[0], found.span()
+    for match in find_matches(_CAPITAL, text):
+        word, (start, end) = match[0], match.span()
         if start < done:
             continue
         if word in _KNOWN:
@@ -105,18 +105,20 @@ def _from_context(text: str, word: str, start: int, end: int) -> Iterator[tuple[
 def _known_place(text: str, word: str, start: int) -> str:
     for known, needed in ((PLACES, False), (AFTER_IN, True)):
         for name in known.get(word, ()):
-            whole = text.startswith(name, start) and not text[start + len(name) : start + len(name) + 1].isalnum()
-            if whole and (not needed or text[max(0, start - 10) : start].endswith(_LEADS)):
+            is_whole_word = (
+                text.startswith(name, start) and not text[start + len(name) : start + len(name) + 1].isalnum()
+            )
+            if is_whole_word and (not needed or text[max(0, start - 10) : start].endswith(_LEADS)):
                 return name
     return ""
 
 
 def _surname(text: str, end: int) -> str | None:
     """A capital word after a given name, where it is no place, day or month."""
-    found = _NEXT.match(text, end)
-    if not found or found[1] in _NO_PLACE - GIVEN or found[1] in PLACES:
+    match = _NEXT.match(text, end)
+    if not match or match[1] in _NO_PLACE - GIVEN or match[1] in PLACES:
         return None
-    return found[1]
+    return match[1]
 
 
 def _person(first: str, last: str | None) -> Iterator[tuple[str, str]]:

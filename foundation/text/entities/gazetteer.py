@@ -95,10 +95,10 @@ _CHINESE = """
 
 def _by_first(text: str) -> dict[str, tuple[str, ...]]:
     """Names by their first word, the longest first."""
-    found: dict[str, list[str]] = {}
-    for name in (" ".join(each.split()) for each in text.split(",")):
-        found.setdefault(name.split()[0], []).append(name)
-    return {first: tuple(sorted(names, key=len, reverse=True)) for first, names in found.items()}
+    names_by_first: dict[str, list[str]] = {}
+    for name in (" ".join(entry.split()) for entry in text.split(",")):
+        names_by_first.setdefault(name.split()[0], []).append(name)
+    return {first: tuple(sorted(names, key=len, reverse=True)) for first, names in names_by_first.items()}
 
 
 PLACES: Final = _by_first(_PLACES)

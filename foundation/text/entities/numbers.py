@@ -167,15 +167,15 @@ _SUFFIX = re.compile(r"(?:-?(?:alpha|beta|rc|a|b|dev|post)\.?\d{1,4})(?![A-Za-z0
 
 def numbers(text: str) -> Iterator[tuple[str, str]]:
     done = 0  # what stands before it is part of a date already
-    for found in find_matches(_NUMBER, text):
-        start, end = found.span()
-        if end - start > _LONGEST or start < done or (found[0].isdigit() and _stands_bare(text, start, end)):
+    for match in find_matches(_NUMBER, text):
+        start, end = match.span()
+        if end - start > _LONGEST or start < done or (match[0].isdigit() and _stands_bare(text, start, end)):
             continue
         if (han := _HAN_DATE.match(text, start)) and han.end() > end:
             done = han.end()
             yield from (("date", value) for value in _calendar(*_parts(han)))
             continue
-        number, before, after = found[0], text[max(0, start - _BEFORE) : start], text[end : end + _AFTER]
+        number, before, after = match[0], text[max(0, start - _BEFORE) : start], text[end : end + _AFTER]
         last = before[-1:]
         if last and (last.isascii() and (last.isalpha() or last in "_#")):
             yield from _attached(number, before, after, text, start)
@@ -213,20 +213,20 @@ def _flight(number: str, before: str, after: str, text: str, start: int) -> str:
     by themselves, the others only in talk of flying."""
     if not (number.isdigit() and 1 <= len(number) <= 4) or _LETTER_AFTER.match(after):
         return ""
-    found = _FLIGHT_BEFORE.search(before)
-    if not found or found[1] not in AIRLINES:
+    match = _FLIGHT_BEFORE.search(before)
+    if not match or match[1] not in AIRLINES:
         return ""
-    alone = found[1] in CLEAR and len(number) >= 3 and not found[2]
+    alone = match[1] in CLEAR and len(number) >= 3 and not match[2]
     if alone or _FLIGHT_TALK.search(text, max(0, start - 60), start + 40):
-        return f"{found[1]}{number.lstrip('0') or '0'}"
+        return f"{match[1]}{number.lstrip('0') or '0'}"
     return ""
 
 
 def _money(number: str, before: str, after: str) -> tuple[str, ...]:
-    sign, code = _SIGN_BEFORE.search(before) if before[-1:] in " $€£¥￥₩₹" else None, None
+    symbol, code = _SIGN_BEFORE.search(before) if before[-1:] in " $€£¥￥₩₹" else None, None
     scale = _SCALE.match(after)
     named = _CURRENCY.match(after, scale.end() if scale else 0)
-    if not sign and not named:
+    if not symbol and not named:
         code = _CODE_BEFORE.search(before) if before[-2:].rstrip()[-1:].isupper() else None
         if not code:
             return ()
@@ -234,29 +234,31 @@ def _money(number: str, before: str, after: str) -> tuple[str, ...]:
     if not _AMOUNT.fullmatch(amount):
         return ()
     much = float(amount.replace(",", ""))
-    if scale and (sign or named or code) and not (scale[1] and scale[1] in "mb" and not sign):
+    if scale and (symbol or named or code) and not (scale[1] and scale[1] in "mb" and not symbol):
         much *= _TIMES[scale[0].strip().lower()]
     shown = f"{much:.2f}".rstrip("0").rstrip(".")
-    return tuple(f"{each}{shown}" for each in _currencies(sign, named, code))
+    return tuple(f"{currency}{shown}" for currency in _currencies(symbol, named, code))
 
 
-def _currencies(sign: re.Match[str] | None, named: re.Match[str] | None, code: re.Match[str] | None) -> tuple[str, ...]:
+def _currencies(
+    symbol: re.Match[str] | None, named: re.Match[str] | None, code: re.Match[str] | None
+) -> tuple[str, ...]:
     if named:
         return (_WORDS[(named[1] or named[2]).lower()],)
     if code:
         return (_WORDS[code[1].lower()],)
-    if sign is None:
+    if symbol is None:
         return ()
-    if sign[2] == "$" and sign[1] in _OTHER_DOLLARS:
-        return (_OTHER_DOLLARS[sign[1]],)
-    if sign[1] in {"CN", "JP"}:
-        return ("cny",) if sign[1] == "CN" else ("jpy",)
-    return _SIGNS[sign[2]]
+    if symbol[2] == "$" and symbol[1] in _OTHER_DOLLARS:
+        return (_OTHER_DOLLARS[symbol[1]],)
+    if symbol[1] in {"CN", "JP"}:
+        return ("cny",) if symbol[1] == "CN" else ("jpy",)
+    return _SIGNS[symbol[2]]
 
 
 def _date(number: str, before: str, after: str) -> tuple[str, ...]:
-    if found := _WITH_YEAR.fullmatch(number):
-        return _calendar(int(found[1]), int(found[3]), int(found[4] or 0)) if _is_dated(found) else ()
+    if match := _WITH_YEAR.fullmatch(number):
+        return _calendar(int(match[1]), int(match[3]), int(match[4] or 0)) if _is_dated(match) else ()
     if not number.isdigit():
         return ()
     value = int(number) if len(number) <= 4 else 0
@@ -274,9 +276,9 @@ def _parts(han: re.Match[str]) -> tuple[int, int, int]:
     return year, month or only_month, day or only_day
 
 
-def _is_dated(found: re.Match[str]) -> bool:
+def _is_dated(match: re.Match[str]) -> bool:
     """`2026-03` is a month, `2026.3` and `2026/3` are not by themselves."""
-    return bool(found[4]) or (found[2] == "-" and len(found[3]) == 2)
+    return bool(match[4]) or (match[2] == "-" and len(match[3]) == 2)
 
 
 def _day_of_month(day: int, before: str, after: str) -> tuple[str, ...]:
@@ -285,17 +287,17 @@ def _day_of_month(day: int, before: str, after: str) -> tuple[str, ...]:
     month = _month(_MONTH_BEFORE.search(before), sure=bool(year))
     if month and _AFTER_DAY.match(after):
         return _calendar(int(year[1]) if year else 0, month, day)
-    found = _MONTH_AFTER.match(after) if after[:1] in {" ", "-", "s", "n", "r", "t"} else None
-    if found and (month := _month(found, sure=bool(found[2]) or not found[0].startswith((" ", "-")))):
-        return _calendar(int(found[2] or 0), month, day)
+    match = _MONTH_AFTER.match(after) if after[:1] in {" ", "-", "s", "n", "r", "t"} else None
+    if match and (month := _month(match, sure=bool(match[2]) or not match[0].startswith((" ", "-")))):
+        return _calendar(int(match[2] or 0), month, day)
     return ()
 
 
-def _month(found: re.Match[str] | None, *, sure: bool = False) -> int:
+def _month(match: re.Match[str] | None, *, sure: bool = False) -> int:
     """1 to 12, 0 for none. `may` and `march` in small letters are verbs, unless an ordinal or a year is there."""
-    if found is None or (found[1] in _VERBS and not (sure or " of " in found[0])):
+    if match is None or (match[1] in _VERBS and not (sure or " of " in match[0])):
         return 0
-    return _MONTHS.get(found[1].lower(), 0)
+    return _MONTHS.get(match[1].lower(), 0)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -307,8 +309,8 @@ def _calendar(year: int, month: int, day: int) -> tuple[str, ...]:
         return (f"{year}",) if year else ()
     if not day:
         return (f"{year}-{month:02}", f"{year}") if year else ()
-    whole = (f"{year}-{month:02}-{day:02}", f"{year}-{month:02}", f"{year}") if year else ()
-    return (*whole, f"{month:02}-{day:02}")
+    dates = (f"{year}-{month:02}-{day:02}", f"{year}-{month:02}", f"{year}") if year else ()
+    return (*dates, f"{month:02}-{day:02}")
 
 
 def _version(number: str, before: str, after: str) -> tuple[str, ...]:
@@ -316,14 +318,14 @@ def _version(number: str, before: str, after: str) -> tuple[str, ...]:
     if not _DOTTED.fullmatch(number):
         return ()
     parts = number.split(".")
-    told = _VERSION_BEFORE.search(before)
-    name = None if told else _NAME_BEFORE.search(before)
+    match = _VERSION_BEFORE.search(before)
+    name = None if match else _NAME_BEFORE.search(before)
     software = name[1].lower() if name and name[1].lower() in _SOFTWARE else ""
-    if not (told or software or len(parts) == 3) or len(parts) > 4 or (len(parts) == 4 and not told):
+    if not (match or software or len(parts) == 3) or len(parts) > 4 or (len(parts) == 4 and not match):
         return ()
-    if len(parts) == 1 and not (told and before[-1:] not in "vV"):
+    if len(parts) == 1 and not (match and before[-1:] not in "vV"):
         return ()
     suffix = _SUFFIX.match(after)
-    whole = number + (suffix[0].lower() if suffix else "")
-    values = [whole, *(".".join(parts[:some]) for some in range(2, len(parts) + 1))]
+    version = number + (suffix[0].lower() if suffix else "")
+    values = [version, *(".".join(parts[:length]) for length in range(2, len(parts) + 1))]
     return tuple(dict.fromkeys((*values, *([f"{software} {number}"] if software else ()))))

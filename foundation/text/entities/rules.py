@@ -25,8 +25,8 @@ _TRAILING = ".,;:!?*_"
 
 
 def addresses(text: str) -> Iterator[tuple[str, str]]:
-    for found in find_matches(_ADDRESS, text):
-        bare = found[0].rpartition("://")[2] if "://" in found[0][:8] else found[0]
+    for match in find_matches(_ADDRESS, text):
+        bare = match[0].rpartition("://")[2] if "://" in match[0][:8] else match[0]
         bare = bare.rstrip(_TRAILING).rstrip("/")
         host, _, rest = bare.partition("/")
         host = host.rpartition("@")[2].lower().removeprefix("www.")  # a name and password are nobody's to ask for
@@ -63,13 +63,13 @@ _SOFTWARE = split_names(
 
 def files(text: str) -> Iterator[tuple[str, str]]:
     if "." in text:
-        for found in find_matches(_ENDING, text):
-            path = _back(text, found.start()) + found[0]
-            if _is_file(path, found[0]):
+        for match in find_matches(_ENDING, text):
+            path = _back(text, match.start()) + match[0]
+            if _is_file(path, match[0]):
                 yield from (("file", end) for end in path_ends(path))
     if "/" in text:
-        for found in find_matches(_PATH, text):
-            yield from (("file", end) for end in path_ends(found[0].rstrip(".")))
+        for match in find_matches(_PATH, text):
+            yield from (("file", end) for end in path_ends(match[0].rstrip(".")))
 
 
 def _back(text: str, dot: int) -> str:

@@ -37,22 +37,22 @@ _BETWEEN: Final = frozenset(("of", "de", "van", "von", "the"))
 _SINGLE: Final = re.compile(r"[A-Z][a-z]{2,30}")
 
 
-def name_in(said: str, before: str) -> tuple[str, bool]:
+def name_in(phrase: str, before: str) -> tuple[str, bool]:
     """The name in a run of capitalised words, and whether that is sure: a word alone at a sentence's start may be any.
 
     `before` are the two characters before the run. "" where the run is none.
     """
-    words = said.replace("’", "'").split(" ")
+    words = phrase.replace("’", "'").split(" ")
     last = next((n for n, word in enumerate(words) if word.startswith("I'")), len(words))
     first = int(len(words) > 1 and words[0] in _COMMON_FIRST and not _goes_on(before))
     while first < last and (words[first] in _BETWEEN or _is_common(words[first])):
         first += 1
     while last > first and words[last - 1] in _BETWEEN:
         last -= 1
-    kept = said.split(" ")[first:last]
-    if len(kept) != 1:
-        return " ".join(kept), True
-    single = _SINGLE.match(kept[0])
+    name = phrase.split(" ")[first:last]
+    if len(name) != 1:
+        return " ".join(name), True
+    single = _SINGLE.match(name[0])
     return (single.group(), first > 0 or _goes_on(before)) if single else ("", False)
 
 
@@ -176,12 +176,12 @@ def _scanner(without: frozenset[str]) -> tuple[re.Pattern[str], list[tuple[str, 
 def exact_tokens(text: str) -> list[ExactToken]:
     """The exact tokens of the text, each once, in order of first appearance."""
     scanner, groups = _scanner(frozenset(kind for kind, sign in _NEEDS.items() if sign not in text))
-    found: dict[str, tuple[str, int]] = {}
+    weights: dict[str, tuple[str, int]] = {}
     for match in scanner.finditer(text):
         if not (group := match.lastindex):
             continue
         token = match[group]
-        if token in found and found[token][0] != "maybe":
+        if token in weights and weights[token][0] != "maybe":
             continue
         kind, weight = groups[group]
         if kind == "name":
@@ -192,9 +192,9 @@ def exact_tokens(text: str) -> list[ExactToken]:
             kind = "name" if sure else "maybe"
         elif kind != "title":
             token = token.rstrip(_TRAIL)
-        if token not in found or (kind != "maybe" and found[token][0] == "maybe"):
-            found[token] = (kind, weight)
-    return [ExactToken(token, *kind) for token, kind in found.items() if kind[0] != "maybe"]
+        if token not in weights or (kind != "maybe" and weights[token][0] == "maybe"):
+            weights[token] = (kind, weight)
+    return [ExactToken(token, *kind) for token, kind in weights.items() if kind[0] != "maybe"]
 
 
 MOST = 96
@@ -206,8 +206,8 @@ def factsheet(text: str, most: int = MOST) -> tuple[str, ...]:
 
     Where there are more, names are left out first, then plain figures. What is private or a secret is never among them.
     """
-    kept = sorted(_ranked(text)[: max(0, most)])
-    return tuple(token for _, token in kept)
+    selected = sorted(_ranked(text)[: max(0, most)])
+    return tuple(token for _, token in selected)
 
 
 def clear_cache() -> None:
@@ -218,6 +218,6 @@ def clear_cache() -> None:
 @lru_cache(maxsize=32)
 def _ranked(text: str) -> tuple[tuple[int, str], ...]:
     """Each token with its offset, the most important first."""
-    found = enumerate(exact_tokens(MARKS.sub(" ", clear(text, TextSource.OTHER))))
-    fitting = [(-exact.weight, place, exact.token) for place, exact in found if 2 <= len(exact.token) <= LONGEST]
-    return tuple((place, token) for _, place, token in sorted(fitting))
+    tokens = enumerate(exact_tokens(MARKS.sub(" ", clear(text, TextSource.OTHER))))
+    fitting = [(-exact.weight, index, exact.token) for index, exact in tokens if 2 <= len(exact.token) <= LONGEST]
+    return tuple((index, token) for _, index, token in sorted(fitting))

@@ -51,15 +51,15 @@ _BETTER_WIDE = (  # circled digits, symbols, and what stands among ideographs
 
 def gather(fonts: Iterable[Path], unifont_hex: Path, unifont_upper: Path) -> dict[int, Bitmap]:
     """Bitmaps of 12 rows by code point: 6 pixels wide, or 12 as two halves."""
-    found: dict[int, Bitmap] = {}
+    bitmaps: dict[int, Bitmap] = {}
     for font in fonts:
         for code, bits in _of_pcf(font):
-            if code not in found or (len(found[code]) < len(bits) and _is_in(code, _BETTER_WIDE)):
-                found[code] = bits
+            if code not in bitmaps or (len(bitmaps[code]) < len(bits) and _is_in(code, _BETTER_WIDE)):
+                bitmaps[code] = bits
     for code, bits in read_unifont(unifont_hex, unifont_upper).items():
-        if code not in found and (fitted := fitted_glyph(bits)) is not None:
-            found[code] = fitted
-    return {code: bits for code, bits in found.items() if _is_drawable(code, bits)}
+        if code not in bitmaps and (fitted := fitted_glyph(bits)) is not None:
+            bitmaps[code] = fitted
+    return {code: bits for code, bits in bitmaps.items() if _is_drawable(code, bits)}
 
 
 def _is_drawable(code: int, bits: Bitmap) -> bool:

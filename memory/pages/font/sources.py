@@ -69,7 +69,7 @@ def _bitmaps(font: bytes, at: int, metrics: list[tuple[int, int, int, int, int]]
     (count,) = struct.unpack_from(f"{order}I", font, at + 4)
     offsets = struct.unpack_from(f"{order}{count}I", font, at + 8)
     data = at + 8 + 4 * count + 16
-    found: list[tuple[int, ...]] = []
+    bitmaps: list[tuple[int, ...]] = []
     for offset, (left, right, _, ascent, descent) in zip(offsets, metrics, strict=True):
         width = right - left
         stride = -(-width // (8 * pad)) * pad
@@ -77,8 +77,8 @@ def _bitmaps(font: bytes, at: int, metrics: list[tuple[int, int, int, int, int]]
         for row in range(ascent + descent):
             line = font[data + offset + row * stride : data + offset + (row + 1) * stride]
             rows.append(_row(line, format_, unit) >> (8 * stride - width))
-        found.append(tuple(rows))
-    return found
+        bitmaps.append(tuple(rows))
+    return bitmaps
 
 
 def _row(line: bytes, format_: int, unit: int) -> int:

@@ -18,18 +18,18 @@ def make_unique(glyphs: dict[int, Bitmap], cell: Cell, rank: Callable[[int], int
 
     Narrow ones go first: no narrow shape may appear once a wide glyph was found clear of them all.
     """
-    taken = set[Bitmap]()
+    used = set[Bitmap]()
     narrow = {bits for bits in glyphs.values() if len(bits) == cell.height}
     shapes = set(glyphs.values())
     marked: dict[int, Bitmap] = {}
     marks = 0
     for code in sorted(glyphs, key=lambda code: (len(glyphs[code]), rank(code), code)):
         bits = glyphs[code]
-        if bits in taken or _begins_narrow(bits, narrow, cell):
+        if bits in used or _begins_narrow(bits, narrow, cell):
             twins = _twins(bits, cell)
             bits = next(twin for twin in twins if twin not in shapes and not _begins_narrow(twin, narrow, cell))
             marks += 1
-        taken.add(bits)
+        used.add(bits)
         shapes.add(bits)
         if len(bits) == cell.height:
             narrow.add(bits)
@@ -60,7 +60,7 @@ def _pixel_order(cell: Cell) -> list[tuple[int, int]]:
     bottom, right = cell.height - 1, cell.width - 1
     return sorted(
         ((row, column) for row in range(cell.height) for column in range(cell.width)),
-        key=lambda place: (min(bottom - place[0], place[0]) + min(place[1], right - place[1]), -place[0], place[1]),
+        key=lambda pixel: (min(bottom - pixel[0], pixel[0]) + min(pixel[1], right - pixel[1]), -pixel[0], pixel[1]),
     )
 
 

@@ -131,9 +131,9 @@ def read_cells(cells: NDArray[np.uint8], table: Glyphs) -> NDArray[np.int32]:
     codes = table.narrow_index.find(hashes)
     starts = _wide_starts(codes < 0)
     if len(starts):
-        found = table.wide_index.find(hash_pairs(hashes[starts], hashes[starts + 1]))
-        good = found >= 0
-        codes[starts[good]] = found[good]
+        wide = table.wide_index.find(hash_pairs(hashes[starts], hashes[starts + 1]))
+        good = wide >= 0
+        codes[starts[good]] = wide[good]
         codes[starts[good] + 1] = FILLER
     return codes
 
@@ -154,11 +154,11 @@ def _wide_starts(unknown: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 def _string(codes: NDArray[np.int32]) -> str:
     """The codes as characters, U+FFFD for unknown ones; fillers are left out."""
-    kept = codes[codes != FILLER]
-    kept = np.where(kept < 0, ord(UNKNOWN), kept)
-    kept[kept == ESCAPE] = 0x241B
-    kept[kept == HEAD] = ord(SIGN)
-    return kept.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    codepoints = codes[codes != FILLER]
+    codepoints = np.where(codepoints < 0, ord(UNKNOWN), codepoints)
+    codepoints[codepoints == ESCAPE] = 0x241B
+    codepoints[codepoints == HEAD] = ord(SIGN)
+    return codepoints.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def text_and_heads(codes: NDArray[np.int32]) -> tuple[str, tuple[ParsedHead, ...]]:

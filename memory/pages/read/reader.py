@@ -58,31 +58,31 @@ def read_picture(
     data = picture if isinstance(picture, bytes) else _bytes(picture)
     match engine:
         case "auto":
-            found = _in_order(data, ocr, on_line, on_stage or _ignore_stage)
+            reading = _in_order(data, ocr, on_line, on_stage or _ignore_stage)
         case "cells":
-            found = _by_cells(data)
+            reading = _by_cells(data)
         case "nearest":
             refuse_for_people(data)
-            found = _by_nearest(data)
+            reading = _by_nearest(data)
         case _:
-            found = read_by_ocr(data, _open_engine(ocr) or engine_named(engine), on_line)
+            reading = read_by_ocr(data, _open_engine(ocr) or engine_named(engine), on_line)
     ms = (time.perf_counter() - began) * 1000
-    header = found.header
-    trust, doubt = found.trust, found.doubt
+    header = reading.header
+    trust, doubt = reading.trust, reading.doubt
     another = header is not None and ((sha256 and header.sha256 != sha256) or (page_id and header.page != page_id))
     if another and trust is not Trust.APPROXIMATE:  # a sound page, but not the one that should be here
-        trust, doubt = Trust.APPROXIMATE, tuple(range(1, found.text.count("\n") + 2))
+        trust, doubt = Trust.APPROXIMATE, tuple(range(1, reading.text.count("\n") + 2))
     return PageText(
-        text=found.text,
+        text=reading.text,
         trust=trust,
-        engine=found.engine,
+        engine=reading.engine,
         read_ms=round(ms, 3),
         doubt=doubt,
         page_id=header.page if header else "",
         number=header.number if header else 0,
         label=label,
-        heads=found.heads,
-        told=found.told,
+        heads=reading.heads,
+        told=reading.told,
     )
 
 
@@ -110,23 +110,23 @@ def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | No
 def _by_ours(data: bytes, on_stage: OnStage) -> OcrPageText:
     """The text by the cells, where that is exact; else by the nearest glyph, which reads all that the cells do, and
     more."""
-    found: OcrPageText | None = None
+    reading: OcrPageText | None = None
     with suppress(NotAPage):
-        found = _by_cells(data)
-        if found.trust is Trust.EXACT:
-            return found
+        reading = _by_cells(data)
+        if reading.trust is Trust.EXACT:
+            return reading
     refuse_for_people(data)
     on_stage("looking for a page that was scaled, cut or photographed")
     try:
         nearest = _by_nearest(data)
     except NotAPage:
-        if found is None:
+        if reading is None:
             raise
-        return found
-    if found is not None and found.header is not None and nearest.trust is Trust.EXACT and _is_two_toned(data):
-        return nearest if nearest.told else nearest.saying(_altered(_differing_lines(found.text, nearest.text)))
-    if found is not None and found.stands and nearest.trust is not Trust.EXACT and nearest.header is None:
-        return found  # pixel for pixel our glyphs, and where its header was it knows
+        return reading
+    if reading is not None and reading.header is not None and nearest.trust is Trust.EXACT and _is_two_toned(data):
+        return nearest if nearest.told else nearest.saying(_altered(_differing_lines(reading.text, nearest.text)))
+    if reading is not None and reading.stands and nearest.trust is not Trust.EXACT and nearest.header is None:
+        return reading  # pixel for pixel our glyphs, and where its header was it knows
     return nearest
 
 
@@ -135,9 +135,9 @@ def _is_two_toned(data: bytes) -> bool:
     return len(np.unique(decode_grey(data))) <= 2
 
 
-def _differing_lines(one: str, other: str) -> tuple[int, ...]:
+def _differing_lines(text: str, other: str) -> tuple[int, ...]:
     """The lines, from 1, in which two texts differ; none where they do not have as many."""
-    pairs = list(zip_longest(one.split("\n"), other.split("\n")))
+    pairs = list(zip_longest(text.split("\n"), other.split("\n")))
     return tuple(n for n, (a, b) in enumerate(pairs, 1) if a != b) if None not in {x for p in pairs for x in p} else ()
 
 
@@ -164,7 +164,7 @@ def _by_nearest(data: bytes) -> OcrPageText:
 
 
 def _page_text(reading: PageReading, engine: str) -> OcrPageText:
-    told = (_altered(reading.altered),) if reading.altered else ()
+    warnings = (_altered(reading.altered),) if reading.altered else ()
     return OcrPageText(
         text=reading.text,
         trust=reading.trust,
@@ -174,14 +174,14 @@ def _page_text(reading: PageReading, engine: str) -> OcrPageText:
         heads=reading.heads,
         grid=reading.grid,
         noise=reading.noise,
-        told=told,
+        told=warnings,
     )
 
 
-def _nobody_reads(told: NotAPage) -> NotAPage:
+def _nobody_reads(error: NotAPage) -> NotAPage:
     """What our own readers said, with the command that brings one who reads other pictures."""
     hint = f"An OCR engine reads other pictures, and none is installed: {install_extra('rapidocr')}"
-    return NotAPage(told.title, told.message, hint)
+    return NotAPage(error.title, error.message, hint)
 
 
 def _bytes(path: Path) -> bytes:

@@ -71,27 +71,27 @@ def _with_escapes(
     few = int(np.searchsorted(escaped, within))
     escaped, digits = escaped[:few], digits[:few]
     owner = np.repeat(np.arange(min(within, len(codes))), lengths[:within])
-    signs = codes[owner]
+    characters = codes[owner]
     at = ends[escaped] - 1
-    signs[at] = ord(";")
-    for place in range(6):  # digits from the right
-        some = digits > place
-        signs[at[some] - 1 - place] = _HEX[codes[escaped[some]] >> 4 * place & 15]
-    signs[at - 1 - digits] = ESCAPE
-    return signs, owner
+    characters[at] = ord(";")
+    for digit in range(6):  # digits from the right
+        has_digit = digits > digit
+        characters[at[has_digit] - 1 - digit] = _HEX[codes[escaped[has_digit]] >> 4 * digit & 15]
+    characters[at - 1 - digits] = ESCAPE
+    return characters, owner
 
 
 def _cell_offsets(wide: NDArray[np.bool_], mode: Mode) -> NDArray[np.int64]:
     """The cell in which each glyph begins; a wide one that would straddle two rows begins the next."""
     ends = (1 + wide).cumsum()
-    place = ends - 1 - wide
+    offset = ends - 1 - wide
     begin, columns = 0, mode.columns
     for row in range(mode.rows):
         before = int(ends[begin - 1]) if begin else 0
         next_row = int(ends.searchsorted(before + columns, "right"))
-        place[begin:next_row] += row * columns - before
+        offset[begin:next_row] += row * columns - before
         begin = next_row
         if begin == len(ends):
-            return place
-    place[begin:] += mode.capacity  # beyond the page
-    return place
+            return offset
+    offset[begin:] += mode.capacity  # beyond the page
+    return offset

@@ -81,8 +81,8 @@ def read_head_line(line: str) -> EntryHead | None:
 
 def _escape_field(field: str) -> str:
     cut = field if len(field) <= LONGEST_FIELD else f"{field[: LONGEST_FIELD - 1]}…"
-    return "".join(_ESCAPED.get(sign, sign) for sign in cut)
+    return "".join(_ESCAPED.get(character, character) for character in cut)
 
 
 def _unescape_field(field: str) -> str:
-    return _ESCAPE.sub(lambda found: "\n" if found[1] == "n" else found[1], field)
+    return _ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], field)

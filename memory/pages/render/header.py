@@ -49,15 +49,15 @@ def write_header(header: PageHeader) -> str:
 def read_header(cells: str) -> PageHeader | None:
     """The header in these 128 characters; None unless they are one to the last pixel."""
     for version, shape in _SHAPES.items():
-        if (found := shape.match(cells)) is None:
+        if (match := shape.match(cells)) is None:
             continue
         header = PageHeader(
-            table=found["table"],
-            page=found["page"],
-            number=int(found["number"]),
-            used=int(found["used"]),
-            sha256=found["sha"],
-            heads=int(found["heads"], 16) if version > 1 else 0,
+            table=match["table"],
+            page=match["page"],
+            number=int(match["number"]),
+            used=int(match["used"]),
+            sha256=match["sha"],
+            heads=int(match["heads"], 16) if version > 1 else 0,
             version=version,
         )
         return header if write_header(header) == cells else None

@@ -54,23 +54,23 @@ class PageLayout(Struct, frozen=True):
         return [head.begin - 1 for head in self.heads if head.begin]
 
 
-def lay_out(stretches: Sequence[LayoutText], begin: LayoutPosition, most: int) -> PageLayout:
+def lay_out(texts: Sequence[LayoutText], begin: LayoutPosition, most: int) -> PageLayout:
     """The text from `begin` on, `most` characters at least where there are as many."""
     parts, heads, laid = list[str](), list[ParsedHead](), list[LayoutSpan]()
     at, start, line = 0, begin.start, begin.line
-    for stretch in stretches[begin.stretch :]:
+    for block in texts[begin.stretch :]:
         if at >= most and at:
             break
-        if stretch.head is not None:
-            words = head_line(structs.replace(stretch.head, line=line), goes_on=start > 0)
+        if block.head is not None:
+            words = head_line(structs.replace(block.head, line=line), goes_on=start > 0)
             if at:
                 parts.append("\n")
                 at += 1
             heads.append(ParsedHead(at, at + len(words), read_head_line(words)))
             parts.append(words)
             at += len(words)
-        piece = stretch.text[start : start + most]
-        laid.append(LayoutSpan(stretch.key, start, len(piece), at))
+        piece = block.text[start : start + most]
+        laid.append(LayoutSpan(block.key, start, len(piece), at))
         parts.append(piece)
         at, start, line = at + len(piece), 0, 1
     return PageLayout("".join(parts), begin, tuple(heads), tuple(laid))
@@ -79,19 +79,19 @@ def lay_out(stretches: Sequence[LayoutText], begin: LayoutPosition, most: int) -
 def cut_layout(galley: PageLayout, end: int) -> PageLayout:
     """Its first `end` characters. No head line may be cut through, nor parted from the first of its text."""
     heads = tuple(head for head in galley.heads if head.end <= end)
-    begun = (part for part in galley.laid if part.page_start < end or (part.page_start == end and not part.length))
-    laid = tuple(structs.replace(part, length=min(part.length, end - part.page_start)) for part in begun)
+    spans = (part for part in galley.laid if part.page_start < end or (part.page_start == end and not part.length))
+    laid = tuple(structs.replace(part, length=min(part.length, end - part.page_start)) for part in spans)
     return PageLayout(galley.text[:end], galley.begin, heads, laid)
 
 
-def next_position(galley: PageLayout, stretches: Sequence[LayoutText]) -> LayoutPosition | None:
+def next_position(galley: PageLayout, texts: Sequence[LayoutText]) -> LayoutPosition | None:
     """Where the text continues after this layout; None at its end."""
     last, index = galley.laid[-1], galley.begin.stretch + len(galley.laid) - 1
-    text, end = stretches[index].text, last.start + last.length
+    text, end = texts[index].text, last.start + last.length
     if end < len(text):
         line = galley.begin.line if len(galley.laid) == 1 else 1
         return LayoutPosition(index, end, line + text.count("\n", last.start, end))
-    return LayoutPosition(index + 1) if index + 1 < len(stretches) else None
+    return LayoutPosition(index + 1) if index + 1 < len(texts) else None
 
 
 ENTRY, PARAGRAPH, LINE = 1 / 8, 1 / 16, 1 / 32  # of the page's characters
@@ -117,9 +117,9 @@ def page_break(galley: PageLayout, most: int) -> int:
     )
 
 
-def _last_break(text: str, sign: str, least: int, most: int) -> int:
+def _last_break(text: str, separator: str, least: int, most: int) -> int:
     """The last offset between the two that follows the sign; 0 where there is none."""
-    return text.rfind(sign, least - 1, most) + 1
+    return text.rfind(separator, least - 1, most) + 1
 
 
 def _after_blank_line(text: str, least: int, most: int) -> int:

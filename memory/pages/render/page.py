@@ -54,25 +54,25 @@ class RenderedPage(Struct, frozen=True):
     laid: tuple[LayoutSpan, ...]
 
 
-def page_sheets(stretches: Sequence[LayoutText], mode: Mode, start: LayoutPosition = BEGINNING) -> Iterator[PageSheet]:
+def page_sheets(texts: Sequence[LayoutText], mode: Mode, start: LayoutPosition = BEGINNING) -> Iterator[PageSheet]:
     """All of the stretches from `start` on, page by page, in order; the last page takes the smallest mode that it fits.
 
     One empty stretch is one empty page; no stretch is none.
     """
-    begin = start if stretches else None
+    begin = start if texts else None
     while begin is not None:
-        galley = lay_out(stretches, begin, mode.capacity + 1)
+        galley = lay_out(texts, begin, mode.capacity + 1)
         heads = [head.begin for head in galley.heads]
         placed = place_glyphs(galley.text, heads, mode)
         if placed.chars == len(galley.text):  # the last page
             fitting = (size for size in mode.smaller if size.capacity >= len(galley.text))
             tries = ((size, place_glyphs(galley.text, heads, size)) for size in fitting)
-            mode, placed = next((found for found in tries if found[1].chars == placed.chars), (mode, placed))
+            mode, placed = next((attempt for attempt in tries if attempt[1].chars == placed.chars), (mode, placed))
         else:
             galley = cut_layout(galley, page_break(galley, placed.chars))
         grid, used = grid_of(placed, len(galley.text), mode)
         yield PageSheet(mode, galley.text, used, grid, galley.heads, galley.laid)
-        begin = next_position(galley, stretches)
+        begin = next_position(galley, texts)
 
 
 def render_page(sheet: PageSheet, page_id: str, number: int) -> RenderedPage:

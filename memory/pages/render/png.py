@@ -66,7 +66,7 @@ def _our_png(picture: bytes) -> NDArray[np.uint8] | None:
 def _pixel_data(picture: bytes) -> bytes | None:
     """All IDAT chunks, joined; None where a chunk is cut off, its CRC is off, or it changes what pixels mean."""
     view, at = memoryview(picture), len(_SIGNATURE)
-    found: list[memoryview] = []
+    chunks: list[memoryview] = []
     while at + 12 <= len(view):
         (length,) = struct.unpack_from(">I", view, at)
         kind, data = bytes(view[at + 4 : at + 8]), view[at + 8 : at + 8 + length]
@@ -75,11 +75,11 @@ def _pixel_data(picture: bytes) -> bytes | None:
             return None
         match kind:
             case b"IDAT":
-                found.append(data)
+                chunks.append(data)
             case b"tRNS":
                 return None
             case b"IEND":
-                return bytes(found[0]) if len(found) == 1 else b"".join(found)
+                return bytes(chunks[0]) if len(chunks) == 1 else b"".join(chunks)
             case _:
                 pass
         at = end

@@ -30,13 +30,13 @@ ReadableRow = tuple[list[int], int]
 """The codes of a row's cells, a wide glyph's once, and the mark beside it: a space where its line ends with it."""
 
 
-def natural_pages(stretches: Sequence[LayoutText], mode: Mode, title: str = "") -> Iterator[bytes]:
+def natural_pages(texts: Sequence[LayoutText], mode: Mode, title: str = "") -> Iterator[bytes]:
     """The stretches as PNGs, each under its head line where it has one; `title` stands above, with the page's number.
 
     There is one page at least.
     """
     table = load_glyphs(mode.cell)
-    rows = list(_rows(stretches, width_of(mode), table))
+    rows = list(_rows(texts, width_of(mode), table))
     most = (mode.rows - TITLE_ROWS) * COLUMNS
     count = max(1, -(-len(rows) // most))
     for number in range(1, count + 1):
@@ -53,11 +53,11 @@ def width_of(mode: Mode) -> int:
     return mode.columns // COLUMNS - BESIDE
 
 
-def _rows(stretches: Sequence[LayoutText], width: int, table: Glyphs) -> Iterator[ReadableRow]:
-    for stretch in stretches:
-        if stretch.head is not None:
-            yield from _wrapped([HEAD, *map(ord, head_line(stretch.head)[1:-1])], width, table)
-        *lines, last = stretch.text.split("\n")
+def _rows(texts: Sequence[LayoutText], width: int, table: Glyphs) -> Iterator[ReadableRow]:
+    for block in texts:
+        if block.head is not None:
+            yield from _wrapped([HEAD, *map(ord, head_line(block.head)[1:-1])], width, table)
+        *lines, last = block.text.split("\n")
         for number, line in enumerate(lines, 1):
             unseen = line.endswith(" ") or (number == len(lines) and not last)
             yield from _wrapped([*map(ord, line), *([NEWLINE] if unseen else [])], width, table)
@@ -69,8 +69,8 @@ def _wrapped(codes: Sequence[int], width: int, table: Glyphs) -> Iterator[Readab
     """One line as rows; what stays free in a row that is broken within a word is filled with the filler."""
     row, used = list[int](), 0
     for code, following in zip(codes, [*codes[1:], NEWLINE], strict=False):
-        signs = _signs(code, table)
-        if used + _size(signs, table) > width:
+        characters = _signs(code, table)
+        if used + _size(characters, table) > width:
             if code == _SPACE and following != _SPACE and row[-1] != _SPACE:
                 yield row, AT_SPACE
                 row, used = [], 0
@@ -82,8 +82,8 @@ def _wrapped(codes: Sequence[int], width: int, table: Glyphs) -> Iterator[Readab
                 yield row + [FILLER] * (width - used), WITHIN_WORD
                 row = []
             used = _size(row, table)
-        row += signs
-        used += _size(signs, table)
+        row += characters
+        used += _size(characters, table)
         if code == _TAB:
             reach = min(-used % TAB_STOP, width - used)
             row += [_SPACE] * reach

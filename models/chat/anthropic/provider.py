@@ -62,8 +62,8 @@ class Anthropic:
         async with AsyncExitStack() as stack:
             reply = await self._transport.post(stack, "/v1/messages", self.body(request))
             if not await reply.is_stream():
-                whole = await reply.whole()
-                raise AttemptFailed(errors.invalid_json_error(self.place, whole[:1000].decode("utf-8", "replace")))
+                body = await reply.whole()
+                raise AttemptFailed(errors.invalid_json_error(self.place, body[:1000].decode("utf-8", "replace")))
             reader = AnthropicReplyReader(self._settings.limits)
             try:
                 async for event in self._streamed(reply, reader):
@@ -88,14 +88,14 @@ class Anthropic:
 
     def _read(self, sent: ServerEvent, reader: AnthropicReplyReader) -> Iterator[Event]:
         try:
-            found: object = load_json(sent.data)
+            parsed: object = load_json(sent.data)
         except BadJson as error:
             raise AttemptFailed(errors.invalid_json_error(self.place, sent.data, str(error))) from None
-        if not isinstance(found, dict):
+        if not isinstance(parsed, dict):
             raise AttemptFailed(errors.invalid_json_error(self.place, sent.data))
-        event = cast("dict[str, Any]", found)
+        event = cast("dict[str, Any]", parsed)
         if event.get("type") == "error":
-            code, said = errors.find_error(event) or ("", str(event))
-            failed = errors.error_from_body(self.place, said, code=code)
+            code, message = errors.find_error(event) or ("", str(event))
+            failed = errors.error_from_body(self.place, message, code=code)
             raise AttemptFailed(failed, retry=failed.code in {"server_error", "rate_limited"})
         return reader.feed(event)

@@ -113,7 +113,7 @@ def _text(words: str) -> Json:
 
 def _input(arguments: str) -> Json:
     try:
-        found: object = json.loads(arguments or "{}")
+        value: object = json.loads(arguments or "{}")
     except ValueError:
-        found = None
-    return cast("Json", found) if isinstance(found, dict) else {"arguments": arguments}
+        value = None
+    return cast("Json", value) if isinstance(value, dict) else {"arguments": arguments}

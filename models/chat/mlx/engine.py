@@ -53,8 +53,8 @@ class MlxEngine:
 
     def parse_call(self, text: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The calls in the text between the markers. Raises ValueError where there are none."""
-        found: Any = self._tokenizer.tool_parser(text, tools)
-        return found if isinstance(found, list) else [found]  # pyright: ignore[reportUnknownVariableType] -- untyped list
+        calls: Any = self._tokenizer.tool_parser(text, tools)
+        return calls if isinstance(calls, list) else [calls]  # pyright: ignore[reportUnknownVariableType] -- untyped list
 
     def encode(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> list[int]:
         """The prompt's tokens by the model's own chat template."""
@@ -88,7 +88,7 @@ class MlxEngine:
         """Generates the answer to a prompt whose first tokens `reuse` has kept. The cache stays consistent however it
         ends."""
         held = len(self._cached)
-        said: list[int] = []
+        generated: list[int] = []
         pieces: Any = self._lm.stream_generate(
             self._model,
             self._tokenizer,
@@ -101,11 +101,11 @@ class MlxEngine:
         )
         try:
             for piece in pieces:
-                said.append(int(piece.token))
-                yield MlxChunk(piece.text, len(said), float(piece.generation_tps), piece.finish_reason or "")
+                generated.append(int(piece.token))
+                yield MlxChunk(piece.text, len(generated), float(piece.generation_tps), piece.finish_reason or "")
         finally:
             pieces.close()
-            self._note(prompt + said)
+            self._note(prompt + generated)
 
     def _note(self, tokens: list[int]) -> None:
         """Records what the cache holds, as it reports; nothing where it does not report or was interrupted."""

@@ -19,10 +19,10 @@ def find_folder(name: str) -> Path | None:
         return None
     try:
         hub: Any = importlib.import_module("huggingface_hub")
-        found = Path(hub.snapshot_download(name, local_files_only=True))
+        snapshot = Path(hub.snapshot_download(name, local_files_only=True))
     except (ImportError, OSError, ValueError):  # hub's own errors are of the last two
         return None
-    return found if (found / "config.json").is_file() else None
+    return snapshot if (snapshot / "config.json").is_file() else None
 
 
 def window_of(folder: Path) -> int | None:

@@ -61,8 +61,8 @@ class AnswerReader:
         self._held += event.text
         while self._held:
             mark = marks[1] if self._inside else marks[0]
-            before, found, after = self._held.partition(mark) if mark else (self._held, "", "")
-            if found:
+            before, separator, after = self._held.partition(mark) if mark else (self._held, "", "")
+            if separator:
                 yield from self._take_call(before) if self._inside else self._say(before)
                 self._held, self._inside = after, not self._inside
                 continue

@@ -156,8 +156,10 @@ class MlxText:
             except ImportError as error:
                 emit(_missing(error))
             except Exception as error:  # a checkpoint may be broken in any way
-                what = f"`{self._name}` could not be loaded: {type(error).__name__}: {error}"
-                emit(AnswerError("no_model", "The model cannot be loaded", what, "Look whether the folder is whole."))
+                problem = f"`{self._name}` could not be loaded: {type(error).__name__}: {error}"
+                emit(
+                    AnswerError("no_model", "The model cannot be loaded", problem, "Look whether the folder is whole.")
+                )
         return self._engine
 
     def _sampling(self, request: Request) -> dict[str, float]:

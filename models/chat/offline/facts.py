@@ -76,38 +76,38 @@ def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[Fac
     if not facts or not (_FORM.search(question) or _COMMAND.search(question)):
         return []
     commands = set(_COMMAND.findall(question.lower()))
-    asked = _question_terms(question)
-    if not asked and not commands:
+    terms = _question_terms(question)
+    if not terms and not commands:
         return _about_us(question, facts)
     enough = 0.5 if _HOW_TO.search(question) else 0.67
-    if asked <= _vocabulary(facts):
+    if terms <= _vocabulary(facts):
         enough = 0.0
-    ours = _is_ours(question)
+    about_program = _is_ours(question)
     weighed = [
         (
             fact,
-            _weight(fact, asked, commands | (asked & {"remember"}), enough)
-            * (0.5 if ours and _is_command(fact) else 1),
+            _weight(fact, terms, commands | (terms & {"remember"}), enough)
+            * (0.5 if about_program and _is_command(fact) else 1),
         )
         for fact in facts
     ]
-    found = sorted((pair for pair in weighed if pair[1] >= 1.5), key=lambda pair: -pair[1])
-    return [fact for fact, weight in found[:most] if weight >= 0.7 * found[0][1]]
+    matches = sorted((pair for pair in weighed if pair[1] >= 1.5), key=lambda pair: -pair[1])
+    return [fact for fact, weight in matches[:most] if weight >= 0.7 * matches[0][1]]
 
 
 def _question_terms(question: str) -> set[str]:
     """The question's content words; Chinese ones of the program's vocabulary in English."""
-    asked = {term for term in content_terms(question) if term.isascii()} - _PLAIN
+    terms = {term for term in content_terms(question) if term.isascii()} - _PLAIN
     rest = question
     for word, english in _CHINESE.items():
         if word in rest:
             rest = rest.replace(word, "")
-            asked |= set(content_terms(english)) or {english}
-    if not asked and "remember" in question.lower():  # which says nothing in other questions
-        asked = {"remember"}
+            terms |= set(content_terms(english)) or {english}
+    if not terms and "remember" in question.lower():  # which says nothing in other questions
+        terms = {"remember"}
     if _is_ours(question):  # “how do you remember?” asks for no command
-        asked.discard("remember")
-    return asked | set(_HAN.findall(_CHINESE_PLAIN.sub("", rest)))
+        terms.discard("remember")
+    return terms | set(_HAN.findall(_CHINESE_PLAIN.sub("", rest)))
 
 
 def _is_ours(question: str) -> bool:
@@ -135,7 +135,7 @@ def _is_command(fact: Fact) -> bool:
     return fact.topic.startswith(("/", "palimpsest "))
 
 
-def _weight(fact: Fact, asked: set[str], commands: set[str], enough: float) -> float:
+def _weight(fact: Fact, terms: set[str], commands: set[str], enough: float) -> float:
     """The average weight of the question's words in the fact: 3 in its topic, 2 in a keyword, 1 in its text.
 
     0 where the fact covers less than the share `enough` of them.
@@ -147,7 +147,7 @@ def _weight(fact: Fact, asked: set[str], commands: set[str], enough: float) -> f
         return 10.0 if fact.topic.startswith("/") else 8.0
     topic, text = set(content_terms(fact.topic)) - _PLAIN, set(content_terms(fact.text))
     keywords = {term for keyword in fact.keywords for term in content_terms(keyword)}
-    worth = [3 if term in topic else 2 if term in keywords else 1 if term in text else 0 for term in asked]
+    worth = [3 if term in topic else 2 if term in keywords else 1 if term in text else 0 for term in terms]
     if not worth or max(worth) < 2 or sum(map(bool, worth)) < enough * len(worth):
         return 0.0
-    return sum(worth) / len(worth) / (1 + 0.05 * len(topic - asked))
+    return sum(worth) / len(worth) / (1 + 0.05 * len(topic - terms))

@@ -64,46 +64,46 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
 
     `facts`: what is true of the model itself, beside the request's own facts.
     """
-    said = _question(request)
-    question = without_greeting(said) or said
-    words = phrases_for(said)
+    question_text = _question(request)
+    question = without_greeting(question_text) or question_text
+    words = phrases_for(question_text)
     files = attached_files(request.messages[-1]) if request.messages else []
     question = without_names(question, files)
-    told = [] if files else offline_facts.matching(question, (*request.facts, *facts))
+    matching_facts = [] if files else offline_facts.matching(question, (*request.facts, *facts))
     recalled = recalled_sources(request)
-    found = best_quotes(question, [*recalled, *request_sources(request)])
-    firm = [quote for quote in found if quote.overlap]
-    if told or files:
+    quotes = best_quotes(question, [*recalled, *request_sources(request)])
+    firm = [quote for quote in quotes if quote.overlap]
+    if matching_facts or files:
         own = (
             [describe_files(question, files, words)]
             if files
-            else _facts(told, greeted=without_greeting(said) != said, words=words)
+            else _facts(matching_facts, greeted=without_greeting(question_text) != question_text, words=words)
         )
         sure = [quote for quote in firm if quote.overlap > 1 and quote.share >= ANSWERS]
         return "\n\n".join([*own, _quoted(words.quoting, sure, recalled, words)] if sure else own)
-    if greets(said) and not firm:
+    if greets(question_text) and not firm:
         return f"{words.greeting}\n\n{words.what_to_do}"
     if not asks(question) and not any(quote.overlap > 1 for quote in firm):
         return words.kept
     if firm:
         answers = max(quote.share for quote in firm) >= ANSWERS
         return _quoted(words.quoting if answers else words.nearest, firm, recalled, words)
-    nearest = [quote for quote in found if quote.source in recalled][:1]
+    nearest = [quote for quote in quotes if quote.source in recalled][:1]
     if nearest:
         return _quoted(words.nearest, nearest, recalled, words)
     return f"{words.nothing}\n\n{words.what_to_do}"
 
 
-def _facts(told: Sequence[Fact], *, greeted: bool, words: LanguagePhrases) -> list[str]:
-    return [*([words.greeting] if greeted else []), *(fact.text for fact in told), words.fact_note]
+def _facts(facts: Sequence[Fact], *, greeted: bool, words: LanguagePhrases) -> list[str]:
+    return [*([words.greeting] if greeted else []), *(fact.text for fact in facts), words.fact_note]
 
 
-def _quoted(opening: str, found: list[Quote], recalled: list[QuoteSource], words: LanguagePhrases) -> str:
+def _quoted(opening: str, quotes: list[Quote], recalled: list[QuoteSource], words: LanguagePhrases) -> str:
     shown = [opening]
-    for quote in found:
+    for quote in quotes:
         shown.append("\n>\n".join(f"> {line}" for line in quote.lines))
         shown.append(f"— {quote.source.cited}")
-    quoted = {quote.source.cited for quote in found}
+    quoted = {quote.source.cited for quote in quotes}
     others = list(dict.fromkeys(source.cited for source in recalled if source.cited not in quoted))
     if others:
         shown.append("\n".join([words.more, "", *(f"- {cited}" for cited in others[:5])]))

@@ -73,13 +73,13 @@ def content_terms(text: str) -> list[str]:
 
 def quotable_sentences(text: str) -> list[Sentence]:
     """The sentences of a text in their order, without marks of lists, headings and quotes, and without comments."""
-    found: list[Sentence] = []
+    quotable: list[Sentence] = []
     for sentence in sentences(text):
         mark = _MARK.match(sentence.text)
         bare = sentence.text[mark.end() :] if mark else sentence.text
         if bare and not bare.startswith("<!--"):
-            found.append(Sentence(bare, sentence.end - len(bare), sentence.end))
-    return found
+            quotable.append(Sentence(bare, sentence.end - len(bare), sentence.end))
+    return quotable
 
 
 def is_only_questions(text: str) -> bool:
@@ -90,18 +90,18 @@ def is_only_questions(text: str) -> bool:
 def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3, lines: int = 3) -> list[Quote]:
     """The best lines of the best sources, best first; none twice, and never the question itself."""
     split = [quotable_sentences(source.text) for source in sources]
-    asked = _asked(question, sources, split)
-    found: list[Quote] = []
+    query = _asked(question, sources, split)
+    quotes: list[Quote] = []
     for rank, (source, pieces) in enumerate(zip(sources, split, strict=True)):
-        worth = _with_answers(pieces, [_worth(piece.text, asked, source.speaker) for piece in pieces])
-        usable = [i for i, piece in enumerate(pieces) if not _only_repeats(piece.text, asked) and not _heads(pieces, i)]
+        worth = _with_answers(pieces, [_worth(piece.text, query, source.speaker) for piece in pieces])
+        usable = [i for i, piece in enumerate(pieces) if not _only_repeats(piece.text, query) and not _heads(pieces, i)]
         if usable:
             chosen = _chosen(usable, pieces, worth, lines)
             best = max(worth[i] for i in chosen) - RANK * min(rank, MOST_RANKS)
-            found.append(_quote(source, [pieces[i] for i in chosen], best, asked))
-    found.sort(key=lambda quote: -quote.score)
-    least = min(0.4 * found[0].score, found[0].score) if found else 0.0
-    return [quote for quote in _different(found)[:most] if quote.score >= least]
+            quotes.append(_quote(source, [pieces[i] for i in chosen], best, query))
+    quotes.sort(key=lambda quote: -quote.score)
+    least = min(0.4 * quotes[0].score, quotes[0].score) if quotes else 0.0
+    return [quote for quote in _different(quotes)[:most] if quote.score >= least]
 
 
 class _QuoteQuery(Struct, frozen=True):
@@ -121,10 +121,10 @@ class _QuoteQuery(Struct, frozen=True):
     def share(self, words: set[str]) -> float:
         """Of what is asked, by worth; a word that nothing holds counts as the rarest."""
         rarest = max(self.weights.values(), default=1.0)
-        whole = sum(
+        total = sum(
             self.weights.get(term, rarest) for term in self.words if term in self.weights or term not in self.kind
         )
-        return self.worth_of(words) / whole if whole else 0.0
+        return self.worth_of(words) / total if total else 0.0
 
 
 def _asked(question: str, sources: Sequence[QuoteSource], split: Sequence[list[Sentence]]) -> _QuoteQuery:
@@ -136,10 +136,10 @@ def _asked(question: str, sources: Sequence[QuoteSource], split: Sequence[list[S
             for piece in pieces
         ]
     )
-    wanted = tuple(shape for kind, shape in _KINDS if kind.search(question))
+    shapes = tuple(shape for kind, shape in _KINDS if kind.search(question))
     kind = frozenset(term for word in _KIND_NAMED.findall(question) for term in content_terms(word))
     named = frozenset(term for source in sources for term in content_terms(source.speaker)) & words
-    return _QuoteQuery(question.strip(), words, weights, wanted, named, kind, _OPEN.search(question) is not None)
+    return _QuoteQuery(question.strip(), words, weights, shapes, named, kind, _OPEN.search(question) is not None)
 
 
 def _rarity(documents: list[set[str]]) -> dict[str, float]:
@@ -147,18 +147,18 @@ def _rarity(documents: list[set[str]]) -> dict[str, float]:
     return {term: math.log(1 + len(documents) / count) for term, count in counts.items()}
 
 
-def _worth(sentence: str, asked: _QuoteQuery, speaker: str) -> float:
+def _worth(sentence: str, query: _QuoteQuery, speaker: str) -> float:
     words = set(content_terms(sentence))
-    own = set(content_terms(speaker)) & asked.named
-    score = asked.worth_of(words | own)
-    if own and words & asked.words - own:
+    own = set(content_terms(speaker)) & query.named
+    score = query.worth_of(words | own)
+    if own and words & query.words - own:
         score += OWN
     elif not own:
-        score -= ADDRESSED * asked.worth_of(words & asked.named)  # to speak to somebody is not to speak of them
+        score -= ADDRESSED * query.worth_of(words & query.named)  # to speak to somebody is not to speak of them
     if not is_question(sentence):
         score += 0.01
     score *= min(1.0, len(words) / FEW_WORDS)  # “Thanks, Ann!” names her and tells nothing
-    if score > 0.1 and any(shape.search(sentence) for shape in asked.wanted):
+    if score > 0.1 and any(shape.search(sentence) for shape in query.wanted):
         score += 1.0
     if is_question(sentence):
         score *= 0.5  # a question tells less than its answer
@@ -185,11 +185,11 @@ def _chosen(usable: list[int], pieces: list[Sentence], worth: list[float], lines
     return sorted(chosen.values())
 
 
-def _quote(source: QuoteSource, pieces: list[Sentence], score: float, asked: _QuoteQuery) -> Quote:
+def _quote(source: QuoteSource, pieces: list[Sentence], score: float, query: _QuoteQuery) -> Quote:
     held = set(content_terms(" ".join(piece.text for piece in pieces)))
-    spoken = held | (set(content_terms(source.speaker)) & asked.named)
-    lines = tuple(_fitted(line, asked.words) for line in _join_adjacent(source.text, pieces))
-    return Quote(lines, source, score, len(held & asked.words), asked.share(spoken))
+    spoken = held | (set(content_terms(source.speaker)) & query.named)
+    lines = tuple(_fitted(line, query.words) for line in _join_adjacent(source.text, pieces))
+    return Quote(lines, source, score, len(held & query.words), query.share(spoken))
 
 
 def _join_adjacent(text: str, pieces: list[Sentence]) -> list[str]:
@@ -205,50 +205,50 @@ def _join_adjacent(text: str, pieces: list[Sentence]) -> list[str]:
     return [text[start:end] for start, end in runs]
 
 
-def _fitted(sentence: str, asked: frozenset[str]) -> str:
+def _fitted(sentence: str, terms: frozenset[str]) -> str:
     """A very long sentence is cut to the stretch around the first word that was asked for."""
     if len(sentence) <= LONGEST_QUOTE:
         return sentence
-    at = next((start for held, start, _ in token_spans(sentence) if not asked.isdisjoint(held)), 0)
+    at = next((start for held, start, _ in token_spans(sentence) if not terms.isdisjoint(held)), 0)
     start = max(0, min(at - LONGEST_QUOTE // 3, len(sentence) - LONGEST_QUOTE))
     if start and (space := sentence.find(" ", start, start + 40)) >= 0:
         start = space + 1
     return sentence[start : start + LONGEST_QUOTE].strip()
 
 
-def _different(found: list[Quote]) -> list[Quote]:
-    kept: list[Quote] = []
-    said: list[set[str]] = []
-    for quote in found:
+def _different(quotes: list[Quote]) -> list[Quote]:
+    distinct: list[Quote] = []
+    term_sets: list[set[str]] = []
+    for quote in quotes:
         held = set(content_terms(" ".join(quote.lines)))
-        if any(overlap(held, other) > SAME for other in said):
+        if any(overlap(held, other) > SAME for other in term_sets):
             continue
-        kept.append(quote)
-        said.append(held)
-    return kept
+        distinct.append(quote)
+        term_sets.append(held)
+    return distinct
 
 
-def _only_repeats(sentence: str, asked: _QuoteQuery) -> bool:
+def _only_repeats(sentence: str, query: _QuoteQuery) -> bool:
     """Whether the sentence is only what was asked: the question over again, or nothing beyond its words.
 
     “Is the flight late?” may well be answered by “The flight is late.”, which says nothing else either.
     """
     words = set(content_terms(sentence))
-    if sentence == asked.text:
+    if sentence == query.text:
         return True
-    if not words or not asked.words:
+    if not words or not query.words:
         return False
     if is_question(sentence):
-        shared = len(words & asked.words)
-        return shared >= NEAR * min(len(words), len(asked.words)) and len(words - asked.words) <= shared
-    if any(found[0] not in asked.text for shape in asked.wanted for found in shape.finditer(sentence)):
+        shared = len(words & query.words)
+        return shared >= NEAR * min(len(words), len(query.words)) and len(words - query.words) <= shared
+    if any(match[0] not in query.text for shape in query.wanted for match in shape.finditer(sentence)):
         return False  # a date or a name, though its word says nothing elsewhere: May
-    return asked.is_open and words <= asked.words
+    return query.is_open and words <= query.words
 
 
 def _heads(pieces: list[Sentence], i: int) -> bool:
     """Whether the next piece begins with all that this one says, as a note's heading made of its first words."""
     if i + 1 == len(pieces):
         return False
-    one, following = (" ".join(plain_words(piece.text.casefold())) for piece in pieces[i : i + 2])
-    return bool(one) and (following == one or following.startswith(f"{one} "))
+    heading, following = (" ".join(plain_words(piece.text.casefold())) for piece in pieces[i : i + 2])
+    return bool(heading) and (following == heading or following.startswith(f"{heading} "))

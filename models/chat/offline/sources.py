@@ -45,16 +45,16 @@ class AttachmentSource(Struct, frozen=True):
 
 def attached_files(message: Message) -> list[AttachmentSource]:
     """The files that go with this message, in their order."""
-    found: list[AttachmentSource] = []
+    files: list[AttachmentSource] = []
     for part in message.parts:
         match part:
             case Image(name=name, width=width, height=height):
-                found.append(AttachmentSource(name or "the picture", "picture", size=f"{width}×{height}"))
+                files.append(AttachmentSource(name or "the picture", "picture", size=f"{width}×{height}"))
             case Text(text=text, injected="attachment"):
-                found.append(_from_text(text))
+                files.append(_from_text(text))
             case _:
                 pass
-    return found
+    return files
 
 
 def _from_text(text: str) -> AttachmentSource:
@@ -91,9 +91,9 @@ def _unread(file: AttachmentSource, words: LanguagePhrases) -> str:
 def _shown(file: AttachmentSource, question: str, words: LanguagePhrases) -> str:
     lines = [line.strip() for line in file.text.splitlines() if line.strip()]
     first = [_cut(line) for line in lines[:FIRST_LINES]]
-    found = best_quotes(question, [QuoteSource(file.text, file.name)], most=1)
-    answering = [line for quote in found if quote.overlap for line in quote.lines]
-    more = [line for line in answering if not any(line in one or one in line for one in first)]
+    quotes = best_quotes(question, [QuoteSource(file.text, file.name)], most=1)
+    answering = [line for quote in quotes if quote.overlap for line in quote.lines]
+    more = [line for line in answering if not any(line in shown_line or shown_line in line for shown_line in first)]
     opening = words.attached if len(lines) <= FIRST_LINES else words.attached_begins
     kind = words.kinds.get(file.kind, file.kind)
     shown = [opening.format(name=file.name, kind=kind, lines=len(lines)), _quoted(first)]
@@ -144,10 +144,10 @@ def request_sources(request: Request) -> list[QuoteSource]:
     past = _HistorySources()
     for part in request.recalled:
         past.hold(part)
-    found: list[QuoteSource] = []
+    sources: list[QuoteSource] = []
     for n, message in enumerate(reversed(request.messages)):
-        found.extend(_held_by(message, past, current=n == 0))
-    return found
+        sources.extend(_held_by(message, past, current=n == 0))
+    return sources
 
 
 class _HistorySources:
@@ -181,7 +181,9 @@ class _HistorySources:
         if line in self.replaced:
             return True
         cut = line.strip("… ")  # a passage may begin or end within a line
-        return len(cut) > 11 and line not in self.stands and any(cut in whole for whole in self.replaced)
+        return (
+            len(cut) > 11 and line not in self.stands and any(cut in replaced_line for replaced_line in self.replaced)
+        )
 
 
 def _held_by(message: Message, past: _HistorySources, *, current: bool) -> Iterator[QuoteSource]:
@@ -194,8 +196,8 @@ def _held_by(message: Message, past: _HistorySources, *, current: bool) -> Itera
             case RecalledSpan() if part.citation.speaker == QUOTED_BEFORE:
                 pass
             case RecalledSpan() if part.citation.kind == "memory":
-                whole = source_of(part)
-                yield QuoteSource(past.current_note(part), whole.cited, whole.speaker)
+                source = source_of(part)
+                yield QuoteSource(past.current_note(part), source.cited, source.speaker)
             case RecalledSpan():
                 yield source_of(part)
             case Text(text=text, injected="") if message.role is Role.USER and not is_only_questions(text):
@@ -213,18 +215,18 @@ def _held_by(message: Message, past: _HistorySources, *, current: bool) -> Itera
 
 def _changes(text: str, past: _HistorySources) -> Iterator[QuoteSource]:
     """What a message tells of changed notes, by file."""
-    said: dict[str, list[str]] = {}
+    changes: dict[str, list[str]] = {}
     replaced: list[str] = []
     for line in text.splitlines():
-        if told := _TOLD.match(line):
-            path = told["new"] or told["now"] or "MEMORY.md"
-            words = line[told.end() :].split(" / ")
-            said.setdefault(path, []).extend(map(_bare, words))
+        if match := _TOLD.match(line):
+            path = match["new"] or match["now"] or "MEMORY.md"
+            words = line[match.end() :].split(" / ")
+            changes.setdefault(path, []).extend(map(_bare, words))
         elif old := _REPLACES.match(line):
             replaced.append(_bare(old[1]))
-    for path, lines in said.items():
+    for path, lines in changes.items():
         yield QuoteSource(past.current("\n".join(lines)), f"[{path}]")
-    past.told([line for lines in said.values() for line in lines], replaced)
+    past.told([line for lines in changes.values() for line in lines], replaced)
 
 
 def _location(part: RecalledSpan) -> tuple[str, str]:
@@ -238,5 +240,5 @@ def _bare(line: str) -> str:
 
 def _edited(line: str, newer: str) -> bool:
     """Whether `newer` is the line with other words in it."""
-    one, other = set(content_terms(line)), set(content_terms(newer))
-    return line != newer and bool(one - other) and overlap(one, other) >= REPHRASED
+    old_terms, new_terms = set(content_terms(line)), set(content_terms(newer))
+    return line != newer and bool(old_terms - new_terms) and overlap(old_terms, new_terms) >= REPHRASED

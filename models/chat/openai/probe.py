@@ -38,14 +38,14 @@ async def probe_server(address: str, model: str, ask: JsonFetcher) -> ProbeResul
     """Probes the server at `address` (with its /v1) for `model`, as each known kind in turn; the first that answers
     counts."""
     root = address.removesuffix("/v1")
-    asked: tuple[Callable[[str, str, JsonFetcher], Awaitable[ProbeResult | None]], ...] = (
+    probes: tuple[Callable[[str, str, JsonFetcher], Awaitable[ProbeResult | None]], ...] = (
         _llamacpp,
         _lmstudio,
         _ollama,
     )
-    for told in await asyncio.gather(*(kind(root, model, ask) for kind in asked)):
-        if told is not None:
-            return told
+    for result in await asyncio.gather(*(kind(root, model, ask) for kind in probes)):
+        if result is not None:
+            return result
     return await _any_other(address, model, ask)
 
 
@@ -67,10 +67,10 @@ async def _llamacpp(root: str, model: str, ask: JsonFetcher) -> ProbeResult | No
 
 async def _lmstudio(root: str, model: str, ask: JsonFetcher) -> ProbeResult | None:
     """LM Studio: GET /api/v0/models has loaded_context_length where the model is loaded."""
-    found = await ask(f"{root}/api/v0/models")
-    if found is None:
+    listing = await ask(f"{root}/api/v0/models")
+    if listing is None:
         return None
-    rows = [_object(row) for row in _list(found.get("data"))]
+    rows = [_object(row) for row in _list(listing.get("data"))]
     if not any("max_context_length" in row or "state" in row for row in rows):
         return None
     row = _first(rows, lambda row: row.get("id") == model)
@@ -118,8 +118,8 @@ async def _ollama(root: str, model: str, ask: JsonFetcher) -> ProbeResult | None
 
 
 def _num_ctx(parameters: str) -> int | None:
-    found = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", parameters, re.MULTILINE)
-    return int(found[1]) if found else None
+    match = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", parameters, re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 async def _any_other(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
@@ -128,8 +128,8 @@ async def _any_other(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
 
     OpenRouter's row reports vision; for the others only the model's name tells.
     """
-    found = await ask(f"{address}/models")
-    rows = [_object(row) for row in _list((found or {}).get("data"))]
+    listing = await ask(f"{address}/models")
+    rows = [_object(row) for row in _list((listing or {}).get("data"))]
     row = _first(rows, lambda row: row.get("id") == model)
     if "loaded" in row:
         return await _mlx_vlm(address.removesuffix("/v1"), model, ask)
@@ -154,18 +154,18 @@ async def _mlx_vlm(root: str, model: str, ask: JsonFetcher) -> ProbeResult:
     return ProbeResult(server="mlx_vlm", window=window, vision=has_vision_by_name(model))
 
 
-def refine_profile(profile: Profile, told: ProbeResult, settings: ModelSettings) -> Profile:
+def refine_profile(profile: Profile, result: ProbeResult, settings: ModelSettings) -> Profile:
     """The profile with the server's report; a user's setting takes precedence."""
     window, known = profile.window, profile.window_known
-    if not settings.window and told.window:
-        window, known = told.window, True
+    if not settings.window and result.window:
+        window, known = result.window, True
     images = profile.images
-    vision = settings.vision if settings.vision is not None else told.vision
+    vision = settings.vision if settings.vision is not None else result.vision
     if vision is not None:
-        images = image_rule(f"{profile.name} {told.known_as}") if vision else ImageRule.NONE
-    tools = next((said for said in (settings.tools, told.tools) if said is not None), profile.tools)
+        images = image_rule(f"{profile.name} {result.known_as}") if vision else ImageRule.NONE
+    tools = next((setting for setting in (settings.tools, result.tools) if setting is not None), profile.tools)
     return msgspec.structs.replace(
-        profile, window=window, window_known=known, images=images, tools=tools, known_as=told.known_as
+        profile, window=window, window_known=known, images=images, tools=tools, known_as=result.known_as
     )
 
 

@@ -49,10 +49,10 @@ class OpenAICompatible:
         """Queries the server for its real window, vision, tools and token counts."""
         if self._profile.remote and "api.openai.com" in self.place.address:
             return self._profile  # it tells none of these
-        found = await probe.probe_server(self.place.address, self.place.model, self._transport.ask)
-        self._flavour = found.server or self._flavour
-        self._profile = probe.refine_profile(self._profile, found, self._settings)
-        if found.server == "llamacpp" and not self._calibrated:
+        result = await probe.probe_server(self.place.address, self.place.model, self._transport.ask)
+        self._flavour = result.server or self._flavour
+        self._profile = probe.refine_profile(self._profile, result, self._settings)
+        if result.server == "llamacpp" and not self._calibrated:
             await self.calibrate(SAMPLES)
             await self.calibrate(SAMPLES[:1])  # plain words alone may cost more than the rest suggests
         return self._profile
@@ -138,28 +138,28 @@ class OpenAICompatible:
     def _look_for_error(self, chunk: dict[str, Any], *, named: bool = False) -> None:
         if not named and ("choices" in chunk or not chunk.get("error")):
             return
-        code, said = errors.find_error(chunk) or ("", str(chunk))
+        code, message = errors.find_error(chunk) or ("", str(chunk))
         error: object = chunk.get("error")
         inner = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
         status = inner["code"] if isinstance(inner.get("code"), int) else 0
-        failed = errors.error_from_body(self.place, said, code=code, status=status)
+        failed = errors.error_from_body(self.place, message, code=code, status=status)
         raise AttemptFailed(failed, retry=failed.code in {"server_error", "rate_limited"})
 
     async def _at_once(self, reply: HttpResponse, reader: OpenAIReplyReader) -> AsyncGenerator[Event, None]:
         """Events of a single JSON object, from a server that does not stream."""
-        whole = await reply.whole()
+        body = await reply.whole()
         try:
-            found: object = load_json(whole)
+            value: object = load_json(body)
         except BadJson as error:
             raise AttemptFailed(
-                errors.invalid_json_error(self.place, whole[:1000].decode("utf-8", "replace"), str(error))
+                errors.invalid_json_error(self.place, body[:1000].decode("utf-8", "replace"), str(error))
             ) from None
-        if not isinstance(found, dict):
-            raise AttemptFailed(errors.invalid_json_error(self.place, whole[:1000].decode("utf-8", "replace")))
-        answer = cast("dict[str, Any]", found)
+        if not isinstance(value, dict):
+            raise AttemptFailed(errors.invalid_json_error(self.place, body[:1000].decode("utf-8", "replace")))
+        answer = cast("dict[str, Any]", value)
         self._look_for_error(answer)
         if "choices" not in answer:
-            raise AttemptFailed(errors.invalid_json_error(self.place, whole[:1000].decode("utf-8", "replace")))
+            raise AttemptFailed(errors.invalid_json_error(self.place, body[:1000].decode("utf-8", "replace")))
         for event in reader.feed(answer):
             yield event
 

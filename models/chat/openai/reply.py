@@ -64,15 +64,15 @@ class OpenAIReplyReader:
         thought = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(thought, str):
             self._meter.take_text(thought)
-        if isinstance(thought, str) and (whole := self._reasoning.feed(thought)):
-            yield from self._count(ReasoningChunk(whole))
+        if isinstance(thought, str) and (complete := self._reasoning.feed(thought)):
+            yield from self._count(ReasoningChunk(complete))
         content: object = delta.get("content")
         if isinstance(content, list):  # Mistral's own API sends parts
             content = "".join(str(_object(part).get("text") or "") for part in cast("list[Any]", content))
         if isinstance(content, str):
             self._meter.take_text(content)
-        if isinstance(content, str) and (whole := self._text.feed(content)):
-            for event in self._think.feed(whole):
+        if isinstance(content, str) and (complete := self._text.feed(content)):
+            for event in self._think.feed(complete):
                 yield from self._count(event)
         calls: object = delta.get("tool_calls")
         for position, call in enumerate(cast("list[Any]", calls) if isinstance(calls, list) else ()):
@@ -167,12 +167,12 @@ def _progress(given: Json) -> PrefillProgress:
 
 def _numbers(timings: Json) -> Json:
     """The measurements of llama.cpp: finite numbers under short names, at most as many as it has."""
-    found = {
+    numbers = {
         name: value
         for name, value in timings.items()
         if len(name) <= LONGEST_NAME and isinstance(value, int | float) and abs(value) <= LARGEST_COUNT
     }
-    return dict(islice(found.items(), MOST_TIMINGS))
+    return dict(islice(numbers.items(), MOST_TIMINGS))
 
 
 def _string(value: object) -> str:

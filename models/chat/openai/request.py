@@ -59,12 +59,12 @@ def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:
     """The messages on the wire: one system message at the head, tool results apart, neighbours merged."""
     wire: list[Json] = []
     for message in given:
-        for one in _wire(message, vision=vision, at_head=all(m["role"] == "system" for m in wire)):
+        for wire_message in _wire(message, vision=vision, at_head=all(m["role"] == "system" for m in wire)):
             last = wire[-1] if wire else None
-            if last and last["role"] == one["role"] and one["role"] in {"system", "user"}:
-                last["content"] = _join_content(last["content"], one["content"])
+            if last and last["role"] == wire_message["role"] and wire_message["role"] in {"system", "user"}:
+                last["content"] = _join_content(last["content"], wire_message["content"])
             else:
-                wire.append(one)
+                wire.append(wire_message)
     return wire
 
 

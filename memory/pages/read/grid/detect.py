@@ -66,8 +66,8 @@ def find_grid(grey: NDArray[np.uint8], deadline: Deadline | None = None) -> Iter
     Raises DeadlineExceeded past `deadline`.
     """
     until = deadline or unlimited()
-    whole = sorted(_whole_pages(grey), key=lambda grid: -grid.likeness)
-    headed = [grid for grid in whole if grid.has_header]
+    candidates = sorted(_whole_pages(grey), key=lambda grid: -grid.likeness)
+    headed = [grid for grid in candidates if grid.has_header]
     yield from headed
     if headed:
         return
@@ -143,13 +143,13 @@ def cut_page(grey: NDArray[np.uint8], phase: Phase, *, inverted: bool) -> Grid:
     rows = max(1, int((grey.shape[0] - phase.y) / height + _MOST_OF_A_ROW))
     down, across = inked_cells(grey, (phase.x, phase.y), (width, height), (rows, columns))
     span = across.stop - across.start
-    whole = [mode.columns for mode in modes_of(phase.cell).values() if span <= mode.columns]
+    widths = [mode.columns for mode in modes_of(phase.cell).values() if span <= mode.columns]
     return Grid(
         x0=phase.x + across.start * width,
         y0=phase.y + down.start * height,
         cell_width=width,
         cell_height=height,
-        columns=min([*whole, columns - across.start]),
+        columns=min([*widths, columns - across.start]),
         rows=down.stop - down.start,
         cell=phase.cell,
         inverted=inverted,

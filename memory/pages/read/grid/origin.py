@@ -35,13 +35,13 @@ def header_likeness(
     ink = header_opening(cell)
     x = Axis(origin[0], scale[0], ink.shape[1], grey.shape[1], "bilinear")
     y = Axis(origin[1], scale[1], ink.shape[0], grey.shape[0], "bilinear")
-    seen = 255.0 - grey[y.first : y.last, x.first : x.last].astype(np.float32)
-    meant = y.weights @ ink @ x.weights.T
-    if seen.shape != meant.shape or seen.size < 64:
+    observed = 255.0 - grey[y.first : y.last, x.first : x.last].astype(np.float32)
+    expected = y.weights @ ink @ x.weights.T
+    if observed.shape != expected.shape or observed.size < 64:
         return 0.0
-    seen, meant = seen - seen.mean(), meant - meant.mean()
-    length = float(np.sqrt((seen * seen).sum() * (meant * meant).sum()))
-    return float((seen * meant).sum()) / length if length > 1e-3 else 0.0
+    observed, expected = observed - observed.mean(), expected - expected.mean()
+    length = float(np.sqrt((observed * observed).sum() * (expected * expected).sum()))
+    return float((observed * expected).sum()) / length if length > 1e-3 else 0.0
 
 
 _MOST_PIXELS = 6_000_000  # of a page's own; a page has 1.6 million
@@ -52,7 +52,7 @@ def header_origins(
     grey: NDArray[np.uint8], pitch: Pitch
 ) -> Iterator[tuple[Cell, float, float, tuple[float, float], float]]:
     """(cell, x0, y0, scale, likeness) where the opening words of a header stand, if anywhere; picture pixels."""
-    found = list[tuple[Cell, float, float, tuple[float, float], float]]()
+    origins = list[tuple[Cell, float, float, tuple[float, float], float]]()
     for cell in CELLS:
         scale = (pitch.width / cell.width, pitch.height / cell.height)
         width, height = round(grey.shape[1] / scale[0]), round(grey.shape[0] / scale[1])
@@ -64,8 +64,8 @@ def header_origins(
         if abs(likeness[y, x]) < _LIKE:
             continue
         exact = (grey.shape[1] / width, grey.shape[0] / height)
-        found.append(_refine(grey, cell, (float(x) * exact[0], float(y) * exact[1]), scale))
-    yield from sorted(found, key=lambda one: -abs(one[4]))[:1]
+        origins.append(_refine(grey, cell, (float(x) * exact[0], float(y) * exact[1]), scale))
+    yield from sorted(origins, key=lambda origin: -abs(origin[4]))[:1]
 
 
 def _likenesses(page: Floats, ink: Floats) -> Floats:

@@ -52,10 +52,12 @@ def phases(grey: NDArray[np.uint8], pitch: Pitch, *, inverted: bool, deadline: D
     Raises DeadlineExceeded.
     """
     light, until = grey if inverted else 255 - grey, deadline or unlimited()
-    found = [
+    candidates = [
         _phase_of_cell(light, cell, (pitch.width / cell.width, pitch.height / cell.height), until) for cell in CELLS
     ]
-    return sorted([one for one in found if one and one.likeness >= _LIKE], key=lambda one: -one.likeness)
+    return sorted(
+        [phase for phase in candidates if phase and phase.likeness >= _LIKE], key=lambda phase: -phase.likeness
+    )
 
 
 class _Patch(Struct, frozen=True):
@@ -98,12 +100,12 @@ def _phase_of_cell(
             likeness[y, x] = _likeness(patch.cells(left + x * scale[0], top + y * scale[1]), known)
     if likeness.max() < _HARDLY:
         return None
-    found = list[tuple[float, float, float]]()
+    candidates = list[tuple[float, float, float]]()
     for best in np.argsort(-likeness, axis=None)[:_TRIED]:
         y, x = divmod(int(best), cell.width)
         here = (left + x * scale[0], top + y * scale[1], float(likeness[y, x]))
-        found.append(_refine(patch, here, known))
-    x, y, like = max(found, key=lambda one: one[2])
+        candidates.append(_refine(patch, here, known))
+    x, y, like = max(candidates, key=lambda candidate: candidate[2])
     if scale[0] == round(scale[0]) == scale[1]:
         x, y = float(round(x)), float(round(y))
     return Phase(cell, _first_whole(x, size[0]), _first_whole(y, size[1]), scale, like)
@@ -118,20 +120,20 @@ def _first_whole(at: float, pitch: float) -> float:
 def _snap_scale(scale: tuple[float, float]) -> tuple[float, float]:
     """One to one, two to one: where the measure is as near as that, it is that."""
     near = round(sum(scale) / 2)
-    return (near, near) if near and max(abs(one / near - 1) for one in scale) < 0.0015 else scale
+    return (near, near) if near and max(abs(axis_scale / near - 1) for axis_scale in scale) < 0.0015 else scale
 
 
 def _densest_part(light: NDArray[np.uint8], size: tuple[int, int]) -> tuple[int, int]:
     """(left, top) of the part of that size (across, down) with the most edges in it."""
     across, down = size
     change = np.abs(np.diff(light.astype(np.int16), axis=1)) >= 48
-    best, place = -1, (0, 0)
+    best, corner = -1, (0, 0)
     for top in range(0, light.shape[0] - down + 1, max(down // 2, 1)):
         for left in range(0, light.shape[1] - across + 1, max(across // 2, 1)):
             edges = int(change[top : top + down, left : left + across].sum())
             if edges > best:
-                best, place = edges, (left, top)
-    return place
+                best, corner = edges, (left, top)
+    return corner
 
 
 def _between(
@@ -175,7 +177,9 @@ def _refine(
         x, y, _ = here
         across, down = step * patch.scale[0], step * patch.scale[1]
         around = [(x + a * across, y + b * down) for a in (-1, 0, 1) for b in (-1, 0, 1) if a or b]
-        here = max([here, *((*at, _likeness(patch.cells(*at), known)) for at in around)], key=lambda one: one[2])
+        here = max(
+            [here, *((*at, _likeness(patch.cells(*at), known)) for at in around)], key=lambda candidate: candidate[2]
+        )
     return here
 
 
@@ -185,7 +189,7 @@ def _glyph_templates(cell: Cell, scale: float) -> tuple[Floats, Floats]:
     narrow, wide = load_shapes(cell)
     return (
         _rescaled_glyphs(narrow, [code for code in _NARROW if narrow.place[code] >= 0], scale),
-        _rescaled_glyphs(wide, [ord(sign) for sign in _WIDE if wide.place[ord(sign)] >= 0], scale),
+        _rescaled_glyphs(wide, [ord(character) for character in _WIDE if wide.place[ord(character)] >= 0], scale),
     )
 
 

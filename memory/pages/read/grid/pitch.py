@@ -31,16 +31,16 @@ def pitches(grey: NDArray[np.uint8], most: int = 4) -> list[Pitch]:
     down, across = profiles(grey, 0), profiles(grey, 1)
     frequency, lines = _spectrum(down)
     _, columns = _spectrum(across)
-    found = list[Pitch]()
+    candidates = list[Pitch]()
     for height, clear_y in _peaks(frequency, lines, _LOW, _HIGH):
         near = np.abs(1 / np.maximum(frequency, 1e-9) / (height / 2) - 1) <= _SKEW
         if not near.any():
             continue
         clear_x = float(columns[near].max())
         width = 1 / float(frequency[near][columns[near].argmax()])
-        found.append(Pitch(width, height, float(np.sqrt(clear_x * clear_y))))
-    found = [pitch for pitch in found if pitch.clear >= _CLEAR]
-    best = sorted(found, key=lambda pitch: -pitch.clear)[:most]
+        candidates.append(Pitch(width, height, float(np.sqrt(clear_x * clear_y))))
+    candidates = [pitch for pitch in candidates if pitch.clear >= _CLEAR]
+    best = sorted(candidates, key=lambda pitch: -pitch.clear)[:most]
     return [Pitch(_refined(across, pitch.width), _refined(down, pitch.height), pitch.clear) for pitch in best]
 
 

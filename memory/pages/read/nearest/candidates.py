@@ -28,57 +28,57 @@ class _GlyphNeighbours:
         self.alike: Indices = np.zeros((0, most), np.intp)
 
     def add(self, alike: Indices) -> None:
-        places, first = np.unique(alike[:, 0], return_index=True)
-        new = ~np.isin(places, self.places)
-        self.places = np.concatenate([self.places, places[new]])
+        rows, first = np.unique(alike[:, 0], return_index=True)
+        new = ~np.isin(rows, self.places)
+        self.places = np.concatenate([self.places, rows[new]])
         self.alike = np.concatenate([self.alike, alike[first[new]]])
 
-    def nearest(self, told: Floats) -> tuple[Indices, Floats]:
+    def nearest(self, features: Floats) -> tuple[Indices, Floats]:
         """For each description: which of the glyphs, and its squared distance."""
         table = self._wide.told[self.places]
-        away = (told * told).sum(axis=1)[:, None] + (table * table).sum(axis=1) - 2 * told @ table.T
+        away = (features * features).sum(axis=1)[:, None] + (table * table).sum(axis=1) - 2 * features @ table.T
         best = away.argmin(axis=1)
-        return best, away[np.arange(len(told)), best]
+        return best, away[np.arange(len(features)), best]
 
 
 def nearest_wide(
-    told: Floats, at: Indices, wide: GlyphShapes, most: int, deadline: Deadline | None = None
+    features: Floats, at: Indices, wide: GlyphShapes, most: int, deadline: Deadline | None = None
 ) -> tuple[Indices, Floats]:
     """As `wide.nearest`, for the pairs of cells that begin `at` (ascending). Raises DeadlineExceeded."""
-    found, away = np.zeros((len(told), most), np.intp), np.zeros((len(told), most), np.float32)
-    light = (told * told).sum(axis=1)
+    neighbours, distances = np.zeros((len(features), most), np.intp), np.zeros((len(features), most), np.float32)
+    light = (features * features).sum(axis=1)
     overlapped = np.zeros(int(at[-1]) + 3 if len(at) else 0, np.bool_)
-    seen, limit = _GlyphNeighbours(wide, most), 0.0
-    left: Indices = np.random.default_rng(1).permutation(len(told))
+    cache, limit = _GlyphNeighbours(wide, most), 0.0
+    left: Indices = np.random.default_rng(1).permutation(len(features))
     until = deadline or unlimited()
     while len(left):
         until.check()
-        some, left = left[:_AT_ONCE], left[_AT_ONCE:]
-        found[some], away[some] = wide.nearest(told[some], most)
-        limit = limit or _AS_NEAR * float(np.quantile(away[some, 0], 0.25))
-        clear = some[away[some, 0] < np.minimum(limit, _CLEARLY_OF_A_PAIR * light[some])]
+        batch, left = left[:_AT_ONCE], left[_AT_ONCE:]
+        neighbours[batch], distances[batch] = wide.nearest(features[batch], most)
+        limit = limit or _AS_NEAR * float(np.quantile(distances[batch, 0], 0.25))
+        clear = batch[distances[batch, 0] < np.minimum(limit, _CLEARLY_OF_A_PAIR * light[batch])]
         if not len(clear) or not len(left):
             continue
-        seen.add(found[clear])
-        which, near = seen.nearest(told[left])
+        cache.add(neighbours[clear])
+        which, near = cache.nearest(features[left])
         is_clear = near < np.minimum(limit, _CLEARLY_OF_A_PAIR * light[left])
-        for beside in (at[clear], at[left[is_clear]]):
-            overlapped[beside + 1] = True
-            overlapped[np.maximum(beside - 1, 0)] = True
+        for group in (at[clear], at[left[is_clear]]):
+            overlapped[group + 1] = True
+            overlapped[np.maximum(group - 1, 0)] = True
         done = is_clear | overlapped[at[left]]
-        found[left[done]], away[left[done]] = _ranked(told[left[done]], seen.alike[which[done]], wide)
+        neighbours[left[done]], distances[left[done]] = _ranked(features[left[done]], cache.alike[which[done]], wide)
         left = left[~done]
-    return found, away
+    return neighbours, distances
 
 
-def _ranked(told: Floats, candidates: Indices, wide: GlyphShapes) -> tuple[Indices, Floats]:
+def _ranked(features: Floats, candidates: Indices, wide: GlyphShapes) -> tuple[Indices, Floats]:
     """These candidates, the nearest first, and their squared distances."""
     away = np.empty(candidates.shape, np.float32)
-    for at in range(0, len(told), 512):
-        apart = wide.told[candidates[at : at + 512]] - told[at : at + 512, None]
+    for at in range(0, len(features), 512):
+        apart = wide.told[candidates[at : at + 512]] - features[at : at + 512, None]
         away[at : at + 512] = (apart * apart).sum(axis=2)
     order = np.argsort(away, axis=1)
-    rows = np.arange(len(told))[:, None]
+    rows = np.arange(len(features))[:, None]
     return candidates[rows, order], away[rows, order]
 
 
@@ -139,13 +139,15 @@ class GlyphCandidates:
         begins[self.pairs] = wide_cost
         shape = (self.rows, self.columns)
         starts = _cheapest(narrow_cost.reshape(shape), begins.reshape(shape)).ravel()
-        begun = np.flatnonzero(starts)
-        starts[begun + 1] = True
+        first_rows = np.flatnonzero(starts)
+        starts[first_rows + 1] = True
         single = np.flatnonzero(~starts)
-        at = np.searchsorted(self.pairs, begun)
+        at = np.searchsorted(self.pairs, first_rows)
         return (
             GlyphItems(single // self.columns, single % self.columns, narrow[single], ~self.sure[single]),
-            GlyphItems(begun // self.columns, begun % self.columns, wide[at], np.ones(len(begun), np.bool_)),
+            GlyphItems(
+                first_rows // self.columns, first_rows % self.columns, wide[at], np.ones(len(first_rows), np.bool_)
+            ),
         )
 
     def _ranked(self, kind: int, expected: Floats, known: Indices, cells: Indices) -> tuple[Indices, Floats]:
@@ -164,14 +166,14 @@ class GlyphCandidates:
 
     def _among(self, kind: int, known: Indices) -> tuple[Indices, Floats]:
         """The nearest of the glyphs that are known, and their squared distances."""
-        told, table = self._told[kind], self._kinds[kind].told[known]
+        features, table = self._told[kind], self._kinds[kind].told[known]
         most = min(_KNOWN_MOST, len(known))
-        candidates = np.zeros((len(told), most), np.intp)
-        away = np.zeros((len(told), most), np.float32)
+        candidates = np.zeros((len(features), most), np.intp)
+        away = np.zeros((len(features), most), np.float32)
         norms = (table * table).sum(axis=1)
-        for at in range(0, len(told), 1024):
-            some = told[at : at + 1024]
-            distance = (some * some).sum(axis=1)[:, None] + norms - 2 * some @ table.T
+        for at in range(0, len(features), 1024):
+            batch = features[at : at + 1024]
+            distance = (batch * batch).sum(axis=1)[:, None] + norms - 2 * batch @ table.T
             best = np.argpartition(distance, most - 1, axis=1)[:, :most]
             candidates[at : at + 1024] = known[best]
             away[at : at + 1024] = np.take_along_axis(distance, best, axis=1)
@@ -197,17 +199,17 @@ def _singles(flat: Floats, narrow: GlyphShapes) -> tuple[Indices, Floats, NDArra
     candidates[inked], away[inked] = narrow.nearest(narrow.describe(flat[inked]), _NARROW_MOST)
     sure = blank.copy()
     for at in range(0, len(inked), 4096):
-        some = inked[at : at + 4096]
-        sure[some] = np.abs(flat[some] - narrow.ink(candidates[some, 0])).max(axis=(1, 2)) < _SURE
+        batch = inked[at : at + 4096]
+        sure[batch] = np.abs(flat[batch] - narrow.ink(candidates[batch, 0])).max(axis=(1, 2)) < _SURE
     return candidates, away, sure
 
 
-def _letters(narrow: GlyphShapes, first: Indices, away: Floats, told: Floats) -> NDArray[np.bool_]:
+def _letters(narrow: GlyphShapes, first: Indices, distances: Floats, features: Floats) -> NDArray[np.bool_]:
     """Cells that are clearly a letter or digit of ASCII; no half of a wide glyph looks like one."""
     codes = narrow.codes[first]
     letters = np.zeros(0x80, np.bool_)
     letters[[code for code in range(0x80) if chr(code).isalnum()]] = True
-    return letters[np.minimum(codes, 0x7F)] & (away < _CLEARLY * (told * told).sum(axis=1))
+    return letters[np.minimum(codes, 0x7F)] & (distances < _CLEARLY * (features * features).sum(axis=1))
 
 
 def _pairs(sure: NDArray[np.bool_], plain: NDArray[np.bool_]) -> Indices:
@@ -225,10 +227,10 @@ def _cheapest(narrow: Floats, wide: Floats) -> NDArray[np.bool_]:
     by_wide = np.zeros((columns + 1, rows), np.bool_)
     total[1] = narrow[:, 0]
     for column in range(2, columns + 1):
-        one = total[column - 1] + narrow[:, column - 1]
+        with_narrow = total[column - 1] + narrow[:, column - 1]
         two = total[column - 2] + wide[:, column - 2]
-        by_wide[column] = two < one
-        total[column] = np.minimum(one, two)
+        by_wide[column] = two < with_narrow
+        total[column] = np.minimum(with_narrow, two)
     starts = np.zeros((rows, columns), np.bool_)
     at = np.full(rows, columns)
     every: Indices = np.arange(rows, dtype=np.intp)

@@ -65,11 +65,11 @@ class PageFit:
                     np.flatnonzero(items.open & (of == colour) & self._stirred[items.row + 1, items.column + 2])
                     for (_, items), of in zip(self.kinds, colours, strict=True)
                 ]
-                if not any(len(some) for some in chosen):
+                if not any(len(choices) for choices in chosen):
                     continue
                 rest = self._rest()
-                for kind, some in enumerate(chosen):
-                    changed += self._choose(kind, some, rest, penalties)
+                for kind, choices in enumerate(chosen):
+                    changed += self._choose(kind, choices, rest, penalties)
             if not changed:
                 return
 
@@ -93,24 +93,24 @@ class PageFit:
     def weigh(self, penalties: tuple[Floats, Floats] | None = None) -> list[WeighedGlyphs]:
         """Every glyph's candidates against the settled page."""
         rest = self._rest()
-        found = list[WeighedGlyphs]()
+        weighed = list[WeighedGlyphs]()
         for kind, (_, items) in enumerate(self.kinds):
             costs = np.zeros(items.candidates.shape, np.float32)
             for at in range(0, len(items.row), _BATCH):
-                some = np.arange(at, min(at + _BATCH, len(items.row)))
-                costs[some] = self._costs(kind, some, rest, penalties)
+                batch = np.arange(at, min(at + _BATCH, len(items.row)))
+                costs[batch] = self._costs(kind, batch, rest, penalties)
             costs -= costs[np.arange(len(costs)), self.best[kind]][:, None]
-            found.append(WeighedGlyphs(items, self.best[kind], costs))
-        return found
+            weighed.append(WeighedGlyphs(items, self.best[kind], costs))
+        return weighed
 
     def _rest(self) -> Floats:
         """What the page leaves unexplained, by page pixel."""
         return self._seen - self.sight.x.shared.right(self.sight.y.shared.left(self.page))
 
-    def _choose(self, kind: int, some: Indices, rest: Floats, penalties: tuple[Floats, Floats] | None) -> int:
+    def _choose(self, kind: int, rows: Indices, rest: Floats, penalties: tuple[Floats, Floats] | None) -> int:
         changed = 0
-        for at in range(0, len(some), _BATCH):
-            batch = some[at : at + _BATCH]
+        for at in range(0, len(rows), _BATCH):
+            batch = rows[at : at + _BATCH]
             best = self._costs(kind, batch, rest, penalties).argmin(axis=1)
             moved = best != self.best[kind][batch]
             self.best[kind][batch] = best
@@ -119,14 +119,14 @@ class PageFit:
             changed += int(moved.sum())
         return changed
 
-    def _costs(self, kind: int, some: Indices, rest: Floats, penalties: tuple[Floats, Floats] | None) -> Floats:
+    def _costs(self, kind: int, batch: Indices, rest: Floats, penalties: tuple[Floats, Floats] | None) -> Floats:
         """(some, k) nats of each candidate, the one now on the page at 0."""
         shapes, items = self.kinds[kind]
         cell = self.sight.grid.cell
-        row, column = items.row[some], items.column[some]
-        candidates = items.candidates[some]
+        row, column = items.row[batch], items.column[batch]
+        candidates = items.candidates[batch]
         ink = shapes.ink(candidates)
-        change = ink - ink[np.arange(len(some)), self.best[kind][some]][:, None]
+        change = ink - ink[np.arange(len(batch)), self.best[kind][batch]][:, None]
         height, width = shapes.size
         down = self._down[row][:, None]
         across = self._across[width][column][:, None]
@@ -137,11 +137,11 @@ class PageFit:
         cost = (own - 2 * (here[:, None] * change).sum(axis=(2, 3))) / (2 * self.noise)
         return cost if penalties is None else cost + penalties[kind][candidates]
 
-    def _draw(self, kind: int, some: Indices) -> None:
+    def _draw(self, kind: int, rows: Indices) -> None:
         shapes, items = self.kinds[kind]
         cell = self.sight.grid.cell
-        for at in range(0, len(some), 4096):
-            batch = some[at : at + 4096]
+        for at in range(0, len(rows), 4096):
+            batch = rows[at : at + 4096]
             lines = items.row[batch, None] * cell.height + np.arange(shapes.size[0])
             ends = items.column[batch, None] * cell.width + np.arange(shapes.size[1])
             ink = shapes.ink(items.candidates[batch, self.best[kind][batch]])

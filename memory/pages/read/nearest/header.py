@@ -33,17 +33,17 @@ def combinations(choices: Sequence[Alternative], most: int) -> Iterator[tuple[Al
     if not ranked:
         return
     heap: list[tuple[float, tuple[int, ...]]] = [(ranked[0].cost, (0,))]
-    seen = 0
-    while heap and seen < most:
-        cost, taken = heapq.heappop(heap)
-        chosen = tuple(ranked[n] for n in taken)
+    count = 0
+    while heap and count < most:
+        cost, indexes = heapq.heappop(heap)
+        chosen = tuple(ranked[n] for n in indexes)
         if len({choice.at for choice in chosen}) == len(chosen):
-            seen += 1
+            count += 1
             yield chosen
-        after = taken[-1] + 1
+        after = indexes[-1] + 1
         if after < len(ranked):
-            heapq.heappush(heap, (cost + ranked[after].cost, (*taken, after)))
-            heapq.heappush(heap, (cost + ranked[after].cost - ranked[after - 1].cost, (*taken[:-1], after)))
+            heapq.heappush(heap, (cost + ranked[after].cost, (*indexes, after)))
+            heapq.heappush(heap, (cost + ranked[after].cost - ranked[after - 1].cost, (*indexes[:-1], after)))
 
 
 _HEX, _DIGIT, _ID = "0123456789abcdef", "0123456789", "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -84,8 +84,8 @@ def nearest_header(cells: Floats, narrow: GlyphShapes) -> PageHeader | None:
     """The header in the first 128 cells (n, h, w), where some likely reading of them has the right CRC."""
     if len(cells) < HEADER_CELLS:
         return None
-    told = narrow.describe(cells[:HEADER_CELLS])
-    away = _distances(told, narrow)
+    features = narrow.describe(cells[:HEADER_CELLS])
+    away = _distances(features, narrow)
     allowed = _allowed()
     costs = [np.where(mask, away, np.inf) for mask in allowed]
     for cost in sorted(costs, key=lambda cost: float(cost.min(axis=1).sum())):
@@ -97,33 +97,35 @@ def nearest_header(cells: Floats, narrow: GlyphShapes) -> PageHeader | None:
 def _right(cost: Floats) -> PageHeader | None:
     """The likeliest header with the right CRC, `cost` (128, signs)."""
     best = cost.argmin(axis=1)
-    signs = list(_signs())
-    words = [signs[int(n)] for n in np.asarray(best, np.intp)]
+    alphabet = list(_alphabet())
+    words = [alphabet[int(n)] for n in np.asarray(best, np.intp)]
     if (header := read_header("".join(words))) is not None:
         return header
     above = cost - cost.min(axis=1, keepdims=True)
-    places, values = np.nonzero(np.isfinite(above) & (above > 0))
+    positions, values = np.nonzero(np.isfinite(above) & (above > 0))
     choices = [
-        Alternative(float(above[at, value]), int(at), int(value)) for at, value in zip(places, values, strict=True)
+        Alternative(float(above[at, value]), int(at), int(value)) for at, value in zip(positions, values, strict=True)
     ]
-    for some in combinations(sorted(choices, key=lambda choice: choice.cost)[:64], _MOST_TRIED):
+    for combination in combinations(sorted(choices, key=lambda choice: choice.cost)[:64], _MOST_TRIED):
         other = words.copy()
-        for choice in some:
-            other[choice.at] = signs[choice.value]
+        for choice in combination:
+            other[choice.at] = alphabet[choice.value]
         if (header := read_header("".join(other))) is not None:
             return header
     return None
 
 
-def _distances(told: Floats, narrow: GlyphShapes) -> Floats:
+def _distances(features: Floats, narrow: GlyphShapes) -> Floats:
     """(128, signs): squared distances of each cell from each sign that a header may hold."""
-    known = narrow.told[narrow.place[[ord(sign) for sign in _signs()]]]
-    return ((told[:, None] - known[None]) ** 2).sum(axis=2)
+    known = narrow.told[narrow.place[[ord(character) for character in _alphabet()]]]
+    return ((features[:, None] - known[None]) ** 2).sum(axis=2)
 
 
 @cache
-def _signs() -> str:
-    return "".join(sorted({sign for layout in _LAYOUTS for part in layout for signs in part for sign in signs}))
+def _alphabet() -> str:
+    return "".join(
+        sorted({character for layout in _LAYOUTS for part in layout for alphabet in part for character in alphabet})
+    )
 
 
 @cache
@@ -131,7 +133,7 @@ def _allowed() -> tuple[NDArray[np.bool_], ...]:
     """(128, signs) for each layout: which signs may stand where."""
     masks = list[NDArray[np.bool_]]()
     for layout in _LAYOUTS:
-        places = [signs for part in layout for signs in part]
-        places += " " * (HEADER_CELLS - len(places))
-        masks.append(np.array([[sign in signs for sign in _signs()] for signs in places]))
+        alphabets = [alphabet for part in layout for alphabet in part]
+        alphabets += " " * (HEADER_CELLS - len(alphabets))
+        masks.append(np.array([[character in alphabet for character in _alphabet()] for alphabet in alphabets]))
     return tuple(masks)

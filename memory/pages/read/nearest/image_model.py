@@ -25,10 +25,10 @@ class ImageModel:
         width, height = grid.size
         self.x = axis(grid.x0, scale_x, width, grey.shape[1], kernel)
         self.y = axis(grid.y0, scale_y, height, grey.shape[0], kernel)
-        seen = grey[self.y.first : self.y.last, self.x.first : self.x.last]
-        self.levels = levels or _levels(seen, inverted=grid.inverted)
+        crop = grey[self.y.first : self.y.last, self.x.first : self.x.last]
+        self.levels = levels or _levels(crop, inverted=grid.inverted)
         paper, ink = self.levels
-        self.ink: Floats = (seen.astype(np.float32) - np.float32(paper)) / np.float32(ink - paper)
+        self.ink: Floats = (crop.astype(np.float32) - np.float32(paper)) / np.float32(ink - paper)
 
     def page(self) -> Floats:
         """(rows, columns, cell height, cell width): the page's pixels as far as the picture tells them."""
@@ -63,12 +63,12 @@ class ImageModel:
         return min(ends), max(ends)
 
 
-def _levels(seen: NDArray[np.uint8], *, inverted: bool) -> tuple[float, float]:
+def _levels(grey: NDArray[np.uint8], *, inverted: bool) -> tuple[float, float]:
     """The grey of paper, which most pixels have, and of ink, the other extreme."""
-    counts = np.bincount(seen.ravel(), minlength=256)
+    counts = np.bincount(grey.ravel(), minlength=256)
     half = slice(0, 128) if inverted else slice(128, 256)
     paper = float(half.start + int(counts[half].argmax()))
-    few = max(1, seen.size // 500)
+    few = max(1, grey.size // 500)
     if inverted:
         ink = 255.0 - int(np.searchsorted(counts[::-1].cumsum(), few))
         return paper, max(ink, paper + 16)
@@ -102,12 +102,14 @@ def align_grid(grey: NDArray[np.uint8], sight: ImageModel, known: Floats) -> Gri
     at = np.array([grid.x0, grid.y0, *grid.scale])
     left = Axis(at[0], at[2], page.shape[1], grey.shape[1], sight.kernel)
     top = Axis(at[1], at[3], page.shape[0], grey.shape[0], sight.kernel)
-    seen = (grey[top.first : top.last, left.first : left.last].astype(np.float32) - np.float32(paper)) / (ink - paper)
+    observed = (grey[top.first : top.last, left.first : left.last].astype(np.float32) - np.float32(paper)) / (
+        ink - paper
+    )
     free = [0, 2, 1, 3] if page.shape[0] == sight.y.size else [0, 2, 1]
     reach = np.array([1.0, 1.0, page.shape[1], page.shape[0]])  # picture pixels by which the far end goes along
     for _ in range(_ROUNDS):
         shown, slopes = _shown(page, left, top, at)
-        rest = (seen - shown).ravel()
+        rest = (observed - shown).ravel()
         fair = np.abs(rest) < _ODD
         by_parameter = np.stack([slopes[n].ravel()[fair] for n in free])
         squares = (by_parameter @ by_parameter.T).astype(np.float64)
@@ -147,10 +149,10 @@ _SNAP = 6  # greys this near to black on white are just that
 
 def calibrate(grey: NDArray[np.uint8], grid: Grid, known: Floats) -> ImageModel:
     """The sight by which what is known looks most like the picture: page pixels (height, width) from its top on."""
-    found = list[tuple[float, str, tuple[float, float]]]()
+    errors = list[tuple[float, str, tuple[float, float]]]()
     for kernel in KERNELS:
-        found.append((*_error(grey, grid, kernel, known),))
-    _, kernel, levels = min(found)
+        errors.append((*_error(grey, grid, kernel, known),))
+    _, kernel, levels = min(errors)
     return ImageModel(grey, grid, kernel, levels)
 
 
@@ -159,18 +161,18 @@ def _error(grey: NDArray[np.uint8], grid: Grid, kernel: str, known: Floats) -> t
     x = axis(grid.x0, scale_x, grid.size[0], grey.shape[1], kernel)
     y = axis(grid.y0, scale_y, known.shape[0], grey.shape[0], kernel)
     lines = max(1, y.last - y.first - int(np.ceil(_EDGE * scale_y)))
-    seen = grey[y.first : y.first + lines, x.first : x.last].astype(np.float32)
+    observed = grey[y.first : y.first + lines, x.first : x.last].astype(np.float32)
     shown = y.weights[:lines] @ known[:, : x.size] @ x.weights.T
-    levels = _fitted_levels(seen, shown)
+    levels = _fitted_levels(observed, shown)
     paper, ink = levels
-    away = seen - np.clip(paper + (ink - paper) * shown, 0, 255)
+    away = observed - np.clip(paper + (ink - paper) * shown, 0, 255)
     return float((away * away).mean()), kernel, levels
 
 
-def _fitted_levels(seen: Floats, shown: Floats) -> tuple[float, float]:
+def _fitted_levels(observed: Floats, shown: Floats) -> tuple[float, float]:
     """The greys of paper and ink, least squares over what neither overshoots."""
     fair = (shown > -0.02) & (shown < 1.02)
-    ink, light = shown[fair], seen[fair]
+    ink, light = shown[fair], observed[fair]
     spread = float(((ink - ink.mean()) ** 2).sum())
     slope = float(((ink - ink.mean()) * (light - light.mean())).sum()) / max(spread, 1e-6)
     paper = float(light.mean()) - slope * float(ink.mean())

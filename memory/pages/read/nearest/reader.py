@@ -233,15 +233,15 @@ class FittedPage(Struct, frozen=True):
             return None  # the picture lost some of it
         choices = [choice for choice in self.choices if head <= choice.at < end]
         codes, until = self.codes.copy(), time.thread_time() + _LONGEST_REPAIR
-        for some in combinations(choices, _MOST_TRIED):
+        for combination in combinations(choices, _MOST_TRIED):
             if time.thread_time() > until:
                 return None
-            at = [choice.at for choice in some]
+            at = [choice.at for choice in combination]
             before = codes[at]
-            codes[at] = [choice.value for choice in some]
+            codes[at] = [choice.value for choice in combination]
             if (exact := _vouched(codes[head:end], header)) is not None:
                 line = 1 + np.cumsum(codes[head:end] == NEWLINE)
-                other = sorted({int(line[choice.at - head]) for choice in some if choice.cost > _DOUBT})
+                other = sorted({int(line[choice.at - head]) for choice in combination if choice.cost > _DOUBT})
                 return structs.replace(exact, altered=tuple(other))
             codes[at] = before
         return None
@@ -275,15 +275,15 @@ def _fitted(sight: ImageModel, cells: Floats, narrow: GlyphShapes, wide: GlyphSh
 def _seen(kind: GlyphShapes, codes: Codes) -> Indices:
     """The glyphs of that width that the page seems to have more than once."""
     values, counts = np.unique(codes, return_counts=True)
-    places = kind.place[values[counts > 1]]
-    return places[places >= 0].astype(np.intp)
+    glyph_codes = kind.place[values[counts > 1]]
+    return glyph_codes[glyph_codes >= 0].astype(np.intp)
 
 
 def _codes(fit: PageFit, grid: Grid) -> Codes:
     codes = np.full(grid.rows * grid.columns, FILLER, np.int32)
     for (kind, items), best in zip(fit.kinds, fit.best, strict=True):
-        places = items.candidates[np.arange(len(best)), best]
-        codes[items.row * grid.columns + items.column] = kind.codes[places]
+        chosen = items.candidates[np.arange(len(best)), best]
+        codes[items.row * grid.columns + items.column] = kind.codes[chosen]
     return codes
 
 

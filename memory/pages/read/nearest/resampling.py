@@ -116,9 +116,9 @@ def _weights(start: float, scale: float, size: int, pixels: int, kernel: str) ->
     if kernel == "nearest":
         steps = np.full(pixels, 1 / scale)
         steps[0] = (0.5 - start) / scale
-        taken = np.clip(steps.cumsum().astype(np.intp), 0, size - 1)  # summed as Pillow does, to its last bit
+        source = np.clip(steps.cumsum().astype(np.intp), 0, size - 1)  # summed as Pillow does, to its last bit
         weights = np.zeros((pixels, size), np.float32)
-        weights[np.arange(pixels), taken] = 1
+        weights[np.arange(pixels), source] = 1
         return weights
     widened = max(1.0, 1 / scale)
     at = (np.arange(size) + 0.5 - centre[:, None]) / widened

@@ -48,31 +48,31 @@ class GlyphShapes:
         down, across = _cosines(self.size[0]), _cosines(self.size[1])
         return (down @ ink @ across.T).reshape(len(ink), len(down) * len(across))
 
-    def nearest(self, told: Floats, most: int) -> tuple[Indices, Floats]:
+    def nearest(self, features: Floats, most: int) -> tuple[Indices, Floats]:
         """(n, most) places of the glyphs nearest to each description, nearest first, and their squared distances.
 
         In batches of bounded memory. Two of the nearest are missed where they fall in one block of 128 together; the
         table's order is stirred so that look-alikes, which are neighbours in Unicode, do not.
         """
-        found = np.empty((len(told), most), np.intp)
-        away = np.empty((len(told), most), np.float32)
-        for at in range(0, len(told), 256):
-            batch = told[at : at + 256]
-            found[at : at + 256], away[at : at + 256] = self._nearest(batch, most)
-        return found, away
+        neighbours = np.empty((len(features), most), np.intp)
+        away = np.empty((len(features), most), np.float32)
+        for at in range(0, len(features), 256):
+            batch = features[at : at + 256]
+            neighbours[at : at + 256], away[at : at + 256] = self._nearest(batch, most)
+        return neighbours, away
 
-    def _nearest(self, told: Floats, most: int) -> tuple[Indices, Floats]:
+    def _nearest(self, features: Floats, most: int) -> tuple[Indices, Floats]:
         order, table, half_norms = self._stirred()
-        likeness = (told @ table - half_norms).reshape(len(told), -1, 128)
+        likeness = (features @ table - half_norms).reshape(len(features), -1, 128)
         blocks = likeness.max(axis=2)
         best = np.argpartition(blocks, -most, axis=1)[:, -most:]
-        rows = np.arange(len(told))[:, None]
+        rows = np.arange(len(features))[:, None]
         within = likeness[rows, best].argmax(axis=2)
         value = blocks[rows, best]
         ranked = np.argsort(-value, axis=1)
-        places = order[(best * 128 + within)[rows, ranked]]
-        away = (told * told).sum(axis=1)[:, None] - 2 * value[rows, ranked]
-        return places, np.maximum(away, 0)
+        neighbours = order[(best * 128 + within)[rows, ranked]]
+        away = (features * features).sum(axis=1)[:, None] - 2 * value[rows, ranked]
+        return neighbours, np.maximum(away, 0)
 
     def _stirred(self) -> tuple[Indices, Floats, Floats]:
         if not hasattr(self, "_order"):
@@ -95,9 +95,9 @@ def load_shapes(cell: Cell) -> tuple[GlyphShapes, GlyphShapes]:
 @cache
 def _cosines(length: int) -> Floats:
     """(kept, length): the first rows of the orthonormal cosine transform (DCT-II)."""
-    kept = round(length * _KEPT)
-    wave = np.cos(np.pi / length * np.arange(kept)[:, None] * (np.arange(length) + 0.5))
-    return (wave * np.where(np.arange(kept) == 0, 1 / length, 2 / length)[:, None] ** 0.5).astype(np.float32)
+    count = round(length * _KEPT)
+    wave = np.cos(np.pi / length * np.arange(count)[:, None] * (np.arange(length) + 0.5))
+    return (wave * np.where(np.arange(count) == 0, 1 / length, 2 / length)[:, None] ** 0.5).astype(np.float32)
 
 
 _BLOCK = 256  # code points that count as one script

@@ -37,16 +37,16 @@ def read_on_grid(
     grey: NDArray[np.uint8], grid: Grid, engine: OcrEngine, on_line: OnLine | None = None
 ) -> LineReading | None:
     """The page on this grid; None where it shows no sign of being one of ours."""
-    found = split_segments(grey, grid)
-    if found is None:
+    segments = split_segments(grey, grid)
+    if segments is None:
         return None
-    words = [segment for segment in found if isinstance(segment, TextSegment)]
+    words = [segment for segment in segments if isinstance(segment, TextSegment)]
     lines = list[OcrLine]()
     for at in range(0, len(words), _AT_ONCE):
-        lines += engine.read_lines([_crop(grey, one.box) for one in words[at : at + _AT_ONCE]])
+        lines += engine.read_lines([_crop(grey, word.box) for word in words[at : at + _AT_ONCE]])
         if on_line is not None:
             on_line(len(lines), len(words))
-    return _join_lines(found, lines, load_glyphs(grid.cell))
+    return _join_lines(segments, lines, load_glyphs(grid.cell))
 
 
 def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> bytes:
@@ -59,10 +59,10 @@ def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> by
     return encode_image(Image.fromarray(np.pad(part, ((0, 0), (_MARGIN, _MARGIN)), constant_values=ground)))
 
 
-def _join_lines(found: Sequence[OcrSegment], lines: Sequence[OcrLine], table: Glyphs) -> LineReading:
+def _join_lines(segments: Sequence[OcrSegment], lines: Sequence[OcrLine], table: Glyphs) -> LineReading:
     """Segments in their order; a row's end is no line's end. Blanks at the text's end are the page's, not its own."""
     parts, scores, read, over = list[str](), [1.0], iter(lines), 0
-    for segment in found:
+    for segment in segments:
         if isinstance(segment, KnownSegment):
             parts.append(segment.text[over:] if segment.text.startswith(" ") else segment.text)
             scores += [1.0] if segment.text == "\n" else []
@@ -85,22 +85,22 @@ def on_cells(words: str, blank: Sequence[bool], table: Glyphs) -> str:
     right half of a wide sign may be blank, and then stand beyond the last cell.
     """
     laid, at = list[str](), 0
-    for sign in words:
-        if sign.isspace():
+    for character in words:
+        if character.isspace():
             continue
         while at < len(blank) and blank[at]:
             laid.append(" ")
             at += 1
         if at >= len(blank):
             return ""
-        laid.append(sign)
-        at += cells_of(sign, table)
+        laid.append(character)
+        at += cells_of(character, table)
     return "".join(laid) if at >= len(blank) else ""
 
 
 def cells_of(words: str, table: Glyphs) -> int:
     """How many cells the words take."""
-    return sum(2 if table.first_cell[ord(sign)] >= table.narrow else 1 for sign in words)
+    return sum(2 if table.first_cell[ord(character)] >= table.narrow else 1 for character in words)
 
 
 _FULL_WIDTH = str.maketrans(",!?:;()~", "，！？：；（）～")
@@ -108,6 +108,9 @@ _FULL_WIDTH = str.maketrans(",!?:;()~", "，！？：；（）～")
 
 def _full_width(words: str) -> str:
     """Punctuation beside Chinese as Chinese has it: engines write either, and the cells tell which it was."""
-    beside = "".join(words.split())
-    pairs = zip(beside, f" {beside}", f"{beside[1:]} ", strict=False)
-    return "".join(sign.translate(_FULL_WIDTH) if max(left, right) >= "\u2e80" else sign for sign, left, right in pairs)
+    joined = "".join(words.split())
+    pairs = zip(joined, f" {joined}", f"{joined[1:]} ", strict=False)
+    return "".join(
+        character.translate(_FULL_WIDTH) if max(left, right) >= "\u2e80" else character
+        for character, left, right in pairs
+    )

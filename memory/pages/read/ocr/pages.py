@@ -54,18 +54,18 @@ _TO_THE_LETTER = re.compile("|".join(f"(?:{pattern})" for pattern in _COUNTS.val
 def differing_lines(text: str, other: str) -> tuple[int, ...]:
     """The lines of `text`, from 1, that the other reader does not have. Blanks and ways to write a letter are no
     difference (NFKC); a blank line is none either."""
-    ours, theirs = _compared(text), _compared(other)
-    matcher = SequenceMatcher(None, [line for _, line in ours], [line for _, line in theirs], autojunk=False)
-    agreed = {ours[block.a + n][0] for block in matcher.get_matching_blocks() for n in range(block.size)}
-    return tuple(number for number, _ in ours if number not in agreed)
+    lines, other_lines = _compared(text), _compared(other)
+    matcher = SequenceMatcher(None, [line for _, line in lines], [line for _, line in other_lines], autojunk=False)
+    agreed = {lines[block.a + n][0] for block in matcher.get_matching_blocks() for n in range(block.size)}
+    return tuple(number for number, _ in lines if number not in agreed)
 
 
 def uncertain_lines(text: str, scores: Sequence[float] = ()) -> tuple[int, ...]:
     """The lines of what OCR read, from 1, that are in doubt: the engine is unsure, or every letter of it counts."""
     lines = text.split("\n")
-    told = [*scores, *[1.0] * (len(lines) - len(scores))]
+    known_scores = [*scores, *[1.0] * (len(lines) - len(scores))]
     return tuple(
-        n for n, (line, score) in enumerate(zip(lines, told, strict=False), 1) if score < SURE or _counts(line)
+        n for n, (line, score) in enumerate(zip(lines, known_scores, strict=False), 1) if score < SURE or _counts(line)
     )
 
 
@@ -152,8 +152,8 @@ def verify_by_ocr(first: OcrPageText, picture: bytes, engine: OcrEngine, on_line
         alone = _approximate(page.text, engine.name, page.scores)
         if len(alone.doubt) < len(first.doubt):
             return replace(alone, doubt=tuple(sorted({*alone.doubt, *differing_lines(page.text, first.text)})))
-    told = f"{engine.name} reads {lines - len(differs):,} of {lines:,} lines alike."
-    both = replace(first, engine=f"{first.engine}+{engine.name}").saying(told)
+    summary = f"{engine.name} reads {lines - len(differs):,} of {lines:,} lines alike."
+    both = replace(first, engine=f"{first.engine}+{engine.name}").saying(summary)
     if not first.is_cut:
         return replace(both, trust=Trust.APPROXIMATE if differs else Trust.VERIFIED, doubt=differs)
     unsure_yet = set(first.doubt) & set(differs) if first.noise < _CLEAR else set(differs)

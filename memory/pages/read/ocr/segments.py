@@ -56,10 +56,10 @@ def split_segments(grey: NDArray[np.uint8], grid: Grid) -> list[OcrSegment] | No
     first = -(-HEADER_CELLS // grid.columns) if grid.has_header else 0
     blank |= _like(cells, FILLER, grid)
     inked = np.flatnonzero(~blank.all(axis=1))
-    found = list[OcrSegment]()
+    segments = list[OcrSegment]()
     for row in range(first, int(inked[-1]) + 1):
-        found += _row(row, cells[row], blank[row], newline[row], grid)
-    return found
+        segments += _row(row, cells[row], blank[row], newline[row], grid)
+    return segments
 
 
 def page_ink(grey: NDArray[np.uint8]) -> Floats:
@@ -103,8 +103,8 @@ def _rescaled_glyph(bitmap: Floats, grid: Grid) -> Floats:
         return bitmap
     around = np.pad(bitmap, ((height, height), (width, width)))
     small = (round(3 * grid.cell_width), round(3 * grid.cell_height))
-    seen = Image.fromarray(around).resize(small, Image.Resampling.BICUBIC)
-    back = np.asarray(seen.resize((3 * width, 3 * height), Image.Resampling.BILINEAR))
+    scaled = Image.fromarray(around).resize(small, Image.Resampling.BICUBIC)
+    back = np.asarray(scaled.resize((3 * width, 3 * height), Image.Resampling.BILINEAR))
     return back[height : 2 * height, width : 2 * width]
 
 
@@ -140,8 +140,8 @@ def _row(
 
 def _until(stops: NDArray[np.bool_], at: int) -> int:
     """The first place from `at` on where it stops; the end where it never does."""
-    found = np.flatnonzero(stops[at:])
-    return at + int(found[0]) if len(found) else at + len(stops[at:])
+    stop_indexes = np.flatnonzero(stops[at:])
+    return at + int(stop_indexes[0]) if len(stop_indexes) else at + len(stops[at:])
 
 
 def _segment_end(at: int, blank: NDArray[np.bool_], newline: NDArray[np.bool_], same: NDArray[np.bool_]) -> int:
@@ -161,7 +161,7 @@ def _rule(ink: Floats, grid: Grid) -> str:
     """The sign that a ruled line repeats: the narrow glyph most like it, those that rules are made of first."""
     table = load_glyphs(grid.cell)
     narrow = np.flatnonzero((table.first_cell[:_LAST_SIGN] >= 0) & (table.first_cell[:_LAST_SIGN] < table.narrow))
-    for codes in ([ord(sign) for sign in _RULES], [int(code) for code in narrow]):
+    for codes in ([ord(character) for character in _RULES], [int(code) for code in narrow]):
         likeness = [float(_correlation(ink, _rescaled_glyph(_bitmap(code, grid.cell), grid))) for code in codes]
         best = int(np.argmax(likeness))
         if likeness[best] >= _LIKE:
