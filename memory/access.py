@@ -96,8 +96,8 @@ class WorkspaceAccess:
 
     def notice_naming(self, settings: Sequence[str] | None) -> str:
         """The same, with the settings of config.yaml that are not in force; None where they were not read."""
-        said = trust_notice(self.workspace, self.trust_state, settings)
-        return " ".join(filter(None, (self._trust.set_aside, said)))
+        notice = trust_notice(self.workspace, self.trust_state, settings)
+        return " ".join(filter(None, (self._trust.set_aside, notice)))
 
     def has_skill(self, name: str) -> bool:
         """Whether the skill's file (relative name) is as its owner trusted it, now."""

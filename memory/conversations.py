@@ -145,8 +145,10 @@ class Conversations:
 
         def transaction(db: apsw.Connection) -> list[Conversation]:
             return [
-                insert_conversation(db, clock, one.title, source=one.source, id=one.id, created=one.created)
-                for one in wanted
+                insert_conversation(
+                    db, clock, imported.title, source=imported.source, id=imported.id, created=imported.created
+                )
+                for imported in wanted
             ]
 
         return self._cold.write(transaction) if wanted else []

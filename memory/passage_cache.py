@@ -89,8 +89,8 @@ class PassageCache:
                 return
             change = self._cold.last_change()
             if self._version is not None and 0 <= change - self._change <= _MOST_CHANGES:
-                for one in self._cold.changes(self._change, _MOST_CHANGES):
-                    self._drop(one.entry)
+                for changed in self._cold.changes(self._change, _MOST_CHANGES):
+                    self._drop(changed.entry)
             else:
                 self._clear()
             self._version, self._change = version, change

@@ -42,15 +42,15 @@ def attributed_texts(page: PageText) -> tuple[AttributedText, ...]:
     ends = [*(head.begin for head in page.heads), len(page.text)]
     return tuple(
         AttributedText(
-            entry=one.head.id,
-            speaker=one.head.speaker,
-            role=one.head.role,
-            time=one.head.time,
-            line=one.head.line,
-            text=page.text[one.end : end].removesuffix("\n"),
+            entry=parsed_head.head.id,
+            speaker=parsed_head.head.speaker,
+            role=parsed_head.head.role,
+            time=parsed_head.head.time,
+            line=parsed_head.head.line,
+            text=page.text[parsed_head.end : end].removesuffix("\n"),
         )
-        for one, (_, end) in zip(page.heads, pairwise(ends), strict=True)
-        if one.head is not None
+        for parsed_head, (_, end) in zip(page.heads, pairwise(ends), strict=True)
+        if parsed_head.head is not None
     )
 
 
@@ -175,7 +175,7 @@ def passage_of_archive(archive: ArchiveRow, pages: Sequence[PageText]) -> Recall
         read_ms=round(sum(page.read_ms for page in pages), 3),
         doubt=tuple(before + n for before, page in zip(lines_before, pages, strict=False) for n in page.doubt),
         pages=tuple(page.page_id for page in pages),
-        spoken=tuple(one for page in pages for one in attributed_texts(page)),
+        spoken=tuple(attributed for page in pages for attributed in attributed_texts(page)),
     )
 
 

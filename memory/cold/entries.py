@@ -125,7 +125,7 @@ def insert_entry(
         (draft.conversation, parent, *who, ms, body, packed, *what),
     )
     seq = connection.last_insert_rowid()
-    name, *spoken = (one.encode() for one in who)
+    name, *spoken = (value.encode() for value in who)
     seal = seal_of((draft.conversation, name, parent, *spoken, ms, *what))
     run(connection, "INSERT INTO seals (entry, seal) VALUES (?, ?)", (seq, seal))
     if complete:

@@ -72,11 +72,11 @@ def best_spot(text: str, found: list[FileSpan], worth: Mapping[str, float]) -> F
     else the range from the first to the last that hold some. Elsewhere the passage stays whole. It counts as OCR text
     if any part does.
     """
-    found_words = [_found(text[one.start : one.end], worth) for one in found]
+    found_words = [_found(text[span.start : span.end], worth) for span in found]
     worths = [sum(worth[term] for term in words) for words in found_words]
     best = max(range(len(found)), key=lambda n: (worths[n], -n))
     if not _SHEET.match(found[best].place):
-        place = found[best].place or next((one.place for one in found if one.place), "")
+        place = found[best].place or next((span.place for span in found if span.place), "")
         return _run(text, found, place, found[best].offset)
     of_all = sum(worth[term] for term in frozenset[str]().union(*found_words))
     if worths[best] >= NEARLY_ALL * of_all:
@@ -90,8 +90,8 @@ def _run(text: str, found: list[FileSpan], place: str, offset: int) -> FileSpan:
     """Joins adjacent places into one, without surrounding white space."""
     part = text[found[0].start : found[-1].end]
     start = found[0].start + len(part) - len(part.lstrip())
-    read_by = next((one.read_by for one in found if one.read_by), "")
-    sound = all(one.sound for one in found)
+    read_by = next((span.read_by for span in found if span.read_by), "")
+    sound = all(span.sound for span in found)
     return FileSpan(start, max(start, start + len(part.strip())), place, read_by, offset, found[0].until, sound)
 
 

@@ -185,8 +185,8 @@ class _RowCheck:
         return known[min(same_length, key=lambda value: _bit_distance(raw, value))] if same_length else otherwise
 
 
-def _bit_distance(one: bytes, other: bytes) -> int:
-    return sum((a ^ b).bit_count() for a, b in zip(one, other, strict=True))
+def _bit_distance(left: bytes, other: bytes) -> int:
+    return sum((a ^ b).bit_count() for a, b in zip(left, other, strict=True))
 
 
 def entries_of(connection: apsw.Connection, rows: Iterable[tuple[Any, ...]]) -> list[Entry]:

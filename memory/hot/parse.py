@@ -69,8 +69,8 @@ def parse(text: str, path: str) -> tuple[Note, ...]:
 
 
 def _note(block: _Block, path: str, day: datetime | None, words: str, occurrence: int) -> Note:
-    said = [(number, line) for number, line in block.lines if not is_only_a_link(line)]
-    filled = [number for number, line in said if line.strip()]
+    text_lines = [(number, line) for number, line in block.lines if not is_only_a_link(line)]
+    filled = [number for number, line in text_lines if line.strip()]
     link = next((found for _, line in block.lines if "conversations/" in line and (found := _LINK.search(line))), None)
     return Note(
         id=note_id(path, block.time, block.heading, words, occurrence),
@@ -81,7 +81,7 @@ def _note(block: _Block, path: str, day: datetime | None, words: str, occurrence
         words_last=filled[-1] if filled else max(block.first, block.head + 1) - 1,
         time=block.time or day,
         heading=block.heading,
-        text="".join(line for _, line in said).replace("\r\n", "\n").strip("\n").rstrip(),
+        text="".join(line for _, line in text_lines).replace("\r\n", "\n").strip("\n").rstrip(),
         conversation=link.group(1) if link else None,
     )
 

@@ -130,10 +130,10 @@ class Knowledge:
         memories = self._current()
         found: dict[int, KnowledgeRecord] = {}
         for ref in refs:
-            some = matching_memories(ref, memories)
-            if not some:
+            matches = matching_memories(ref, memories)
+            if not matches:
                 raise NotFound("Nothing by that name", f"No file that was added is “{ref}”.", _LIST)
-            found.update({known.seq: known for known in some})
+            found.update({known.seq: known for known in matches})
         return sorted(found.values(), key=lambda known: (known.name, known.source))
 
     def text(self, known: KnowledgeRecord) -> EntryText:
@@ -183,17 +183,17 @@ class Knowledge:
         now = to_ms(self._cold.clock.now())
 
         def transaction(db: apsw.Connection) -> list[KnowledgeRecord]:
-            memories, some = rows.current(db), dict[int, KnowledgeRecord]()
+            memories, changed = rows.current(db), dict[int, KnowledgeRecord]()
             for place, pattern in enumerate(patterns):
                 to_the_letter = any(has_exact_name(pattern, known) for known in memories)
                 kept = as_pattern(pattern) if to_the_letter else pattern
                 rows.keep_pattern(db, clear(kept), importance, now + place)
-                some.update({known.seq: known for known in matching_memories(pattern, memories)})
-            said = rows.patterns(db)
+                changed.update({known.seq: known for known in matching_memories(pattern, memories)})
+            stored_patterns = rows.patterns(db)
             rows.set_importance(
-                db, {seq: importance_of(known, said, DEFAULT_IMPORTANCE) for seq, known in some.items()}
+                db, {seq: importance_of(known, stored_patterns, DEFAULT_IMPORTANCE) for seq, known in changed.items()}
             )
-            return [known for known in memories if known.seq in some]
+            return [known for known in memories if known.seq in changed]
 
         return self._cold.write(transaction)
 
@@ -259,7 +259,7 @@ class Knowledge:
         known = self._cold.read(lambda db: rows.by_conversation(db, conversations)) if conversations else {}
         if known and not self._cold.read_only:
             now = to_ms(self._cold.clock.now())
-            self._cold.write(lambda db: rows.count_use(db, sorted({one.seq for one in known.values()}), now))
+            self._cold.write(lambda db: rows.count_use(db, sorted({record.seq for record in known.values()}), now))
 
     # ── internals ──
 
@@ -268,7 +268,7 @@ class Knowledge:
 
     def _by_view(self, states: dict[int, ViewState]) -> tuple[frozenset[int], frozenset[int]]:
         """The conversations of memories in view (merged twins included), and of those out of view."""
-        out = {seq for seq, one in states.items() if one.state == "out of view"}
+        out = {seq for seq, state in states.items() if state.state == "out of view"}
         memories = self._current()
         return (
             frozenset(known.conversation for known in memories if known.seq not in out),
@@ -280,12 +280,14 @@ class Knowledge:
         return [row[0] for row in self._cold.read(lambda db: fetch(db, sql, (known.conversation,)))]
 
     def _used(self, passages: Sequence[SelectedPassage]) -> None:
-        self.used(list(dict.fromkeys(one.citation.conversation for one in passages)))
+        self.used(list(dict.fromkeys(passage.citation.conversation for passage in passages)))
 
     def _report_removed(self, report: AddReport) -> None:
-        told = {one.source for one in report.removed}
+        reported = {memory.source for memory in report.removed}
         newly = [
-            FileMessage(one.name, one.source, id=one.id) for one in self.notice_removed() if one.source not in told
+            FileMessage(memory.name, memory.source, id=memory.id)
+            for memory in self.notice_removed()
+            if memory.source not in reported
         ]
         report.removed.extend(newly)
 
@@ -308,8 +310,8 @@ class Knowledge:
             return
         out = [
             seq
-            for seq, one in self._scorer.view_states(settings.max_vision_tokens).items()
-            if one.state == "out of view"
+            for seq, state in self._scorer.view_states(settings.max_vision_tokens).items()
+            if state.state == "out of view"
         ]
         past = self._cold.read(rows.past_keeping)
         now = self._cold.clock.now()

@@ -96,14 +96,14 @@ def write_cold_pack(
     is written."""
     frames: list[tuple[tuple[PageImage, ...], bytes]] = []
     for start in range(0, len(pages), PAGES_A_FRAME):
-        some = tuple(pages[start : start + PAGES_A_FRAME])
-        pack = cold_packer(sum(len(page.png) for page in some))
+        batch = tuple(pages[start : start + PAGES_A_FRAME])
+        pack = cold_packer(sum(len(page.png) for page in batch))
         parts: list[bytes] = []
-        for number, page in enumerate(some, start + 1):
+        for number, page in enumerate(batch, start + 1):
             parts.append(pack.compress(page.png))
             if on_page is not None:
                 on_page(number)
-        frames.append((some, b"".join([*parts, pack.flush()])))
+        frames.append((batch, b"".join([*parts, pack.flush()])))
     return _write(storage, name, 2, frames)
 
 

@@ -143,7 +143,7 @@ class CachedStorage:
     def _make_room(self, size: int) -> None:
         """Evicts the least recently read packs."""
         kept = [(found.st_mtime, found.st_size, path.name) for path, found in self._cached_files()]
-        total = size + sum(one[1] for one in kept)
+        total = size + sum(entry[1] for entry in kept)
         for _, length, name in sorted(kept):
             if total <= self._most:
                 return

@@ -54,10 +54,10 @@ class RemoteStorage(ABC):
 
         def listed(fs: Any) -> list[str]:
             try:
-                found = fs.ls(self._folder, detail=True, refresh=True)
+                items = fs.ls(self._folder, detail=True, refresh=True)
             except FileNotFoundError:
                 return []
-            return sorted(one["name"].rpartition("/")[2] for one in found if one["type"] == "file")
+            return sorted(item["name"].rpartition("/")[2] for item in items if item["type"] == "file")
 
         return [name for name in self._do(listed) if ARCHIVE_FILE.fits(name)]
 

@@ -45,9 +45,8 @@ class MirrorRecovery:
     def missing(self) -> list[MissingTurns]:
         """Turns that mirrors have and the store lacks; deleted ones stay deleted."""
         deleted = self._cold.read(_deleted)
-        mirrors = sorted(
-            read_mirrors(self._folder), key=lambda mirror: not mirror.escaped
-        )  # who may forge an id comes last
+        # unescaped mirrors come last: their text may forge an id
+        mirrors = sorted(read_mirrors(self._folder), key=lambda mirror: not mirror.escaped)
         lost_turns = [
             (mirror, self._lost_of(mirror))
             for mirror in mirrors

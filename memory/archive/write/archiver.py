@@ -219,7 +219,7 @@ class Archiver:
 
     def _covered(self, text: str, cut: Sequence[chunks.PassageSpan], mode: Mode) -> list[FilePiece]:
         way = shared_files.way_of(mode)
-        homes = self._cold.read(lambda db: chunks.known_as(db, (one.hash for one in cut), way))
+        homes = self._cold.read(lambda db: chunks.known_as(db, (passage.hash for passage in cut), way))
         places = shared_files.candidates(cut, homes)
         pages = {page for _, page in places}
         rows = self._cold.read(lambda db: page_rows.pages_by_id(db, pages, not_of="conversation"))
@@ -334,11 +334,11 @@ def _homes_in_file(
     """Locations of the passages that were drawn whole."""
     homes: dict[bytes, list[PagePart]] = {}
     at = 0
-    for one in cut:
-        while at < len(fresh) and fresh[at].start + len(fresh[at].text) < one.start + one.length:
+    for passage in cut:
+        while at < len(fresh) and fresh[at].start + len(fresh[at].text) < passage.start + passage.length:
             at += 1
-        if at < len(fresh) and fresh[at].start <= one.start:
-            homes.setdefault(one.hash, places.of(at, 0, one.start - fresh[at].start, one.length))
+        if at < len(fresh) and fresh[at].start <= passage.start:
+            homes.setdefault(passage.hash, places.of(at, 0, passage.start - fresh[at].start, passage.length))
     return homes
 
 

@@ -61,7 +61,7 @@ def compose(
     text: str, cut: Sequence[PassageSpan], homes: Mapping[bytes, PassageSource], texts: Mapping[str, str]
 ) -> ComposedEntry:
     """Composes an entry: `homes` has locations of some of its passages; `texts` of those pages and entries, by id."""
-    runs = [run for run in _runs(cut, homes) if sum(one.length for one, _ in run) >= WORTH_A_LINE]
+    runs = [run for run in _runs(cut, homes) if sum(passage.length for passage, _ in run) >= WORTH_A_LINE]
     parts, own, quoted, at, done = list[str](), list[OwnSpan](), list[QuotedSpan](), 0, 0
 
     def draw(words: str) -> None:
@@ -87,16 +87,16 @@ def compose(
 
 def twins(key: int, entry: str, cut: Sequence[PassageSpan], composed: ComposedEntry) -> dict[bytes, DuplicateSpan]:
     """Passages that are drawn with this entry, to which a later entry may refer."""
-    return {one.hash: DuplicateSpan(key, entry, one.start) for one in drawn_passages(cut, composed)}
+    return {passage.hash: DuplicateSpan(key, entry, passage.start) for passage in drawn_passages(cut, composed)}
 
 
 def drawn_passages(cut: Sequence[PassageSpan], composed: ComposedEntry) -> list[PassageSpan]:
     """Passages that are whole within the entry's own text, and long enough to be referred to."""
     return [
-        one
-        for one in cut
-        if one.length >= WORTH_INDEXING
-        and any(o.start <= one.start and one.start + one.length <= o.start + o.length for o in composed.own)
+        passage
+        for passage in cut
+        if passage.length >= WORTH_INDEXING
+        and any(o.start <= passage.start and passage.start + passage.length <= o.start + o.length for o in composed.own)
     ]
 
 
@@ -106,14 +106,14 @@ def _runs(
     """Runs of consecutive passages with a location."""
     runs: list[list[tuple[PassageSpan, PassageSource]]] = []
     follows = False
-    for one in cut:
-        home = homes.get(one.hash)
+    for passage in cut:
+        home = homes.get(passage.hash)
         if home is None:
             follows = False
             continue
         if not follows:
             runs.append([])
-        runs[-1].append((one, home))
+        runs[-1].append((passage, home))
         follows = True
     return runs
 
@@ -169,8 +169,8 @@ class Deduplicator:
             words = "".join(texts[s.page][s.page_start : s.page_start + s.length] for s in found[seq])
             if words != (entry.text or ""):
                 raise Damaged("An entry did not come back", f"The pages of entry {entry.id} do not hold its text.")
-            for one in drawn_passages(self._cut[seq], self._drawn[seq]):
-                self.new_homes.setdefault(one.hash, self._own(seq, places, one.start, one.length))
+            for passage in drawn_passages(self._cut[seq], self._drawn[seq]):
+                self.new_homes.setdefault(passage.hash, self._own(seq, places, passage.start, passage.length))
         return found
 
     def still_there(self, db: apsw.Connection) -> None:
@@ -180,7 +180,7 @@ class Deduplicator:
 
     def _proven(self) -> dict[bytes, tuple[PagePart, ...]]:
         """Passages that are exactly on older pages: each page is read, and its text compared."""
-        text_of = {one.hash: (seq, one) for seq, cut in self._cut.items() for one in cut}
+        text_of = {passage.hash: (seq, passage) for seq, cut in self._cut.items() for passage in cut}
         homes = self._cold.read(lambda db: chunks.known(db, text_of))
         rows = self._cold.read(lambda db: pages.pages_by_id(db, {p.page for parts in homes.values() for p in parts}))
         read: dict[str, str | None] = {}
@@ -189,9 +189,9 @@ class Deduplicator:
             for part in parts:
                 if part.page not in read:
                     read[part.page] = self._read(rows[part.page]) if part.page in rows else None
-            seq, one = text_of[key]
+            seq, passage = text_of[key]
             words = "".join((read[p.page] or "")[p.page_start : p.page_start + p.length] for p in parts)
-            if words == (self._entries[seq].text or "")[one.start : one.start + one.length]:
+            if words == (self._entries[seq].text or "")[passage.start : passage.start + passage.length]:
                 proven[key] = parts
         used = {part.page for parts in proven.values() for part in parts}
         self._pages = {page: text for page, text in read.items() if text is not None and page in used}
@@ -204,9 +204,11 @@ class Deduplicator:
         for own in drawn.own:
             starts += _numbered(own.start, places.of(0, seq, own.at, own.length))
         for quoted in drawn.quoted:
-            for one, home in quoted.homes:
-                where = self._own(home.key, places, home.start, one.length) if isinstance(home, DuplicateSpan) else home
-                starts += _numbered(one.start, where)
+            for passage, home in quoted.homes:
+                where = (
+                    self._own(home.key, places, home.start, passage.length) if isinstance(home, DuplicateSpan) else home
+                )
+                starts += _numbered(passage.start, where)
         return sorted(starts, key=lambda placed: placed[0])
 
     def _own(self, seq: int, places: PassageIndex, start: int, length: int) -> list[PagePart]:

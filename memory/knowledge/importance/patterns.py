@@ -36,8 +36,8 @@ def has_exact_name(name: str, known: KnowledgeRecord) -> bool:
 def matching_memories(pattern: str, memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
     """The files of that literal name; where there is none, the files that it matches as a pattern."""
     memories = list(memories)
-    return [one for one in memories if has_exact_name(pattern, one)] or [
-        one for one in memories if matches_pattern(pattern, one)
+    return [memory for memory in memories if has_exact_name(pattern, memory)] or [
+        memory for memory in memories if matches_pattern(pattern, memory)
     ]
 
 

@@ -54,7 +54,7 @@ class ViewState(Struct, frozen=True):
 def view_states(memories: Sequence[MemoryWeight], budget: int, alike: SimilarPairs) -> dict[int, ViewState]:
     """The view state of each memory, by seq. `alike` is called only where the first two rules do not suffice."""
     found = {memory.seq: _fully_in_view(memory) for memory in memories}
-    over = sum(one.tokens for one in found.values()) - budget
+    over = sum(state.tokens for state in found.values()) - budget
     lowest_first = sorted(memories, key=lambda memory: (memory.score, memory.seq))
     over = _remove_lowest(found, lowest_first, over)
     over = _reduce_modes(found, lowest_first, over)

@@ -57,7 +57,9 @@ class ImportanceScorer:
         """Every memory, by name."""
         memories, now = self._cold.read(rows.current), self._cold.clock.now()
         states = self._view_states(memories, budget, now)
-        return [ScoredMemory(known=one, score=score(one, now), view_state=states[one.seq]) for one in memories]
+        return [
+            ScoredMemory(known=memory, score=score(memory, now), view_state=states[memory.seq]) for memory in memories
+        ]
 
     def view_states(self, budget: int) -> dict[int, ViewState]:
         """The view state of each memory within a budget of vision tokens, by seq."""
@@ -66,15 +68,22 @@ class ImportanceScorer:
     def tokens_in_view(self, memories: Sequence[ScoredMemory], budget: int) -> int:
         """Vision tokens of the pages within the budget, by score, highest first."""
         views = self._cold.read(rows.counts)
-        best_first = sorted(memories, key=lambda one: (-one.score, one.known.seq))
+        best_first = sorted(memories, key=lambda memory: (-memory.score, memory.known.seq))
         return tokens_within(
-            [(views.get(one.known.seq, {}), one.view_state.mode) for one in best_first if one.view_state.in_view],
+            [
+                (views.get(memory.known.seq, {}), memory.view_state.mode)
+                for memory in best_first
+                if memory.view_state.in_view
+            ],
             budget,
         )
 
     def _view_states(self, memories: Sequence[KnowledgeRecord], budget: int, now: datetime) -> dict[int, ViewState]:
         views = self._cold.read(rows.counts)
-        weights = [MemoryWeight(one.seq, score(one, now), one.accesses, views.get(one.seq, {})) for one in memories]
+        weights = [
+            MemoryWeight(memory.seq, score(memory, now), memory.accesses, views.get(memory.seq, {}))
+            for memory in memories
+        ]
         return view_states(weights, budget, self._twins)
 
     def _twins(self, seqs: Sequence[int]) -> list[tuple[int, int]]:
@@ -88,22 +97,22 @@ def score(known: KnowledgeRecord, now: datetime) -> float:
 
 def compute_stats(memories: Sequence[ScoredMemory], older: int, budget: int, tokens: int) -> KnowledgeStats:
     """The figures of these memories, with `older` kept versions and `tokens` in view at once."""
-    states = [one.view_state.state for one in memories]
+    states = [memory.view_state.state for memory in memories]
     return KnowledgeStats(
         memories=len(memories),
         in_view=states.count("in view"),
         merged=states.count("merged"),
         out_of_view=states.count("out of view"),
-        missing=sum(one.known.missing is not None for one in memories),
+        missing=sum(memory.known.missing is not None for memory in memories),
         older_versions=older,
         tokens=tokens,
         max_tokens=budget,
-        tokens_of_all=sum(one.view_state.tokens for one in memories),
+        tokens_of_all=sum(memory.view_state.tokens for memory in memories),
         utilisation=round(100 * tokens / budget, 1) if budget else 0.0,
-        average_importance=_mean([one.score for one in memories]),
-        average_given=_mean([one.known.importance for one in memories]),
-        accesses=sum(one.known.accesses for one in memories),
-        chars=sum(one.known.chars for one in memories),
+        average_importance=_mean([memory.score for memory in memories]),
+        average_given=_mean([memory.known.importance for memory in memories]),
+        accesses=sum(memory.known.accesses for memory in memories),
+        chars=sum(memory.known.chars for memory in memories),
     )
 
 

@@ -62,32 +62,32 @@ class IngestRun:
 
     def run(self, paths: Sequence[Path], on_progress: OnProgress | None = None) -> None:
         """Adds all files under the paths. `report` is current at any moment."""
-        met = [one for path in paths for one in self._walk(path)]
+        met = [walked for path in paths for walked in self._walk(path)]
         firsts = dict[str, WalkedFile]()
-        for one in sorted(met, key=lambda one: one.linked):  # a file itself before links to it
-            firsts.setdefault(one.path, one)
-        files = [one for one in met if not one.why and firsts[one.path] is one]
+        for walked in sorted(met, key=lambda walked: walked.linked):  # a file itself before links to it
+            firsts.setdefault(walked.path, walked)
+        files = [walked for walked in met if not walked.why and firsts[walked.path] is walked]
         with self._reader_process:
-            for number, one in enumerate(files):
+            for number, walked in enumerate(files):
                 if on_progress is not None:
-                    on_progress(AddProgress(number, len(files), one.name))
-                self._add_or_report(one)
+                    on_progress(AddProgress(number, len(files), walked.name))
+                self._add_or_report(walked)
         if on_progress is not None and files:
             on_progress(AddProgress(len(files), len(files), ""))
 
     def _walk(self, path: Path) -> Iterable[WalkedFile]:
-        for one in walk(path, self._excluded_paths()):
-            if one.failed and self._record_if_removed(one):
+        for walked in walk(path, self._excluded_paths()):
+            if walked.failed and self._record_if_removed(walked):
                 continue
-            if one.why:
-                told = FileMessage(one.name, one.path, one.why)
-                (self.report.bad if one.failed else self.report.skipped).append(told)
-            yield one
+            if walked.why:
+                message = FileMessage(walked.name, walked.path, walked.why)
+                (self.report.bad if walked.failed else self.report.skipped).append(message)
+            yield walked
 
-    def _record_if_removed(self, one: WalkedFile) -> bool:
+    def _record_if_removed(self, walked: WalkedFile) -> bool:
         """Whether a path that cannot be opened is a memory whose file was removed, which is no failure."""
-        known = self._cold.read(lambda db: rows.at_source(db, one.path))
-        if known is None or os.path.lexists(one.path):
+        known = self._cold.read(lambda db: rows.at_source(db, walked.path))
+        if known is None or os.path.lexists(walked.path):
             return False
         if known.missing is None:
             self._cold.write(lambda db: rows.set_missing(db, [known.seq], to_ms(self._clock.now())))
@@ -100,47 +100,49 @@ class IngestRun:
         own = (space.system_yaml, space.agents_md, space.soul_md, space.memory_md)
         return frozenset(os.path.realpath(path) for path in (*own, space.memory_dir, space.conversations, space.skills))
 
-    def _add_or_report(self, one: WalkedFile) -> None:
+    def _add_or_report(self, walked: WalkedFile) -> None:
         try:
-            self._add(one)
+            self._add(walked)
         except UnsupportedFile as error:
-            named = not one.root  # what a person names, they mean to be read
-            (self.report.bad if named else self.report.skipped).append(FileMessage(one.name, one.path, error.message))
+            named = not walked.root  # what a person names, they mean to be read
+            (self.report.bad if named else self.report.skipped).append(
+                FileMessage(walked.name, walked.path, error.message)
+            )
         except UnreadableDocument as error:
-            self.report.bad.append(FileMessage(one.name, one.path, error.message, error.hint))
+            self.report.bad.append(FileMessage(walked.name, walked.path, error.message, error.hint))
         except OSError as error:
-            self._not_read(one, error)
+            self._report_unreadable(walked, error)
         except (StoreError, StorageUnreachable):
             raise
         except PalimpsestError as error:
-            self.report.bad.append(FileMessage(one.name, one.path, error.message, error.hint))
+            self.report.bad.append(FileMessage(walked.name, walked.path, error.message, error.hint))
         except Exception as error:  # any error of one file: the run continues, and the report names the file
             if isinstance(error, apsw.Error) and not isinstance(error, _OF_ONE_FILE):
                 raise
-            self.report.bad.append(FileMessage(one.name, one.path, _unexpected(error), _OURS))
+            self.report.bad.append(FileMessage(walked.name, walked.path, _unexpected(error), _OURS))
 
-    def _not_read(self, one: WalkedFile, error: OSError) -> None:
+    def _report_unreadable(self, walked: WalkedFile, error: OSError) -> None:
         """One file that the disk refuses is a bad file; a full disk or a broken store ends the run."""
-        if error.filename is None or os.path.realpath(error.filename) != one.path:
+        if error.filename is None or os.path.realpath(error.filename) != walked.path:
             raise error
-        self.report.bad.append(FileMessage(one.name, one.path, error.strerror or str(error)))
+        self.report.bad.append(FileMessage(walked.name, walked.path, error.strerror or str(error)))
 
-    def _add(self, one: WalkedFile) -> None:
-        path = Path(one.path)
+    def _add(self, walked: WalkedFile) -> None:
+        path = Path(walked.path)
         status_now = _stat(path)
-        known = self._cold.read(lambda db: rows.at_source(db, one.path))
+        known = self._cold.read(lambda db: rows.at_source(db, walked.path))
         fresh = not (self._options.again or self._options.redact)
         if fresh and known and _is_unchanged(known, status_now):
-            self._unchanged(one, known, status_now.st_mtime_ns)
+            self._touch(walked, known, status_now.st_mtime_ns)
             return
         if status_now.st_size > self._options.max_file_mb * 2**20:
             raise UnreadableDocument(
                 f"it has {status_now.st_size:,} bytes; {self._options.max_file_mb} MB are the most",
                 f"{PROGRAM} config set knowledge.max_file_mb N",
             )
-        file = IngestFile(one, _bytes(path, self._options.max_file_mb * 2**20), status_now.st_mtime_ns)
+        file = IngestFile(walked, _bytes(path, self._options.max_file_mb * 2**20), status_now.st_mtime_ns)
         if fresh and known and known.sha256 in {file.sha256, self._keyed(file)}:
-            self._unchanged(one, known, file.mtime_ns)
+            self._touch(walked, known, file.mtime_ns)
             return
         self._keep(file, known)
 
@@ -148,31 +150,33 @@ class IngestRun:
         """A keyed hash in place of the digest of a redacted file, so that nobody can test a guess of its words."""
         return keyed(self._cold.secret, file.sha256)
 
-    def _unchanged(self, one: WalkedFile, known: KnowledgeRecord, mtime_ns: int) -> None:
+    def _touch(self, walked: WalkedFile, known: KnowledgeRecord, mtime_ns: int) -> None:
         self.report.unchanged += 1
-        moved = (known.mtime_ns, known.missing) != (mtime_ns, None) or (one.root and not known.root)
+        moved = (known.mtime_ns, known.missing) != (mtime_ns, None) or (walked.root and not known.root)
         if moved:
-            self._cold.write(lambda db: rows.touch(db, known.seq, mtime_ns, one.name, one.root))
+            self._cold.write(lambda db: rows.touch(db, known.seq, mtime_ns, walked.name, walked.root))
 
     def _keep(self, file: IngestFile, known: KnowledgeRecord | None) -> None:
         document = _read_document(file, self._ocr_reader, self._reader_process)
         document, text, secrets = clear_document(document, redact=self._options.redact)
         keeping = DocumentStore(self._workspace.knowledge, self._vault, self._options, self._clock.now())
         try:
-            made, archived = keeping.keep(file, document, text, self._keyed(file) if self._options.redact else "")
+            record, archived = keeping.keep(file, document, text, self._keyed(file) if self._options.redact else "")
         except AlreadyExists:  # these very bytes were added, by another process meanwhile or redacted before
             self.report.unchanged += 1
             self.sources[file.met.path] = None
             return
-        self.sources[made.source] = None
+        self.sources[record.source] = None
         self.report.secrets += secrets
         self.report.said += document.said
         if document.encoding:
-            self.report.read_as.append(FileMessage(made.name, made.source, document.encoding, id=made.id))
+            self.report.read_as.append(FileMessage(record.name, record.source, document.encoding, id=record.id))
         self.report.pages += len(archived.pages)
         self.report.text_tokens += archived.text_tokens
         self.report.vision_tokens += archived.vision_tokens
-        (self.report.changed if known else self.report.added).append(FileMessage(made.name, made.source, id=made.id))
+        (self.report.changed if known else self.report.added).append(
+            FileMessage(record.name, record.source, id=record.id)
+        )
 
 
 def _is_unchanged(known: KnowledgeRecord, status_now: os.stat_result) -> bool:

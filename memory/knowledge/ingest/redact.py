@@ -38,11 +38,11 @@ def _redacted(document: Document) -> Document:
             places = _shift_places(document, found.spans)
     pictures = tuple(
         replace(
-            one,
-            start=(start := offset_after(found.spans, one.start)),
-            length=offset_after(found.spans, one.start + one.length) - start,
+            picture,
+            start=(start := offset_after(found.spans, picture.start)),
+            length=offset_after(found.spans, picture.start + picture.length) - start,
         )
-        for one in document.pictures
+        for picture in document.pictures
     )
     return replace(document, text=found.cleared, places=places, pictures=pictures)
 
@@ -60,7 +60,7 @@ def _label(text: str, place: DocumentLocation, spans: Sequence[Redaction]) -> st
     """The label, replaced where it quotes a first line of which a part was removed."""
     end = text.find("\n", place.start)
     end = len(text) if end < 0 else end
-    span = next((one for one in spans if one.start < end and one.end > place.start), None)
+    span = next((candidate for candidate in spans if candidate.start < end and candidate.end > place.start), None)
     if span is None:
         return clear(place.label)
     sheet = _SHEET.match(place.label)

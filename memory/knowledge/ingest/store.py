@@ -61,22 +61,22 @@ class DocumentStore:
         Raises AlreadyExists where another process added the same meanwhile: nothing is stored then.
         """
         names = images.keep(self._folder, document.pictures)
-        made = self._known(file, document, text, sha256 or file.sha256)
+        record = self._known(file, document, text, sha256 or file.sha256)
         hashes = sketch(text)
 
         def also(db: apsw.Connection, archived: ArchiveResult) -> None:
             (conversation,) = fetch(db, "SELECT conversation FROM archives WHERE seq = ?", (archived.seq,))[0]
-            whole = self._with_previous(db, replace(made, conversation=conversation))
-            seq = rows.insert(db, whole, hashes)
+            new_record = self._with_previous(db, replace(record, conversation=conversation))
+            seq = rows.insert(db, new_record, hashes)
             rows.insert_places(
                 db, seq, [DocumentLocation(0, ""), *document.places]
             )  # what stands at 0 itself goes before
             rows.insert_views(db, seq, _views(db, conversation, document, names))
 
         archived = self._vault.archive_text(
-            text, label=made.name, mode=self._options.mode, kind=KIND, origin=KIND, also=also
+            text, label=record.name, mode=self._options.mode, kind=KIND, origin=KIND, also=also
         )
-        return made, archived
+        return record, archived
 
     def _known(self, file: IngestFile, document: Document, text: Cleared, sha256: str) -> KnowledgeRecord:
         met = file.met
@@ -95,17 +95,17 @@ class DocumentStore:
             added=self._now,
         )
 
-    def _with_previous(self, db: apsw.Connection, made: KnowledgeRecord) -> KnowledgeRecord:
+    def _with_previous(self, db: apsw.Connection, record: KnowledgeRecord) -> KnowledgeRecord:
         """The record with the previous version's fields; that version is marked as replaced."""
-        old = rows.at_source(db, made.source)
-        importance = importance_of(made, rows.patterns(db), old.importance if old else DEFAULT_IMPORTANCE)
+        old = rows.at_source(db, record.source)
+        importance = importance_of(record, rows.patterns(db), old.importance if old else DEFAULT_IMPORTANCE)
         if old is None:
-            return replace(made, importance=importance)
-        if (old.sha256, old.text_sha256) == (made.sha256, made.text_sha256):
-            raise AlreadyExists("Already known", f"{made.source} was added meanwhile.")
-        rows.replace(db, old.seq, to_ms(made.added))
-        category = made.category if self._options.category else old.category
-        return replace(made, importance=importance, category=category, accesses=old.accesses, accessed=old.accessed)
+            return replace(record, importance=importance)
+        if (old.sha256, old.text_sha256) == (record.sha256, record.text_sha256):
+            raise AlreadyExists("Already known", f"{record.source} was added meanwhile.")
+        rows.replace(db, old.seq, to_ms(record.added))
+        category = record.category if self._options.category else old.category
+        return replace(record, importance=importance, category=category, accesses=old.accesses, accessed=old.accessed)
 
 
 def _category(met: WalkedFile, document: Document) -> str:

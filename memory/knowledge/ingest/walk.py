@@ -50,7 +50,7 @@ def is_utf8(name: str) -> bool:
 
 def _nameless(path: str, name: str, root: str = "") -> WalkedFile:
     """For a name that is no text, the odd bytes as `\\xe9`."""
-    path, name, root = (os.fsencode(one).decode("utf-8", "backslashreplace") for one in (path, name, root))
+    path, name, root = (os.fsencode(part).decode("utf-8", "backslashreplace") for part in (path, name, root))
     return WalkedFile(path, name, root, "its name is not UTF-8: rename it, then add it", failed=True)
 
 
@@ -86,17 +86,19 @@ def _folder(folder: str, name: str, root: str, keep_out: frozenset[str]) -> Iter
     except OSError as error:
         yield WalkedFile(folder, name, root, f"the folder cannot be opened ({error.strerror})", failed=True)
         return
-    made = any(entry.name in _BESIDE for entry in entries)
+    has_build_files = any(entry.name in _BESIDE for entry in entries)
     for entry in entries:
-        yield from _entry(entry, f"{name}/{entry.name}", root, keep_out, made)
+        yield from _entry(entry, f"{name}/{entry.name}", root, keep_out, has_build_files)
 
 
-def _entry(entry: os.DirEntry[str], name: str, root: str, keep_out: frozenset[str], made: bool) -> Iterator[WalkedFile]:
+def _entry(
+    entry: os.DirEntry[str], name: str, root: str, keep_out: frozenset[str], has_build_files: bool
+) -> Iterator[WalkedFile]:
     if not is_utf8(entry.name):
         yield _nameless(entry.path, name, root)
         return
     try:
-        why = _why_not(entry, keep_out, made) or _leads_out(entry, root, keep_out)
+        why = _why_not(entry, keep_out, has_build_files) or _leads_out(entry, root, keep_out)
         if why:
             yield WalkedFile(entry.path, name, root, why)
             return
@@ -112,7 +114,7 @@ def _entry(entry: os.DirEntry[str], name: str, root: str, keep_out: frozenset[st
         yield WalkedFile(entry.path, name, root, error.strerror or str(error), failed=True)
 
 
-def _why_not(entry: os.DirEntry[str], keep_out: frozenset[str], made: bool) -> str:
+def _why_not(entry: os.DirEntry[str], keep_out: frozenset[str], has_build_files: bool) -> str:
     if entry.name.startswith("."):
         return "hidden"
     if entry.name.lower() in _OWN_LITTER or entry.name.startswith("~$"):
@@ -121,7 +123,7 @@ def _why_not(entry: os.DirEntry[str], keep_out: frozenset[str], made: bool) -> s
         return "the workspace's own: it is remembered already"
     if entry.is_symlink() and entry.is_dir():
         return "a link to a folder: add that folder by its name"
-    if entry.name in SKIPPED and entry.is_dir() and (made or entry.name not in _MADE):
+    if entry.name in SKIPPED and entry.is_dir() and (has_build_files or entry.name not in _MADE):
         return "made or fetched by a program"
     return ""
 

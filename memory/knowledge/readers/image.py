@@ -24,7 +24,7 @@ def read_picture(raw: bytes, name: str, ocr_reader: OcrReader | None) -> Documen
     """Reads a picture. Raises UnreadableDocument."""
     width, height, suffix = measure_picture(raw)
     head = f"{name} (a picture of {width}×{height} pixels)"
-    words, read_by, said = _picture_text(raw, name, ocr_reader, _too_many(width * height, suffix))
+    words, read_by, messages = _picture_text(raw, name, ocr_reader, _too_many(width * height, suffix))
     text = f"{head}\n{words}" if words else head
     places = (
         (DocumentLocation(0, ""), DocumentLocation(len(head) + 1, "words on the picture", read_by))
@@ -32,7 +32,7 @@ def read_picture(raw: bytes, name: str, ocr_reader: OcrReader | None) -> Documen
         else (DocumentLocation(0, ""),)
     )
     picture = DocumentImage(raw, suffix, width, height, 0, len(text))
-    return Document(kind="picture", text=text, places=places, pictures=(picture,), said=said)
+    return Document(kind="picture", text=text, places=places, pictures=(picture,), said=messages)
 
 
 def measure_picture(raw: bytes) -> tuple[int, int, str]:
@@ -67,8 +67,8 @@ def _picture_text(
     if too_many:
         return "", "", (f"{name} was kept as a picture, and its words were not read: {too_many}.",)
     if ocr_reader is None:
-        said = f"{name} was kept as a picture: no OCR engine is installed to read its words."
-        return "", "", (said,)
+        message = f"{name} was kept as a picture: no OCR engine is installed to read its words."
+        return "", "", (message,)
     return ocr_reader.words(raw).strip(), ocr_reader.name, ()
 
 

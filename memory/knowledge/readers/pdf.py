@@ -22,8 +22,8 @@ def read_pdf(raw: bytes, name: str, ocr_reader: OcrReader | None, apart: ReaderP
         raise MissingReader("pypdfium2")
     if apart is not None:
         return _document(name, list(_pages(raw, apart)), ocr_reader)
-    with ReaderProcess() as made:
-        return _document(name, list(_pages(raw, made)), ocr_reader)
+    with ReaderProcess() as process:
+        return _document(name, list(_pages(raw, process)), ocr_reader)
 
 
 def _pages(raw: bytes, apart: ReaderProcess) -> Iterator[PageFrame]:
@@ -59,6 +59,6 @@ def _document(name: str, pages: list[PageFrame], ocr_reader: OcrReader | None) -
 def _ocr_messages(name: str, pictures: list[DocumentImage], ocr_reader: OcrReader | None) -> tuple[str, ...]:
     if not pictures:
         return ()
-    some = f"{len(pictures):,} page{'s' if len(pictures) != 1 else ''} of {name} had no text"
+    subject = f"{len(pictures):,} page{'s' if len(pictures) != 1 else ''} of {name} had no text"
     how = f"read by {ocr_reader.name}" if ocr_reader else "kept as pictures: no OCR engine is installed to read them"
-    return (f"{some} and {'were' if len(pictures) != 1 else 'was'} {how}.",)
+    return (f"{subject} and {'were' if len(pictures) != 1 else 'was'} {how}.",)

@@ -38,24 +38,24 @@ _POINTS_PER_INCH = 72
 
 
 def main() -> None:
-    given, told = sys.stdin.buffer, sys.stdout.buffer
-    while (kind := read_bytes(given)) is not None and (raw := read_bytes(given)) is not None:
+    requests, replies = sys.stdin.buffer, sys.stdout.buffer
+    while (kind := read_bytes(requests)) is not None and (raw := read_bytes(requests)) is not None:
         name = kind.decode()
         _bound_memory(_memory_limit(name, len(raw)))
         try:
             for frame in _frames(name, raw):
-                write_frame(told, frame)
+                write_frame(replies, frame)
                 if isinstance(frame, RefusalFrame):
                     break
             else:
-                write_frame(told, EndFrame())
+                write_frame(replies, EndFrame())
         except MemoryError:
-            write_frame(told, RefusalFrame(TOO_LARGE))
+            write_frame(replies, RefusalFrame(TOO_LARGE))
             return  # what it still holds is unknown: another process reads the next file
         except UnreadableDocument as error:
-            write_frame(told, RefusalFrame(error.message, error.hint))
+            write_frame(replies, RefusalFrame(error.message, error.hint))
         except RecursionError:
-            write_frame(told, RefusalFrame("its parts are nested too deep"))
+            write_frame(replies, RefusalFrame("its parts are nested too deep"))
         del raw
 
 

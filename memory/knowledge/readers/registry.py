@@ -80,8 +80,8 @@ def read_file(raw: bytes, name: str, ocr_reader: OcrReader | None, apart: Reader
         raise UnreadableDocument("it holds binary data, whatever its name says")
     if apart is not None:
         return _read_kind(kind, raw, name, ocr_reader, apart)
-    with ReaderProcess() as made:
-        return _read_kind(kind, raw, name, ocr_reader, made)
+    with ReaderProcess() as process:
+        return _read_kind(kind, raw, name, ocr_reader, process)
 
 
 def _read_kind(kind: str, raw: bytes, name: str, ocr_reader: OcrReader | None, apart: ReaderProcess) -> Document:

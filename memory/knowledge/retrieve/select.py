@@ -48,7 +48,7 @@ class KnowledgeContext(Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        return sum(one.tokens for one in self.passages)
+        return sum(passage.tokens for passage in self.passages)
 
 
 class PageViewer(Struct, frozen=True):
@@ -92,16 +92,16 @@ def candidates(
         days = (now - memory.added).total_seconds() / 86_400
         score = pick_score(hit.score, days, memory.importance)
         found.append(RetrievalCandidate(hit, memory, view_states[memory.seq], score))
-    return _files_in_turn(sorted(found, key=lambda one: (-one.score, one.hit.id)))
+    return _files_in_turn(sorted(found, key=lambda candidate: (-candidate.score, candidate.hit.id)))
 
 
 def _files_in_turn(found: Sequence[RetrievalCandidate]) -> list[RetrievalCandidate]:
     """Ranks a file by its best passage; each further passage yields to other files that are nearly as good."""
     before, placed = dict[int, int](), list[tuple[float, RetrievalCandidate]]()
-    for one in found:
-        placed.append((one.score - AGAIN * before.get(one.known.seq, 0), one))
-        before[one.known.seq] = before.get(one.known.seq, 0) + 1
-    return [one for _, one in sorted(placed, key=lambda each: -each[0])]
+    for candidate in found:
+        placed.append((candidate.score - AGAIN * before.get(candidate.known.seq, 0), candidate))
+        before[candidate.known.seq] = before.get(candidate.known.seq, 0) + 1
+    return [candidate for _, candidate in sorted(placed, key=lambda pair: -pair[0])]
 
 
 def select_passages(
@@ -110,32 +110,32 @@ def select_passages(
     """As many candidates as the budget holds, each page once."""
     taken, room, shown = list[SelectedPassage](), limits.tokens, set[tuple[int, int]]()
     vision = limits.vision
-    for one in found:
+    for candidate in found:
         if len(taken) == limits.most:
             break
-        brought = None
-        view = viewer.view(one.hit, one.known) if viewer and one.view_state.in_view else None
+        selected = None
+        view = viewer.view(candidate.hit, candidate.known) if viewer and candidate.view_state.in_view else None
         if viewer and view:
-            if (one.known.seq, view.number) in shown:
+            if (candidate.known.seq, view.number) in shown:
                 continue
-            brought = _page(one, view, viewer, (room, vision), count)
-            if brought:
-                shown.add((one.known.seq, view.number))
-                vision -= brought.vision_tokens
-        brought = brought or _passage(one, room, count)
-        if brought:
-            taken.append(brought)
-            room -= brought.tokens
+            selected = _page(candidate, view, viewer, (room, vision), count)
+            if selected:
+                shown.add((candidate.known.seq, view.number))
+                vision -= selected.vision_tokens
+        selected = selected or _passage(candidate, room, count)
+        if selected:
+            taken.append(selected)
+            room -= selected.tokens
     return tuple(taken)
 
 
 def _page(
-    one: RetrievalCandidate, view: DocumentView, viewer: PageViewer, room: tuple[int, int], count: CountTokens
+    candidate: RetrievalCandidate, view: DocumentView, viewer: PageViewer, room: tuple[int, int], count: CountTokens
 ) -> SelectedPassage | None:
     """The page in the mode of its view state, where it fits and costs less than its text; a picture where it fits; else
     None."""
-    image = viewer.picture(one.hit, one.known, view, one.view_state.mode)
-    seen, words = viewer.cost(image.width, image.height), viewer.words(one.hit)
+    image = viewer.picture(candidate.hit, candidate.known, view, candidate.view_state.mode)
+    seen, words = viewer.cost(image.width, image.height), viewer.words(candidate.hit)
     facts = ", ".join(factsheet(words))
     text = f"Shown in the picture “{image.name}”." + (f" Exact words on it: {facts}" if facts else "")
     sheet = count(text)
@@ -144,25 +144,25 @@ def _page(
     tokens = seen + sheet + OVERHEAD
     if tokens > room[0] or seen > room[1]:
         return None
-    return _selected(one, text, tokens, image, seen)
+    return _selected(candidate, text, tokens, image, seen)
 
 
-def _passage(one: RetrievalCandidate, room: int, count: CountTokens) -> SelectedPassage | None:
-    text = one.hit.snippet.strip()
+def _passage(candidate: RetrievalCandidate, room: int, count: CountTokens) -> SelectedPassage | None:
+    text = candidate.hit.snippet.strip()
     tokens = count(text) + OVERHEAD
-    return _selected(one, text, tokens) if text and tokens <= room else None
+    return _selected(candidate, text, tokens) if text and tokens <= room else None
 
 
 def _selected(
-    one: RetrievalCandidate, text: str, tokens: int, image: Image | None = None, seen: int = 0
+    candidate: RetrievalCandidate, text: str, tokens: int, image: Image | None = None, seen: int = 0
 ) -> SelectedPassage:
-    hit = one.hit
+    hit = candidate.hit
     return SelectedPassage(
-        known=one.known,
+        known=candidate.known,
         citation=hit.citation,
         trust=hit.trust,
         text=text,
-        score=round(one.score, 3),
+        score=round(candidate.score, 3),
         tokens=tokens,
         vision_tokens=seen,
         image=image,

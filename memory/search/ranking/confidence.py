@@ -68,5 +68,7 @@ def _other_speakers_lead(ranking_query: RankingQuery, collection: Collection, ra
 def _unsaid_share(postings_by_term: Sequence[tuple[TermPostings, ...]]) -> float:
     strong = [columns for columns in zip(*postings_by_term, strict=True) if not columns[0].term.weak]
     total = sum(columns[0].idf for columns in strong)
-    unsaid = sum(columns[0].idf for columns in strong if not any(len(each.posting.documents) for each in columns))
+    unsaid = sum(
+        columns[0].idf for columns in strong if not any(len(postings.posting.documents) for postings in columns)
+    )
     return unsaid / total if total else 0.0

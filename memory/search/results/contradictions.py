@@ -55,15 +55,15 @@ def _statements(hit: Hit, worth: Mapping[str, float], look: FeaturesOf) -> tuple
     )
 
 
-def _is_newer(one: Hit, other: Hit) -> bool:
-    return one.time is not None and other.time is not None and one.time > other.time
+def _is_newer(hit: Hit, other: Hit) -> bool:
+    return hit.time is not None and other.time is not None and hit.time > other.time
 
 
-def _same_source(one: Hit, other: Hit) -> bool:
+def _same_source(hit: Hit, other: Hit) -> bool:
     """Whether both are of one speaker, or both are notes."""
-    if NOTE in (one.kind, other.kind):
-        return one.kind == other.kind
-    return one.speaker.casefold() == other.speaker.casefold()
+    if NOTE in (hit.kind, other.kind):
+        return hit.kind == other.kind
+    return hit.speaker.casefold() == other.speaker.casefold()
 
 
 def contradicts(new: Statement, old: Statement) -> bool:

@@ -75,10 +75,10 @@ class _DuplicateGroups:
         return next((group for group in likely if group.holds(hit, features)), None)
 
 
-def _of_two_speakers(one: Hit, other: Hit) -> bool:
+def _of_two_speakers(hit: Hit, other: Hit) -> bool:
     """Whether two persons said it, each about themselves."""
-    both = one.role in _OWN and other.role in _OWN
-    return both and bool(one.speaker and other.speaker) and one.speaker.casefold() != other.speaker.casefold()
+    both = hit.role in _OWN and other.role in _OWN
+    return both and bool(hit.speaker and other.speaker) and hit.speaker.casefold() != other.speaker.casefold()
 
 
 def _representative(group: _Group) -> Hit:

@@ -185,7 +185,7 @@ def marked(snippet: str, worth: Mapping[str, float], found: Iterable[TermSpan] |
     wanted = {term for term in worth if not is_weak(term)} or set(worth)
     if not wanted:
         return ()
-    return _joined(snippet, (part for one in found or token_spans(snippet) for part in _within(snippet, one, wanted)))
+    return _joined(snippet, (part for span in found or token_spans(snippet) for part in _within(snippet, span, wanted)))
 
 
 def _within(snippet: str, found: TermSpan, wanted: set[str]) -> Iterator[tuple[int, int]]:

@@ -87,9 +87,9 @@ def extract_claims(text: str) -> ClaimValues:
     )
 
 
-def differ(one: ClaimValues, other: ClaimValues) -> bool:
+def differ(values: ClaimValues, other: ClaimValues) -> bool:
     """Whether each has a value that the other lacks, or one denies and the other does not."""
-    return one.denies != other.denies or bool(one.values - other.values and other.values - one.values)
+    return values.denies != other.denies or bool(values.values - other.values and other.values - values.values)
 
 
 def _normalise(kind: str, value: str) -> str:

@@ -108,8 +108,8 @@ def _changed(cold: ColdStore, after: int) -> Iterator[list[SqlRow]]:
     while changes := cold.changes(after, _AT_ONCE):
         touched.update(change.entry for change in changes if change.op in {"add", "change"})
         after = changes[-1].seq
-    for some in batches(sorted(touched, reverse=True)):
-        if rows := _heads(cold, list(some)):
+    for batch in batches(sorted(touched, reverse=True)):
+        if rows := _heads(cold, list(batch)):
             yield rows
 
 
@@ -213,8 +213,8 @@ class VectorFiller:
             vector_rows += range(at, at + count) if pieces else [-1]
             at += len(pieces)
         rows = np.zeros((len(vector_rows), self._store.dimensions), np.int8)
-        made = np.array(vector_rows) >= 0
-        rows[made] = quantised(vectors)
+        embedded = np.array(vector_rows) >= 0
+        rows[embedded] = quantised(vectors)
         self._waiting.append(
             VectorRows(
                 entry=np.array(entry, np.int64),
