@@ -9,7 +9,7 @@ __all__ = ["archive_conversation", "recall_memory"]
 
 
 def __getattr__(name: str) -> Any:
-    """The library's two functions, loaded when they are asked for: importing a room must stay cheap."""
+    """The library's two functions, loaded at first use: importing the package must stay cheap."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from memory import library

@@ -63,7 +63,7 @@ class WorkspaceAccess:
             make_folder(workspace.root)
             with suppress(
                 OSError, PalimpsestError
-            ):  # a configuration folder that cannot be written to: asked next time
+            ):  # the configuration folder is read-only: the question comes again next time
                 self._trust.trust(workspace, "")
         cold = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
         cold.before_first_entry_goes = lambda entry: self._expect(cold, entry)
@@ -84,7 +84,7 @@ class WorkspaceAccess:
             self._trust.complete_record(self.workspace, row[0] if row else "")
 
     def close(self) -> None:
-        """Removes what was made beside the workspace to read it."""
+        """Removes the scratch folder that was made to read the workspace."""
         if self._made is not None:
             with suppress(OSError, PalimpsestError):  # a thread still writes there, or Windows holds a file open
                 remove_tree(self._made)

@@ -154,7 +154,7 @@ class Conversations:
         return self._cold.write(transaction) if wanted else []
 
     def append_many(self, drafts: Iterable[EntryDraft]) -> list[Entry | None]:
-        """Appends all in one transaction. None stands for those whose id the conversation has already."""
+        """Appends all in one transaction. None for those whose id the conversation already has."""
         return self._cold.append_many(drafts)
 
     def known_ids(self, conversation: int, ids: Iterable[str]) -> set[str]:

@@ -1,17 +1,17 @@
 """Errors of memory.
 
-MemoryFailure           the root of this room's tree
+MemoryFailure           the root of this package's errors
 ├── NotFound            nothing has that name or id
 │   ├── AmbiguousReference  several things have it
 │   └── NoSuchNote          no note has this id
 ├── Damaged             what is on disk is not what was written
 │   ├── ForgedName      a stored name that no version of this program wrote
-│   └── StorageUnreachable     where packs stand cannot be reached just now
-├── InexactText         it was read, and cannot be vouched for
-├── NotAPage            the picture is none of our pages
+│   └── StorageUnreachable     the storage of packs cannot be reached now
+├── InexactText         it was read, and may be wrong
+├── NotAPage            the picture is not a page of this program
 ├── OutOfDate           what was to be archived changed meanwhile
-└── StoreError        the cold store cannot do it
-    ├── CannotOpen      it is no store of ours, or newer than we are, or the folder refuses
+└── StoreError        an operation of the cold store failed
+    ├── CannotOpen      it is not our store, or newer than this program, or the folder refuses
     ├── ReadOnly        it can be read, and not written to
     ├── StoreFull       no space is left
     ├── StoreBusy       another program holds it
@@ -53,7 +53,7 @@ class ForgedName(Damaged):
 
 
 class StorageUnreachable(Damaged):
-    """The place where packs stand does not answer, or does not let us in. Nothing there is known to be wrong."""
+    """The remote storage of packs does not answer or refuses access. Nothing there is known to be damaged."""
 
     code = "unreachable"
 

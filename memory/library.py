@@ -33,7 +33,7 @@ def archive_conversation(
     """Archives the text, to the letter, in a workspace: the current folder where none is named.
 
     Gives what `palimpsest archive --json` prints, and `image_path` (the first page's PNG, there for a day at least) and
-    `compression_ratio` (text tokens a vision token). With `keep_text` the text also stands as
+    `compression_ratio` (text tokens a vision token). With `keep_text` the text is also stored as
     `memory/archive/<label>.md`. `mode` is tiny, small, base or large. Raises Misuse for another.
     """
     place = _workspace(workspace)

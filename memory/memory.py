@@ -72,13 +72,12 @@ class Memory:
         read_only: bool | None = None,
         trust: TrustStore | None = None,
     ) -> Self:
-        """Opens the store, or makes it. Raises MemoryFailure where it cannot be opened or is newer than we are.
+        """Opens the store, or makes it. Raises MemoryFailure where it cannot be opened or is newer than this program.
 
         A workspace that brings state and is not in `trust` (the user's own store where None is given) is opened to be
         read alone, as is any with `read_only`: nothing is written below it, and what would raises ReadOnly.
 
-        `settings` say how text becomes pages and where they stand, `embedding` what embeds; nothing there is asked
-        before it is needed.
+        `settings` configure pages and their storage, `embedding` the embedders; no request is made before it is needed.
         """
         clock = clock or SystemClock()
         access = WorkspaceAccess.of(workspace, trust or trust_store(os.environ), read_only=read_only)
@@ -140,7 +139,7 @@ class Memory:
             self.workspace,
             self.cold,
             lambda: self.vault,
-            lambda query: self.search.query(query),  # noqa: PLW0108 -- search opens when it is asked
+            lambda query: self.search.query(query),  # noqa: PLW0108 -- search opens at the first query
         )
 
     @property
@@ -211,7 +210,7 @@ class Memory:
     def recover(self) -> None:
         """Completes what a crash interrupted: answers become entries, and deletions continue.
 
-        Raises ForgedName where a row names a file that no program of ours named; nothing was done for it.
+        Raises ForgedName where a row has a file name that this program never gives; nothing is done for that row.
         """
         self.cold.recover()
         if not self.cold.read_only:
@@ -219,9 +218,9 @@ class Memory:
                 self.vault.finish_deletions()
             except ForgedName:
                 raise
-            except MemoryFailure:  # the next opening tries again, and `check` tells of it
+            except MemoryFailure:  # the next opening tries again, and `check` reports it
                 return
-            with suppress(MemoryFailure, OSError):  # the same: the store says which mirrors are due
+            with suppress(MemoryFailure, OSError):  # the same: the store records which mirrors are outdated
                 self.mirrors.renew()
 
     def close(self) -> None:

@@ -37,7 +37,7 @@ class AttributedText(Struct, frozen=True, kw_only=True):
 def attributed_texts(page: PageText) -> tuple[AttributedText, ...]:
     """The text of each speaker on the page, in order; nothing on a file's page.
 
-    The newline that ends an entry on the page is no part of it; an unreadable head line names nobody.
+    The newline that ends an entry on the page is no part of it; an unreadable head line gives no speaker.
     """
     ends = [*(head.begin for head in page.heads), len(page.text)]
     return tuple(

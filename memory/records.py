@@ -29,7 +29,7 @@ class EntryKind(StrEnum):
 RESTORED_FROM, MIRROR = "from", "mirror"
 """Meta of an entry that a repair brought back from a mirror: `{"from": "mirror"}`."""
 TRUST = "trust"
-"""Meta of an entry whose words were in doubt already when they were stored: `{"trust": "approximate"}`."""
+"""Meta of an entry whose text was uncertain already when it was stored: `{"trust": "approximate"}`."""
 
 _DAMAGED = {
     "text": "Its text is damaged: it is not the one that was stored, for its SHA-256 differs.",
@@ -77,7 +77,9 @@ class Entry(Struct, frozen=True, kw_only=True):
     sent: tuple[MessagePart, ...] = ()  # the tail's injected parts as they were sent, before the text
     meta: dict[str, Any] = field(default_factory=dict)
     complete: bool = True
-    damaged: tuple[str, ...] = ()  # columns that hold what no program of ours wrote: shown is what stands nearest
+    damaged: tuple[
+        str, ...
+    ] = ()  # columns with values that this program never writes; the nearest valid value is shown
 
     @property
     def trust(self) -> Trust:
@@ -155,7 +157,7 @@ class WorkspaceAnalyser(EntryAnalyser, Protocol):
 
     @property
     def version(self) -> str:
-        """The version that stands in the rows of the terms it finds."""
+        """The version stored with the terms that it produces."""
         ...
 
     @property

@@ -79,7 +79,7 @@ class Writer:
         while job := self._next():
             try:
                 result = self._do(job)
-            except BaseException as error:  # passed on to the caller, who waits for it
+            except BaseException as error:  # passed on to the waiting caller
                 job.future.set_exception(error)
             else:
                 job.future.set_result(result)

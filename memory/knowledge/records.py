@@ -28,7 +28,7 @@ class KnowledgeRecord(Struct, frozen=True, kw_only=True):
     accesses: int = 0
     accessed: datetime | None = None
     conversation: int = 0
-    missing: datetime | None = None  # when the file was noticed to be gone
+    missing: datetime | None = None  # when the file was found to be missing
     replaced: datetime | None = None  # when a newer version took its place
 
 

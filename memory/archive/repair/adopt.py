@@ -52,15 +52,15 @@ class PackAdopter:
         deleted: DeletedConversations,
     ) -> None:
         self._deleted = deleted
-        self._packs_to_delete: list[str] = []  # packs that hold what was deleted: they go without a copy
+        self._packs_to_delete: list[str] = []  # packs with pages of deleted conversations: deleted without a copy
         self._kept_texts = kept_texts
-        self._packs_to_quarantine: list[str] = []  # packs that go when what they hold is in its place
+        self._packs_to_quarantine: list[str] = []  # packs that are moved once their content is stored elsewhere
         self._cold = cold
         self._storage = storage
         self._quarantine = quarantine
         self._log = log
         self._now = now
-        self._pages: list[PixelPage] = []  # of all packs that are to be brought in
+        self._pages: list[PixelPage] = []  # of all packs that will be indexed
         self._rows: dict[str, PackRow] = {}
 
     def adopt(self, names: Sequence[str], sealed: ManifestFacts) -> None:

@@ -96,7 +96,7 @@ class _Pages:
 
     def __init__(self, cold: ColdStore, storage: Storage, row: PackRow, *, sound: bool) -> None:
         self._cold, self._storage, self._row = cold, storage, row
-        self._proven = sound  # the manifest vouches for the entries' rows: their texts need not be put together
+        self._proven = sound  # the manifest proves the entries' rows: their texts need not be assembled
 
     def look(self, pages: Sequence[PageRow]) -> Iterator[IntegrityProblem]:
         try:

@@ -93,7 +93,7 @@ def without_deleted(facts: dict[Key, Fields], deleted: DeletedConversations) -> 
 
 
 def is_deleted_conversation(db: apsw.Connection, conversation: int, sealed: Mapping[Key, Fields]) -> bool:
-    """Whether the index has a deletion of this conversation of the manifests: it and its entries are gone, and
+    """Whether the index has a deletion of this conversation of the manifests: it and its entries are deleted, and
     journaled."""
     if first(db, "SELECT 1 FROM conversations WHERE seq = ?", (conversation,)) is not None:
         return False

@@ -43,7 +43,7 @@ class RestoredText(Struct, frozen=True):
     text: str
     lost: tuple[str, ...] = ()  # ids of pages, or the entry's own where the store lost it
     troubles: tuple[str, ...] = ()
-    exact: bool = True  # to the letter what was stored: its SHA-256 is the index's
+    exact: bool = True  # the stored text, verified by the SHA-256 of the index
 
 
 def readable_text(vault: PageTextSource, cold: ColdStore, entry: Entry) -> RestoredText:

@@ -150,7 +150,7 @@ def _words(page: PixelPage) -> Iterator[str]:
     """The page's text without its head lines."""
     begin = 0
     for head in page.heads:
-        yield page.text[begin : max(head.begin - 1, begin)]  # a newline of ours stands before the line
+        yield page.text[begin : max(head.begin - 1, begin)]  # the newline that the renderer puts before the line
         begin = head.end
     yield page.text[begin:]
 

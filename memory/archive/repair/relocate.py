@@ -71,7 +71,7 @@ class PackLocator:
         A file is first written under a fresh name: after a crash at any point the next repair finds it.
         """
         wanted = {row.sha256: row.name for row in unsound_packs}
-        misnamed: dict[str, str] = {}  # target: where it stands
+        misnamed: dict[str, str] = {}  # the current file name, by the right one
         for name in self._candidates(unsound_packs):
             sha256 = hashlib.sha256(self._storage.read(name)).digest()
             target = wanted.get(sha256)

@@ -61,7 +61,7 @@ from memory.cold.sql import fetch
 from memory.errors import Damaged, MemoryFailure
 from memory.records import IntegrityProblem
 
-_STALE = 3600  # seconds: a temporary file that old belongs to nobody
+_STALE = 3600  # seconds: an older temporary file has no writer any more
 
 
 class RepairResult(Struct, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ LARGEST_PNG = 2**20
 WIDEST_WINDOW = 2**25  # bytes: what zstd keeps while it unpacks; 64 of our largest pages take half of it
 MOST = 2**31  # bytes of pictures out of one pack
 
-_AT_ONCE = 512  # bytes packed: a bomb makes 16 MB of them, and is let go
+_AT_ONCE = 512  # compressed bytes: a bomb expands them to 16 MB at most before it is dropped
 
 
 class SalvagedPage(Struct, frozen=True):

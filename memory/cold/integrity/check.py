@@ -92,7 +92,7 @@ def _sealed_rows(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
 
 
 _ROWS = {"conversations": "conversation", "labels": "label", "chunks": "chunks"}
-"""What `check` calls a row of a table; a row of another goes by the table's name."""
+"""The noun of `check` for a row of a table; other tables use the table's name."""
 
 
 def _name(raw: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Rows whose names fit no grammar: listed for `check`, and removed by `check --repair`. No file is touched here."""
+"""Rows whose names fit no grammar: listed for `check`, and removed by `check --repair`. Files are not touched."""
 
 from collections.abc import Iterator
 

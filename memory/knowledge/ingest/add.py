@@ -147,7 +147,7 @@ class IngestRun:
         self._keep(file, known)
 
     def _keyed(self, file: IngestFile) -> str:
-        """A keyed hash in place of the digest of a redacted file, so that nobody can test a guess of its words."""
+        """A keyed hash in place of the digest of a redacted file, so that a guess of its words cannot be tested."""
         return keyed(self._cold.secret, file.sha256)
 
     def _touch(self, walked: WalkedFile, known: KnowledgeRecord, mtime_ns: int) -> None:

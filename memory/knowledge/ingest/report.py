@@ -9,7 +9,7 @@ class AddOptions(Struct, frozen=True, kw_only=True):
 
     mode: str = "base"
     redact: bool = False
-    again: bool = False  # what is unchanged, too
+    again: bool = False  # add unchanged files, too
     category: str | None = None
     importance: float | None = None
     max_file_mb: int = 100
@@ -43,7 +43,7 @@ class AddReport(Struct, kw_only=True):
     said: list[str] = field(default_factory=list[str])
     read_as: list[FileMessage] = field(
         default_factory=list[FileMessage]
-    )  # text that is not UTF-8, and what it was taken for
+    )  # files that are not UTF-8, with the detected encoding
     budget: int = 0  # vision tokens that the view may take
     secrets: int = 0
     redacted: bool = False

@@ -1,4 +1,4 @@
-"""Walks the files and folders that a person named, in order, and skips what is not theirs to add.
+"""Walks the named files and folders in order, and skips generated and excluded files.
 
 Links to folders are not followed, so there are no loops, and neither are links that lead out of the named folder: an
 untrusted folder adds only what it contains. Skipped files are reported.

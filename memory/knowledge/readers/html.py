@@ -39,7 +39,7 @@ def _decoded(raw: bytes) -> DecodedText:
         encoding = codecs.lookup(named[1].decode("ascii")).name
         as_browsers = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
         return DecodedText(raw.decode(as_browsers.get(encoding, encoding)), "")
-    except (LookupError, UnicodeDecodeError):  # it is not what it says
+    except (LookupError, UnicodeDecodeError):  # the declared encoding is wrong
         return decoded(raw)
 
 

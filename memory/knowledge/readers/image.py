@@ -39,7 +39,7 @@ def measure_picture(raw: bytes) -> tuple[int, int, str]:
     """Pixels wide and high, and the suffix of its format. Raises UnreadableDocument for no picture, or for a bomb."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own bound is told below
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is reported below
             with Image.open(BytesIO(raw)) as picture:
                 (width, height), kind = picture.size, picture.format or ""
                 if width * height > MOST_PIXELS:
@@ -73,7 +73,7 @@ def _picture_text(
 
 
 def _own_page(raw: bytes) -> str | None:
-    """The text of a page that this program drew, whose hash matches; None for any other picture."""
+    """The text of a page of this program with a matching hash; None for any other picture."""
     try:
         reading = read_exact(raw)
     except (NotAPage, ValueError, OSError):

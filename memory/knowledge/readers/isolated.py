@@ -107,7 +107,7 @@ def _send(process: "subprocess.Popen[bytes]", kind: str, raw: bytes) -> None:
     try:
         write_bytes(stream, kind.encode())
         write_bytes(stream, raw)
-    except OSError:  # it ended before it had read all: what it wrote says why
+    except OSError:  # it ended before it had read all: its output has the reason
         return
 
 

@@ -164,7 +164,7 @@ def _rows(table: Any) -> Iterator[list[str]]:
 
 
 def _footnotes(opened: Any) -> list[DocumentSection]:
-    etree: Any = importlib.import_module("lxml.etree")  # python-docx stands on it; it has no types
+    etree: Any = importlib.import_module("lxml.etree")  # a dependency of python-docx; it has no types
     safe = etree.XMLParser(resolve_entities=False, no_network=True)
     notes = list[str]()
     for relation in opened.part.rels.values():

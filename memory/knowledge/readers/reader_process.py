@@ -51,7 +51,7 @@ def main() -> None:
                 write_frame(replies, EndFrame())
         except MemoryError:
             write_frame(replies, RefusalFrame(TOO_LARGE))
-            return  # what it still holds is unknown: another process reads the next file
+            return  # its state is unknown: another process reads the next file
         except UnreadableDocument as error:
             write_frame(replies, RefusalFrame(error.message, error.hint))
         except RecursionError:
@@ -140,7 +140,7 @@ def _memory_limit(kind: str, size: int) -> int:
     more = TIMES.get(kind, OTHER_TIMES) * size
     if kind != "pdf":
         return MEMORY + more
-    with suppress(ImportError):  # said later; what is there takes room before the file does
+    with suppress(ImportError):  # reported later; loaded now, so that the memory in use includes it
         import pypdfium2
         from PIL import PngImagePlugin
 

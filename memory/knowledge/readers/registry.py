@@ -28,7 +28,7 @@ _OLD = {".doc": ".docx", ".ppt": ".pptx", ".rtf": ".docx", ".odt": ".docx", ".od
 _WORDS = frozenset({"text", "code", "markdown", "html"})
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # byte order marks of what may hold NULs
 SMALL_HTML = 2_000  # bytes: html.parser takes 20 ms at most for so much, and the cube of it for more
-LOOKED_AT = 8192  # bytes, of a file whose name says nothing
+LOOKED_AT = 8192  # bytes read to detect the type of a file without a known suffix
 
 
 def kind_of(name: str, beginning: bytes) -> str:

@@ -64,7 +64,7 @@ def _search_files(
 def _by_exact_words(hits: Sequence[Hit], text: str) -> Iterator[Hit]:
     """The hits, with a lower score for each word of the question that they hold only in another form.
 
-    The search goes by stems, to which `transformers` is `transformed`.
+    The search matches stems, for which `transformers` is `transformed`.
     """
     wanted = {_singular(word) for word in _content_words(text)}
     for hit in hits:
@@ -74,7 +74,7 @@ def _by_exact_words(hits: Sequence[Hit], text: str) -> Iterator[Hit]:
 
 
 def _singular(word: str) -> str:
-    """The word without its plural's `s`. A stemmer would merge the forms that are told apart here."""
+    """The word without its plural's `s`. A stemmer would merge forms that differ here."""
     word = word.removesuffix("'s").removesuffix("’s")
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 

@@ -21,7 +21,7 @@ from memory.search.index.postings import PostingLists
 from memory.search.segments import SegmentFile, SegmentKind
 
 LISTS = {"text": "u1", "edges": "u4", "hashes": "u8", "starts": "u4", "documents": "i4", "counts": "u1"}
-_OPEN_ATTEMPTS = 10  # another process may merge what was just listed
+_OPEN_ATTEMPTS = 10  # another process may merge segments that were just listed
 
 
 def section_of(column: str) -> str:

@@ -1,4 +1,4 @@
-"""Parsing of a question: its terms and their weights, the speakers and dates that it names, and what it asks for."""
+"""Parsing of a question: its terms and their weights, the speakers and dates that it names, and the kind of answer."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -25,16 +25,16 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’]s\b)?")
 _NOBODY = frozenset({"user", "assistant", "tool", "system", ""})
 
 SIGNALS = (
-    "neighbours",  # the turns before and after lend their words
-    "talk",  # the run of turns that it stands in is a field of its own
-    "synonyms",  # words near in meaning to the question's, from a table
-    "function-words",  # words that say little count a fifth
-    "lengths",  # long passages are judged as documents, short turns as turns
-    "speaker",  # whom the question names
-    "dates",  # the days that it speaks of, and before or after what
-    "when",  # it asks when: who answers says a time
-    "number",  # it asks how many: who answers says a number
-    "novelty",  # what only asks again, or only names the subject, is no answer
+    "neighbours",  # terms of the turns before and after
+    "talk",  # the surrounding run of turns, as a field of its own
+    "synonyms",  # synonyms of the question's words, from a table
+    "function-words",  # function words count a fifth
+    "lengths",  # length normalisation: long passages as documents, short turns as turns
+    "speaker",  # the speaker that the question names
+    "dates",  # the days that it mentions, also relative to an event
+    "when",  # a question for a time: an answer contains one
+    "number",  # a question for a number: an answer contains one
+    "novelty",  # an entry that only repeats the question or names its subject is no answer
     "vectors",  # an embedder's cosine
     "vectors-beside",  # the cosines of the turns before and after
 )

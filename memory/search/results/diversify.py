@@ -76,7 +76,7 @@ class _DuplicateGroups:
 
 
 def _of_two_speakers(hit: Hit, other: Hit) -> bool:
-    """Whether two persons said it, each about themselves."""
+    """Whether the hits are of two speakers, each about themselves."""
     both = hit.role in _OWN and other.role in _OWN
     return both and bool(hit.speaker and other.speaker) and hit.speaker.casefold() != other.speaker.casefold()
 

@@ -151,7 +151,7 @@ class HitReader:
             entry=entry.seq,
             entry_id=entry.id,
             time=entry.time,
-            role="" if is_page else entry.role.value,  # a file's words: nobody said them
+            role="" if is_page else entry.role.value,  # a file has no speaker
             speaker="" if is_page else entry.speaker,
             score=finding.score,
             snippet=passage.text[start:end],

@@ -106,7 +106,7 @@ def _statement(sentence: str) -> Statement | None:
         return None
     verb = min(match.start() for match in (_STATE.search(sentence), _CHANGES.search(sentence)) if match)
     extracted = [value for value in values(sentence) if not _EVERY.fullmatch(sentence[value.start : value.end])]
-    verb = verb if sentence.isascii() else -1  # in Chinese the time stands before the verb
+    verb = verb if sentence.isascii() else -1  # in Chinese the time precedes the verb
     predicate_values = [value for value in extracted if value.start > verb]
     of_subject = {f"{value.kind} {value.value}" for value in extracted if value.start <= verb and value.kind != "name"}
     plain = NEGATION.sub(

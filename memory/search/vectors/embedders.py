@@ -143,7 +143,7 @@ class EmbedderRegistry:
         """Deletes vectors of other embedders that have had no new one for a day."""
         for folder in self._folders():
             if folder != ours and time.time() - _last_made(folder) > UNUSED_S:
-                remove_tree(folder)  # Windows keeps what is mapped: the next run does it
+                remove_tree(folder)  # Windows cannot delete mapped files: the next run deletes it
 
     def close(self) -> None:
         """Closes the embedders that were opened."""

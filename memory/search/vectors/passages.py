@@ -33,7 +33,7 @@ def passages(text: Cleared) -> list[Cleared]:
 
 
 def _pieces(text: str) -> list[tuple[int, int]]:
-    """Sentences and lines, and parts of what is too long for one passage."""
+    """Sentences and lines; longer ones are split into parts of a passage each."""
     edges = [0]
     for offset in (*boundaries(text), len(text)):
         while offset - edges[-1] > TOKENS and estimate(text[edges[-1] : offset]) > TOKENS:

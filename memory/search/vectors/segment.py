@@ -124,7 +124,7 @@ def load(path: Path, dimensions: int) -> VectorSegment | None:
 
 
 def _ordered(parts: Sequence[VectorRows], without: Column | None) -> tuple[Column, dict[str, Column]]:
-    """The rows of all parts by entry and chunk, numbered as if the parts stood behind one another; their columns."""
+    """The rows of all parts by entry and chunk, numbered as if the parts were concatenated; their columns."""
     columns: dict[str, Column] = {
         name: np.concatenate([getattr(part, name) for part in parts]).astype(f"<{kind}")
         for name, kind in _COLUMNS.items()

@@ -32,7 +32,7 @@ def quantised(vector: NDArray[np.floating]) -> VectorMatrix:
 
 
 def inverse_lengths(rows: VectorMatrix) -> NDArray[np.float32]:
-    """1 / length of each row; 0 for a row of zeros, which stands for no vector."""
+    """1 / length of each row; 0 for a row of zeros, which means no vector."""
     lengths = np.sqrt(np.square(rows, dtype=np.float32).sum(axis=1))
     return np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
@@ -182,7 +182,7 @@ class SegmentSimilarity:
 
 
 class RenumberedSimilarity:
-    """A Similarity with renumbered entries: number n stands for keys[n]."""
+    """A Similarity with renumbered entries: number n is entry keys[n]."""
 
     def __init__(self, inner: Similarity, keys: Column) -> None:
         self._inner = inner

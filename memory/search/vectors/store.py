@@ -103,7 +103,7 @@ class VectorStore:
                 if gone := int((last - first).sum()):
                     if gone == segment.header.rows:
                         discard(segment.path)
-                    if is_file(segment.path):  # Windows keeps what is mapped: then an empty file stands for it
+                    if is_file(segment.path):  # Windows cannot delete mapped files: an empty file marks it as deleted
                         self.replace_segments([segment.rows], [segment], without=entries)
             self.look()
         return True

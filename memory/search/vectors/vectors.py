@@ -37,7 +37,7 @@ STILL = 0.5
 """Share of the entries from which on searches use vectors that were complete once (much was imported since)."""
 PAUSE_S, LONGEST_PAUSE_S = 10.0, 300.0
 """Pause after a failure, doubled with each further one."""
-_QUESTIONS = 64  # whose vectors are cached
+_QUESTIONS = 64  # cached vectors of questions
 _COUNTED_FOR_S = 5.0
 
 OnVectors = Callable[[int, int], None]
@@ -66,7 +66,7 @@ class VectorFillResult(Struct, frozen=True):
 
 
 class Vectors:
-    """Safe to call from any thread. Opens no embedder before it is asked or filled."""
+    """Safe to call from any thread. Opens an embedder only for a query or a fill."""
 
     def __init__(
         self,
@@ -82,9 +82,9 @@ class Vectors:
         self.registry = EmbedderRegistry(root, embedding or EmbedderSet())
         self._lock = Lock()
         self._filling = Lock()
-        self._known: set[str] = set()  # names of embedders whose canary was looked at
+        self._known: set[str] = set()  # names of embedders whose canary was checked
         self._other_models: set[str] = set()  # names under which another model answered
-        self._verified_folders: set[Path] = set()  # folders whose files were looked through
+        self._verified_folders: set[Path] = set()  # folders whose files were verified
         self._questions: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
         self.cached_count: tuple[float, int] = (-1e9, 0)
         self._made = 0  # in the last run
