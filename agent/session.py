@@ -374,5 +374,5 @@ class Session:
         self.background.schedule(self._jobs if self.conversation else ())
 
     def begin_background(self) -> None:
-        """Makes the vectors that are missing, before anything is said."""
+        """Schedules the job that makes missing vectors, before the first message."""
         self.background.schedule([self._vectors])

@@ -1,4 +1,4 @@
-"""What goes into a request: four layers, their budget, recall, and compaction.
+"""Assembly of requests: four layers, their budget, recall and compaction.
 
 Names are imported on first use, so that `context.report` and `context.compaction.compact` alone stay light.
 """

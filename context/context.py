@@ -125,7 +125,7 @@ class Context:
         return RequestAssembler(self.state, arguments, MessageCounter(counter, profile.images)).assemble()
 
     def record(self, conversation: Conversation, entry: Entry | None, assembled: AssembledRequest) -> None:
-        """Records a request that is about to be sent: the tail beside its entry, the epoch, the request's digest.
+        """Records a request that is about to be sent: the tail with its entry, the epoch, the request's digest.
 
         `entry` is the user's stored message; None where the turn continues after a tool result.
         """

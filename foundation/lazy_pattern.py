@@ -9,7 +9,7 @@ from typing import Any, cast
 
 
 class _LazyPattern:
-    """A stand-in for `re.Pattern`: a method compiles the pattern, then is kept on the instance (50 ns a look-up)."""
+    """Proxy of `re.Pattern`: a method compiles the pattern, then is cached on the instance (50 ns a look-up)."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self._source = (pattern, flags)

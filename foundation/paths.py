@@ -51,7 +51,7 @@ class Workspace(Struct, frozen=True):
         return self.state if self.scratch is None else self.scratch
 
     def followed(self, name: str) -> Path:
-        """The file or folder of that name: where a link that leads out goes, if its owner allowed that very target."""
+        """The file or folder of that name; for a link out of the workspace its target, if the owner allowed it."""
         path = self.root / name
         target = dict(self.links).get(name)
         return Path(target) if target is not None and path.is_symlink() and os.path.realpath(path) == target else path
@@ -71,7 +71,7 @@ class Workspace(Struct, frozen=True):
 
     @property
     def entities_yaml(self) -> Path:
-        """What the person's own texts name: kinds of entity beside ours."""
+        """The user's own kinds of entity."""
         return self.root / "entities.yaml"
 
     @property
@@ -96,7 +96,7 @@ class Workspace(Struct, frozen=True):
 
     @property
     def kept_texts(self) -> Path:
-        """The text that stands beside an explicit archive: `memory/archive/<label>.md`."""
+        """The texts of explicit archives: `memory/archive/<label>.md`."""
         return self.memory_dir / "archive"
 
     @property
@@ -123,7 +123,7 @@ class Workspace(Struct, frozen=True):
 
     @property
     def damaged(self) -> Path:
-        """Copies of what was damaged, a folder a repair."""
+        """Copies of damaged files, a folder per repair."""
         return self.state / "damaged"
 
     @property
@@ -160,7 +160,7 @@ class Workspace(Struct, frozen=True):
 
     @property
     def prompt_history(self) -> Path:
-        """What was typed, a JSON string a line, oldest first."""
+        """The prompts that were typed, a JSON string per line, oldest first."""
         return self.own / "prompt-history.jsonl"
 
     @property

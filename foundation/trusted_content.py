@@ -24,7 +24,7 @@ class ContentDigests(Struct, frozen=True):
     skills: dict[str, str] = {}
 
     def changes(self, trusted: "ContentDigests") -> tuple[tuple[str, str], ...]:
-        """(relative name, NEW, CHANGED or REMOVED) of what is not as it was trusted, by name."""
+        """(relative name, NEW, CHANGED or REMOVED) of each difference to the trusted content, by name."""
         now, then = self._by_name(), trusted._by_name()
         return tuple(
             (name, REMOVED if name not in now else CHANGED if name in then else NEW)

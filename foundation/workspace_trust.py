@@ -42,7 +42,7 @@ class _Store(Struct, frozen=True):
 
 
 class TrustState(Struct, frozen=True):
-    """What a workspace may do. `changed` names what is not in force until it is trusted again."""
+    """The permissions of a workspace. `changed` names content that is not in force until it is trusted again."""
 
     trusted: bool
     known: bool = False  # its path has a record, whose identity may be another's
@@ -63,14 +63,14 @@ class TrustState(Struct, frozen=True):
 
 
 class TrustStore:
-    """The workspaces that their owner trusts. Safe beside other processes."""
+    """The store of trusted workspaces. Safe for concurrent processes."""
 
     def __init__(self, folder: Path) -> None:
         self._path = resolve_path(folder / "trusted.json")
         self.set_aside = ""  # one sentence, where a write of this store found the file damaged
 
     def state(self, workspace: Workspace, first_entry: str | None = None) -> TrustState:
-        """What the workspace may do. `first_entry` is its store's; "" for none, None where the store was not read."""
+        """The permissions of the workspace. `first_entry` is its store's; "" for none, None where it was not read."""
         record = self._record(workspace)
         if record is None:
             return TrustState(trusted=False)
@@ -83,14 +83,14 @@ class TrustStore:
         return TrustState(trusted=True, known=True, changed=changed, changes=changes, links=links)
 
     def content(self, workspace: Workspace) -> ContentDigests:
-        """What the workspace brings now, links that its owner allowed followed."""
+        """Digests of the workspace's present content; allowed links are followed."""
         record = self._record(workspace)
         return content_digests(structs.replace(workspace, links=tuple(record.links.items()) if record else ()))
 
     def trust(self, workspace: Workspace, first_entry: str, content: ContentDigests | None = None) -> None:
         """Trusts the workspace; `first_entry` is its store's, "" for none. Allowed links stay so.
 
-        `content` is what its owner was shown: what changed since is not in force. None: as it stands now.
+        `content` is what its owner was shown: later changes are not in force. None: the present content.
         """
         identity = _identity(workspace)
 
@@ -110,7 +110,7 @@ class TrustStore:
         self._change(workspace, change)
 
     def complete_record(self, workspace: Workspace, first_entry: str) -> None:
-        """Completes the record of a trusted workspace that was opened: its identity, and its first entry by now."""
+        """Completes the record of a trusted workspace on opening it: its identity and its first entry."""
         record = self._record(workspace)
         if record is None:
             return
@@ -122,7 +122,7 @@ class TrustStore:
             self._change(workspace, lambda _: filled)
 
     def expect_first_entry(self, workspace: Workspace, first_entry: str) -> None:
-        """Before a deletion: the store's first entry may be this one from now on."""
+        """Adds the id that will be the first entry after a deletion; called before it."""
         self._change_known(
             workspace,
             lambda record: (
@@ -133,7 +133,7 @@ class TrustStore:
         )
 
     def first_entry_comes(self, workspace: Workspace, first_entry: str) -> None:
-        """Before the first entry is committed to a store that was empty: it is this one from now on."""
+        """Notes the first entry of an empty store; called before its commit."""
         self._change_known(
             workspace,
             lambda record: (
@@ -144,7 +144,7 @@ class TrustStore:
         )
 
     def renew_config(self, workspace: Workspace) -> None:
-        """After a change of config.yaml that this program made: it is as trusted as it was."""
+        """Keeps config.yaml trusted after a change by this program."""
         config = content_digests(workspace).config
         self._change_known(
             workspace,
@@ -156,9 +156,9 @@ class TrustStore:
         )
 
     def allow(self, workspace: Workspace, link: str) -> Path:
-        """Allows a link out of the workspace to be followed to where it leads now; gives the target.
+        """Allows a link out of the workspace to be followed to its present target; returns the target.
 
-        Where it is the folder of skills, those that are there now are trusted.
+        For the folder of skills, the skills in it now are trusted.
         """
         target = Path(os.path.realpath(workspace.root / link))
 
@@ -174,7 +174,7 @@ class TrustStore:
         return target
 
     def decline(self, workspace: Workspace, link: str) -> None:
-        """Notes that a link is not to be followed to where it leads now, so that it is asked about once."""
+        """Records that a link is not to be followed to its present target, so that the user is asked once."""
         target = os.path.realpath(workspace.root / link)
         self._change_known(
             workspace, lambda record: structs.replace(record, declined={**record.declined, link: target})
@@ -189,11 +189,11 @@ class TrustStore:
         return tuple((name, str(target)) for name, target in links.items() if (name, str(target)) not in known)
 
     def remove(self, workspace: Workspace) -> bool:
-        """Whether it was trusted until now."""
+        """Removes the trust; whether the workspace was trusted."""
         return self.remove_path(key_of(workspace))
 
     def remove_path(self, path: str) -> bool:
-        """As `remove`, for a folder that may be gone."""
+        """Like `remove`, by path, for a folder that may no longer exist."""
         with self._locked():
             records = self.records()
             remaining = tuple(record for record in records if record.path != path)
@@ -232,7 +232,7 @@ class TrustStore:
         write_atomically(self._path, msgspec.json.encode(_Store(records)))
 
     def _keep_damaged(self) -> None:
-        """Keeps a file that cannot be read as records beside, before it is written anew."""
+        """Backs up an unreadable store file before it is overwritten."""
         try:
             raw = read_bytes(self._path, owned=True)
         except OSError:
@@ -266,7 +266,7 @@ def key_of(workspace: Workspace) -> str:
 
 
 def trust_command(workspace: Workspace, *options: str) -> str:
-    """What a person types to trust the workspace, wherever they are; with options, `--remove` say, what these do."""
+    """The command that trusts the workspace, from any folder; with options such as `--remove`, that with them."""
     return own_command("trust", *options, str(workspace.root))
 
 
@@ -276,7 +276,7 @@ def _identity(workspace: Workspace) -> tuple[int, int]:
 
 
 def _is_same(record: TrustRecord, workspace: Workspace, first_entry: str | None) -> bool:
-    """Whether the folder is the one that was trusted. A store that cannot be read, or is empty, contradicts nothing."""
+    """Whether the folder is the trusted one. An unreadable or empty store is no contradiction."""
     if not record.inode:
         return True
     try:
@@ -285,7 +285,7 @@ def _is_same(record: TrustRecord, workspace: Workspace, first_entry: str | None)
         return False
     if inode != record.inode:
         return False
-    if first_entry:  # a store that was empty when it was trusted has told of its first entry, or is another's
+    if first_entry:  # a store that was empty when trusted has noted its first entry since, or is another one
         return first_entry in record.first_entries
     return device == record.device or not record.first_entries or first_entry is None
 

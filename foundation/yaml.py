@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class BadYaml(ValueError):
-    """The text cannot be used. `said` says why, without a full stop, and `line` where, from 1."""
+    """Invalid YAML. `problem` is the reason, without a full stop, and `line` its line, from 1."""
 
     def __init__(self, line: int, said: str) -> None:
         super().__init__(f"line {line}: {said}")

@@ -1,4 +1,4 @@
-"""The fence about foreign text in a request: what is not ours cannot look as if it were.
+"""The fence around foreign text in a request, which foreign text cannot imitate.
 
 Recalled text, tool results, knowledge, attachments, notes and names pass here when a part is rendered; what is stored
 stays as it was. Opening and closing tags of ours, role markers of chat templates and look-alikes of our citations

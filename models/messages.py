@@ -46,7 +46,7 @@ class Role(StrEnum):
 
 
 class Text(Struct, frozen=True, tag="text"):
-    """Text. `injected` names the kind of a part that the program added: never stored or recalled as said; its tags
+    """Text. `injected` names the kind of a part that the program added: never stored or recalled as a message; its tags
     carry `nonce`."""
 
     text: str

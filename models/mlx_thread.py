@@ -32,7 +32,7 @@ class JobPriority(IntEnum):
 
 
 class JobStopped(Exception):
-    """Raised in a job by its `emit` when its consumer has gone."""
+    """Raised in a job by its `emit` when its consumer has left."""
 
 
 class MlxThread:

@@ -1,4 +1,4 @@
-"""What memory brought back, and how a model reads it: one block, a label for passages that stand together, and the
+"""Recalled passages as a model reads them: one block, a label for adjacent passages, and the
 passages with who said them.
 
     <palimpsest-recalled-bcdfghjk trust="exact">

@@ -8,7 +8,7 @@ from models.limits import StreamLimits
 
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
-    """How models are asked. Times are in seconds."""
+    """Settings of requests to models. Times are in seconds."""
 
     window: Annotated[
         int, Meta(ge=0, le=100_000_000, description="Tokens a request and its answer may take; 0 asks the server.")

@@ -49,7 +49,7 @@ class BackgroundJob(Protocol):
 
     @property
     def essential(self) -> bool:
-        """Whether the job runs beside a turn, in every session, and is completed before the store is closed."""
+        """Whether the job runs during turns, in every session, and is completed before the store is closed."""
         ...
 
     def due(self) -> bool:

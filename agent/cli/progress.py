@@ -63,7 +63,7 @@ class ReadingProgress:
         return self
 
     def stage(self, doing: str) -> None:
-        """Shows what is being done now."""
+        """Shows the current stage."""
         self._stage = doing
         self._show(doing)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the help of a command must not load the store
 
 
 class FileArchiveResult(Struct, frozen=True, kw_only=True):
-    """The result of `archive FILE`. `text_path` is the text file beside the pages, if one is kept."""
+    """The result of `archive FILE`. `text_path` is the text file next to the pages, if there is one."""
 
     archived: ArchiveResult
     text: str  # as it was archived

@@ -81,7 +81,7 @@ def report_summary(report: AddReport) -> str:
 
 
 def report_lines(report: AddReport) -> list[str]:
-    """Notices beside the table: reasons, secrets, changes of what is in view; each line once."""
+    """Notices under the table: reasons, secrets, changes of the view; each line once."""
     lines = [
         f"{message.name}: {message.why}" + (f". {message.hint}" if message.hint else "")
         for message in _with_hints_once(report.bad)

@@ -64,7 +64,7 @@ class Toolbox:
         return ToolOutput(result, self._bounded(result, entry, structured=tool.structured))
 
     def declined(self, call: ToolCall, *, asked: bool = True) -> ToolOutput:
-        """The output of a call that was not run. Without `asked` nobody could be asked."""
+        """The output of a call that was not run. `asked`: the user declined it; otherwise there was nobody to ask."""
         reason = "The user declined" if asked else "Declined, because nobody could be asked"
         return _failed(f"{reason}: {self.summary(call)}.")
 

@@ -57,7 +57,7 @@ class AnswerRecorder:
 
     @property
     def text(self) -> str:
-        """What was said so far, as the screen shows it."""
+        """The answer so far, as the screen shows it."""
         return "".join(self._text_parts)
 
     @property
@@ -81,7 +81,7 @@ class AnswerRecorder:
 
     @property
     def tokens_per_second(self) -> float:
-        """Of the answer, from its first token on; 0 where that cannot be told."""
+        """The speed of the answer from its first token on; 0 where it is unknown."""
         if self._first_token is None or not self.usage.completion_tokens:
             return 0.0
         return self.usage.completion_tokens / max(time.monotonic() - self._first_token, 1e-3)

@@ -151,7 +151,7 @@ class TurnRun:
         yield events.ContextReady(assembled.report)
 
     async def _answer(self, recorder: AnswerRecorder) -> AsyncGenerator[SessionEvent, None]:
-        """Streams the answer; that of tool calls has no AnswerStored, for the turn goes on."""
+        """Streams the answer; one with tool calls has no AnswerStored, because the turn continues."""
         assert self._assembled is not None
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._outcome = None

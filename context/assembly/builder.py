@@ -312,5 +312,5 @@ class RequestAssembler:
 
 
 def _without_private_text(part: MessagePart) -> MessagePart:
-    """The part with private text removed, as it is stored beside its entry."""
+    """The part with private text removed, as it is stored with its entry."""
     return msgspec.structs.replace(part, text=clear(part.text, TextSource.OTHER)) if isinstance(part, Text) else part

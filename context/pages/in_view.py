@@ -166,7 +166,7 @@ def shown_text_of(text_of: Callable[[Entry], str]) -> Callable[[Entry], str]:
 
 
 def page_room(room: int, budget: Budget, other_tokens: int) -> int:
-    """The part of `room` that pages may take beside `other_tokens`."""
+    """The part of `room` that pages may take besides `other_tokens`."""
     return max(0, min(room, int(budget.total * MOST_FULL) - other_tokens))
 
 

@@ -182,7 +182,7 @@ class _Cost(Struct, frozen=True):
 def _fit_by_value(
     parts: Sequence[_PassageWithSeq], cited: tuple[RecalledSpan, ...], limits: RecallLimits, counting: MessageCounter
 ) -> list[_PassageWithSeq]:
-    """The passages that fit beside the `cited` ones, by value per token.
+    """The passages that fit besides the `cited` ones, by value per token.
 
     A label is counted once; of two equally relevant passages the shorter is preferred.
     """

@@ -82,7 +82,7 @@ def write_atomically(path: Path, text: Cleared | bytes, *, sync: bool = True) ->
 
 @contextmanager
 def atomic_writer(path: Path) -> Generator[BinaryIO]:
-    """A new private file (0600) that takes its place at `path` when the block ends, synced: for what is too large to be
+    """A new private file (0600) that replaces `path` when the block ends, synced: for what is too large to be
     held in memory. Where the block or the disk raises, nothing is left of it.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
@@ -100,7 +100,7 @@ def atomic_writer(path: Path) -> Generator[BinaryIO]:
 
 
 def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", sync: bool = True) -> Path:
-    """A file beside `path` that holds `text`, synced, with the mode that `path` has or would get; its address.
+    """Writes `text` to a temporary file next to `path`, synced, with the mode that `path` has or would get; its path.
 
     Raises UnsafePath where `path` is a link or has one above it.
     """
@@ -182,7 +182,7 @@ def encode(text: str) -> bytes:
 
 
 def sync_file(path: Path) -> None:
-    """Brings a file's bytes to the platter; one that has gone meanwhile needs it no more."""
+    """Syncs a file's bytes to the disk; a file deleted meanwhile needs no sync."""
     with suppress(FileNotFoundError), own_handle(path, os.O_RDWR, writes=False) as handle:
         sync_handle(handle)
 

@@ -68,7 +68,7 @@ def system_swap() -> Rename | None:
 
 
 def exchange_by_renames(a: Path, b: Path) -> None:
-    """The exchange without the system call: nothing is lost, but for an instant nothing stands at `a`.
+    """The exchange without the system call: nothing is lost, but for an instant `a` does not exist.
 
     `a` is moved aside, whatever it is by now; `b` takes its place only if the place is still free; what was moved
     aside becomes `b`. Where somebody wrote a new `a` in that instant, theirs is taken as what stood there, and the
@@ -93,7 +93,7 @@ def _name_aside(a: Path) -> Path:
 
 
 def place_if_free(source: Path, target: Path) -> bool:
-    """`source` now also stands at `target`, which was free; False where it was not."""
+    """Links or copies `source` to `target`; False where `target` exists."""
     try:
         hard_link(source, target)
     except FileExistsError:

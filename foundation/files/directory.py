@@ -117,7 +117,7 @@ def remove_folder(path: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Deletes the folder and what is in it; of a link in it the link itself. What cannot be deleted stays."""
+    """Deletes a folder with its content; a link in it is deleted itself. What cannot be deleted is left."""
     for entry, file_status in scan(path):
         if _is_folder(file_status):
             remove_tree(entry)

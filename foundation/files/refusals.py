@@ -34,7 +34,7 @@ class UnsafePath(PalimpsestError, OSError):
 
 
 def link_in_path(path: Path, component: Path) -> UnsafePath:
-    """A link stands at `component`, which is `path` or a folder above it."""
+    """`component` is a link: it is `path` or a folder above it."""
     where = f"{path} is" if component == path else f"{path} cannot be opened: {component} is"
     return UnsafePath(
         path,
@@ -44,7 +44,7 @@ def link_in_path(path: Path, component: Path) -> UnsafePath:
 
 
 def not_regular(path: Path) -> UnsafePath:
-    """A pipe, a device or a socket stands where a file is expected."""
+    """A pipe, a device or a socket instead of a regular file."""
     return UnsafePath(
         path,
         f"{path} is a pipe, a device or a socket, not a file.",

@@ -1,4 +1,4 @@
-"""Tokens that are broken over lines, strings or colours: what may stand between two parts, and which parts make one.
+"""Tokens broken over lines, strings or colours: the allowed separators of two parts, and which parts form a token.
 
 A part is a run of a token's characters, a joint is what may stand between two of them: an explicit one (`\\`, `=`,
 `" +`, a colour's code, a soft hyphen) or a line end with what begins the next line (blanks, `> `, `| `, a number).
@@ -123,7 +123,7 @@ def token_extents(text: str, parts: Sequence[TokenPart], *, alone: bool, whole: 
 
 
 def is_chance(joined: str) -> bool:
-    """Whether what was joined looks like a token at all: letters, digits or capitals among them, and some variety."""
+    """Whether the joined text looks like a token: letters with digits or capitals among them, and some variety."""
     mixed = _LETTER_AND_DIGIT.match(joined) or not (joined.islower() or joined.isupper())
     return bool(mixed) and entropy(joined) >= _LEAST
 

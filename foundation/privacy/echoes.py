@@ -1,4 +1,4 @@
-"""Hidden words that a model says again: what stood in `<private>`, or was a secret, found in other text as it stands.
+"""Filter of hidden text that a model repeats: the content of `<private>` and secrets, matched verbatim in other text.
 
 A model gets private words without their tags and may repeat them: no tag says then that they are private. Kept apart
 in RAM, they are looked for letter by letter, whatever their case and the white space between words. Words said in
@@ -58,7 +58,7 @@ def hidden_texts(text: str) -> tuple[str, ...]:
 
 
 class EchoFilter:
-    """Takes hidden texts out of what is about to be stored. Without any it is `clear` and `cleared_fields` alone."""
+    """Removes hidden texts from what is about to be stored. Without any it only applies `clear` and `cleared_fields`."""
 
     def __init__(self, hidden: Iterable[str] = ()) -> None:
         self.nonces: frozenset[str] = frozenset()
@@ -82,7 +82,7 @@ class EchoFilter:
         return made
 
     def injected(self, text: str) -> int:
-        """How many characters of an answer stand in blocks of the request."""
+        """The count of characters of an answer that are in blocks of the request."""
         return examine(text, TextSource.OTHER, self.nonces).injected if _BLOCK in text else 0
 
     def clear(self, text: str) -> Cleared:
@@ -95,7 +95,7 @@ class EchoFilter:
         return edited(cleared, self._text) if self else cleared
 
     def fields(self, fields: dict[str, Any]) -> ClearedFields:
-        """`cleared_fields`, and each text in it, JSON in a text too, without what is hidden."""
+        """`cleared_fields` with hidden text removed from each text in it, JSON in a text too."""
         cleared = cleared_fields(fields)
         return cast(ClearedFields, self._value(cleared)) if self else cleared
 
@@ -110,7 +110,7 @@ class EchoFilter:
         return self.take(text, final=True)[0] if self.seeks else text
 
     def take(self, text: str, *, final: bool) -> tuple[str, str]:
-        """What is decided of a text, without what is hidden; and its end, where a hidden text may have begun."""
+        """The decided part of a text without hidden text, and its undecided end, where a hidden text may have begun."""
         folded, offsets = _folded(text)
         parts: list[str] = []
         given = at = 0  # in the text; in the folded one
@@ -126,7 +126,7 @@ class EchoFilter:
         return "".join((*parts, text[given:])), ""
 
     def _length_at(self, folded: str, at: int) -> int:
-        """How long the longest text is that is sought and stands here; 0 where none does."""
+        """The length of the longest search text that matches here; 0 where none does."""
         if folded[at : at + SHORTEST] not in self._beginnings:
             return 0
         index = bisect_right(self._sought, folded[at : at + self._longest]) - 1
@@ -191,7 +191,7 @@ class EchoFilterStream:
         self._waiting = ""
 
     def feed(self, chunk: str) -> Cleared:
-        """What is now safe to write, perhaps nothing."""
+        """The text that is now safe to write, perhaps empty."""
         return edited(self._clearing.feed(chunk), self._decided)
 
     def close(self) -> Cleared:
@@ -217,7 +217,7 @@ def _within(ordered: list[str]) -> list[int]:
 
 
 def _sought(hidden: str) -> Iterator[str]:
-    """What to look for, folded: the text as a whole, each longer line of it, each as it is once secrets are gone."""
+    """The folded search texts: the whole text and each longer line of it, both without their secrets."""
     lines = hidden.splitlines()
     for text in (hidden, clear(hidden, TextSource.OTHER)):
         yield from _parts(text, SHORTEST)
@@ -239,7 +239,7 @@ def _parts(text: str, shortest: int) -> Iterator[str]:
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
-    """The text in small letters, each stretch of white space one space; and where each letter stands in the text."""
+    """The text in lower case with white space collapsed to one space, and the offset of each letter in the text."""
     letters: list[str] = []
     offsets: list[int] = []
     spaced = False

@@ -37,7 +37,7 @@ def contains_secret(run: str) -> str | None:
 
 
 def decode_base64(run: str) -> str:
-    """What the base64 stands for, as far as it is whole."""
+    """The decoded base64, as far as it is complete."""
     run = re.sub(r"[^A-Za-z0-9+/_-]", "", run).replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(run[: len(run) // 4 * 4] + _padded(run)).decode("latin-1")

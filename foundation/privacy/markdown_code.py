@@ -1,4 +1,4 @@
-"""Whether a place in Markdown lies in code: followed line by line, with doubt told apart from certainty."""
+"""Tracks, line by line, whether an offset in Markdown is in code, in doubt, or not."""
 
 import re
 from functools import cache
@@ -9,7 +9,7 @@ _BEFORE_A_SPAN = frozenset(" \t([{\"'*,;:>|")
 
 
 class CodeContext:
-    """The code that is open where the scanner stands. Feed it everything that stays in the text, in order.
+    """The code blocks open at the scanner's position. Feed it all text that is not removed, in order.
 
     With `fences_talk` a tag in a fence that is closed is talk about the tag; without, only one in a code span is.
     """

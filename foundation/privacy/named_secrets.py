@@ -1,4 +1,4 @@
-"""Secrets that have no form of their own: judged by the name before them, and by how much like chance they look."""
+"""Secrets without a form of their own: judged by the name before them, and by how random they look."""
 
 import re
 from array import array
@@ -154,7 +154,7 @@ def _normalise(text: str) -> str:
 
 
 def _leads(text: str, since: int, at: int) -> Iterator[ValuePrefix]:
-    """Where a value could begin at `at` or after it, in order, with what stands before it (some before `at` too)."""
+    """Positions from `at` on where a value can begin, in order, with the prefix before it (some before `at` too)."""
     return merge(
         _sign_leads(_SIGN, text, since, at),
         *(_mark_leads(mark, pattern, text, since, at) for mark, pattern in _MARKS),
@@ -261,7 +261,7 @@ def _rule_of(value: str, lead: ValuePrefix, kind: str) -> str:
 
 
 def _kind(name: str) -> str | None:
-    """Whether what is called this (the text just before the sign) is a password or another secret, if it is one."""
+    """Whether the name (the text just before the sign) is that of a password or another secret; None for neither."""
     if _OUR_MARK.search(name):
         return None
     if match := _NAME.search(name):
@@ -278,7 +278,7 @@ def _kind(name: str) -> str | None:
 
 
 def _may_name(name: str) -> bool:
-    """A quick look, for most signs stand after other words."""
+    """A quick check, because most signs follow other words."""
     words = name.rsplit(None, 2)
     if not words:
         return False

@@ -1,4 +1,4 @@
-"""Where a password stands in command lines, in markup, in SQL, and in the words of other languages."""
+"""Prefixes of passwords in command lines, in markup, in SQL and in other languages."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from foundation.lazy_pattern import lazy_pattern
 
 
 class ValuePrefix(Struct, frozen=True):
-    """What stands before a value. `name` is the text before the sign; `kind` says what it is where that is known.
+    """The text before a value. `name` is the text before the sign; `kind` is the kind of secret where it is known.
 
     `strict`: the value must look much like chance. `alone`: nothing follows it on its line.
     """

@@ -50,7 +50,7 @@ def clear(text: str, source: TextSource = TextSource.PERSON, nonces: frozenset[s
 
 
 def examine(text: str, source: TextSource = TextSource.PERSON, nonces: frozenset[str] = frozenset()) -> PrivacyFindings:
-    """The text as it may be stored, and what was taken out of it."""
+    """The text as it may be stored, and what was redacted."""
     tags = _tags(text, source, nonces)
     no_tags = redact(text, tags)
     tokens = find_tokens(no_tags)
@@ -102,7 +102,7 @@ def without_tags(text: str, source: TextSource = TextSource.PERSON) -> str:
 
 
 class ClearingStream:
-    """`clear` for text that comes in pieces: what is fed and closed, joined, is what `clear` gives for the whole.
+    """Streaming `clear`: the joined results of `feed` and `close` equal `clear` of the whole text.
 
     Held back, and lost if the program is killed, is only what could still turn out private or secret: what may be the
     beginning of a tag or of a token, to the end of its word; the value of what has a secret's name, to its end; the
@@ -121,7 +121,7 @@ class ClearingStream:
         return self._tags.held
 
     def feed(self, chunk: str) -> Cleared:
-        """What is now safe to write, perhaps nothing."""
+        """The text that is now safe to write, perhaps empty."""
         return Cleared(self._named.feed(self._words.feed(self._tags.feed(chunk))))
 
     def close(self) -> Cleared:
@@ -213,6 +213,6 @@ class _NamedValueFilter:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:
-    """Where the pattern's last single character stands in the text, or -1."""
+    """The offset of the pattern's last match of a single character, or -1."""
     match = pattern.search(text[::-1])
     return len(text) - match.end() if match else -1

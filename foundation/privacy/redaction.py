@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Redaction(Struct, frozen=True):
-    """A span that was taken out: characters from the beginning of the text; `mark` stands in its place.
+    """A redacted span, in characters from the beginning of the text; `mark` replaces it.
 
     `rule` names the kind of secret; "" for what is private. `unclosed`: a private span that nothing closed.
     """

@@ -1,4 +1,4 @@
-"""What a token looks like: our own rules, and those of gitleaks (data/gitleaks_rules.json) beside them.
+"""Rules for tokens: our own, and those of gitleaks (data/gitleaks_rules.json).
 
 A rule begins at its keyword, holds no white space, and ends where its alphabet does. What has no form of its own
 (`api_key = "…"`) is found by its name: `foundation.privacy.named_secrets`.
@@ -15,7 +15,7 @@ GITLEAKS = "data/gitleaks_rules.json"
 
 
 class TokenRule(Struct, frozen=True):
-    """`keyword` is the literal with which the token begins, or that stands `back` characters (least, most) into it.
+    """`keyword` is the literal at the token's beginning, or `back` characters (least, most) into it.
 
     `end` must follow, or another token. `attached`: it may stand directly after a letter. Where the pattern has a group
     `secret`, that is what is taken out; else all of it. `least`: bits of entropy a character.
@@ -40,7 +40,7 @@ class GitleaksTokenRule(Struct, frozen=True):
 
 
 class GitleaksNamedRule(Struct, frozen=True):
-    """A value that stands beside a service's name."""
+    """A value next to a service's name."""
 
     id: str
     name: str

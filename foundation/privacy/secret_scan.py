@@ -1,4 +1,4 @@
-"""Secrets, found by their form: tokens, and then what is named a secret and looks like one."""
+"""Detection of secrets: tokens by their form, then values that are named a secret and look like one."""
 
 import re
 from collections import deque
@@ -108,7 +108,8 @@ def _tokens(text: str, at: int) -> list[Redaction]:
 
 
 def token_may_begin(text: str, at: int) -> tuple[int, bool]:
-    """Where in the unfinished word from `at` a token may begin, its end where none can; and if its keyword stands."""
+    """The offset in the unfinished word from `at` where a token may begin, its end where none can; and whether its
+    keyword is complete."""
     certain = _certain(text, at)
     position = min(_possible(text, at), _precede(text, at))
     return (position, False) if certain is None else (min(certain, position), True)
@@ -130,7 +131,7 @@ def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Reda
 
 
 def _possible(text: str, at: int) -> int:
-    """Where the beginning of a keyword stands that may go on."""
+    """The offset of an incomplete keyword that may continue."""
     known = secret_table()
     for start in range(max(at, len(text) - known.longest), len(text)):
         beginning = text[start:]
@@ -142,7 +143,7 @@ def _possible(text: str, at: int) -> int:
 
 
 def _certain(text: str, at: int) -> int | None:
-    """Where the first token begins whose keyword stands in the text."""
+    """The offset of the first token whose keyword is in the text."""
     known = secret_table()
     address = text.find(_ADDRESS, at)
     position = at
@@ -157,13 +158,13 @@ def _certain(text: str, at: int) -> int | None:
 
 
 def _precede(text: str, at: int) -> int:
-    """Where the beginning of a token may stand whose keyword is still to come, or of an address's `://`."""
+    """The offset where a token may begin whose keyword, or an address's `://`, is still to come."""
     match = _MAY_PRECEDE.search(text, max(at, len(text) - 48))
     return match.start() if match else len(text)
 
 
 def broken_token_may_begin(text: str, at: int, until: int) -> int:
-    """Where from `at` on a token may begin that goes on in text after `until`, by another line; else `until`."""
+    """The offset from `at` on of a token that may continue after `until`, on another line; else `until`."""
     starts = [start for part in PART.finditer(text, at) for start in _starts(text, part.start(), part.end())]
     for start in sorted(starts, reverse=True):
         if start < until and token_chain(text, start, partial(_own_keyword, text)).looked_at > until:
@@ -172,14 +173,14 @@ def broken_token_may_begin(text: str, at: int, until: int) -> int:
 
 
 def _word_start(text: str, at: int, position: int) -> int:
-    """Where the word begins that the place is in: nothing in it is judged before all of it."""
+    """The beginning of the word at this position: no part of a word is judged before all of it."""
     while position > at and not text[position - 1].isspace():
         position -= 1
     return position
 
 
 def _starts(text: str, start: int, end: int) -> Iterator[int]:
-    """Where in a part a keyword stands, or begins that the part's end cuts off."""
+    """The offsets in a part of complete keywords, and of one that the part's end cuts off."""
     if text[end : end + 1] == " " and text[end + 1 : end + 2].isalnum():
         return
     known = secret_table()
@@ -238,7 +239,7 @@ def _candidates(text: str, at: int) -> Iterator[_Candidate]:
 
 
 def _keyword_before(text: str, start: int) -> bool:
-    """A quick look, for most of what stands before a run begins no token."""
+    """A quick check, because most text before a run begins no token."""
     last = text[start - 1 : start]
     if last not in ENDS_A_JOINT:
         return False

@@ -1,4 +1,4 @@
-"""Values that are secrets beside a service's name: gitleaks' rules for them (`datadog: …`)."""
+"""Values that are secrets next to a service's name: gitleaks' rules for them (`datadog: …`)."""
 
 import re
 from functools import cache
@@ -15,7 +15,7 @@ _LEAST: Final = 3.0  # bits a character, where gitleaks asks for less or nothing
 
 
 def mentions_service(name: str) -> bool:
-    """A quick look at what stands before a sign."""
+    """A quick check of the text before a sign."""
     return not _service_words().isdisjoint(map(str.lower, _WORDS.findall(name[-_TAIL:])))
 
 

@@ -49,7 +49,7 @@ def cleared_value(value: Any, name: str = "") -> Any:
 
 
 def cleared_json(text: str) -> Cleared:
-    """JSON text: decoded, cleared and encoded again. What is no JSON is cleared as text, escapes and all.
+    """Clears JSON text: decodes, clears and encodes it. Invalid JSON is cleared as text, escapes included.
 
     Gives the text itself where nothing was taken out.
     """
@@ -107,7 +107,7 @@ def part_of(text: Cleared, start: int = 0, end: int | None = None) -> Cleared:
 
 
 def as_made(text: str) -> Cleared:
-    """What the program made itself and nobody said: a random id, a fixed name. Each caller is reviewed by a test."""
+    """Marks text that the program made itself as cleared: a random id, a fixed name. A test reviews each caller."""
     return Cleared(text)
 
 

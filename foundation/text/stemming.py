@@ -166,7 +166,7 @@ def _step_1b(word: str, first: int) -> str:
 
 
 def _mended(rest: str, first: int) -> str:
-    """What is left when -ed or -ing went: `hop` of hopping, `hope` of hoping."""
+    """Restores the stem after -ed or -ing was removed: `hop` of hopping, `hope` of hoping."""
     if rest.endswith(("at", "bl", "iz")):
         return rest + "e"
     if rest.endswith(_DOUBLES):

@@ -71,7 +71,7 @@ class PageRow(Struct, frozen=True, kw_only=True):
 
     @property
     def ratio(self) -> float:
-        """Text tokens that one vision token stands for."""
+        """Text tokens per vision token."""
         return round(self.text_tokens / self.vision_tokens, 2)
 
 
@@ -113,5 +113,5 @@ class ArchiveResult(Struct, frozen=True, kw_only=True):
 
     @property
     def ratio(self) -> float:
-        """Text tokens that one vision token stands for."""
+        """Text tokens per vision token."""
         return round(self.text_tokens / self.vision_tokens, 2) if self.vision_tokens else 0.0

@@ -1,4 +1,4 @@
-"""From a spec to a model. Light: what a provider needs is imported when it is chosen, and HTTP when it is asked."""
+"""Opens a model by its spec. Light: a provider is imported when it is chosen, and HTTP at the first request."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _WINDOWS = (  # what the makers document; the two services do not say it over th
 
 
 def open_model(spec: str, *, settings: ModelSettings, env: Mapping[str, str]) -> ChatModel:
-    """The model of this spec, nothing asked yet: `prepare` asks. Raises Misuse for a spec that is none."""
+    """The model of this spec, without a request to it: `prepare` makes the first. Raises Misuse for an invalid spec."""
     parsed = parse_spec(spec)
     match parsed.provider:
         case "offline":

@@ -107,12 +107,12 @@ class Decoder:
     """A model of mlx-lm whose hidden states make the vector (Qwen3-Embedding and its like)."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises as `Encoder` does. Code that comes with a checkpoint is never run: it was not asked for."""
+        """Raises as `Encoder` does. Code that comes with a checkpoint is never run."""
         self._mx: Any = importlib.import_module("mlx.core")
         library: Any = importlib.import_module("mlx_lm.utils")
         model: Any = library.load_model(folder, strict=False)[0]
         self._body: Any = model.model
 
     def __call__(self, ids: Any, mask: Any) -> Any:
-        """As an encoder. What is padded stands at the right, where no token before it looks."""
+        """Like an encoder. Padding is at the right, where no earlier token attends to it."""
         return self._body(ids).astype(self._mx.float32)

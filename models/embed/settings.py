@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 
 class EmbedSettings(Struct, frozen=True, kw_only=True):
-    """What turns texts into vectors, so that what was meant is found and not only what was said."""
+    """Settings of the embedder, which finds texts by meaning and not only by their words."""
 
     embedder: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""Selects the OCR engine. Checks what is installed, and loads nothing."""
+"""Selects the OCR engine by what is installed, and loads nothing."""
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec

@@ -51,7 +51,7 @@ _YEARS = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming"
 
 
 def _year(match: re.Match[str], today: date) -> int:
-    """The year that was said, 0 where none was."""
+    """The explicit year, 0 without one."""
     groups = match.groupdict()
     if groups.get("year"):
         return int(groups["year"])

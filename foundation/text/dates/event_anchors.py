@@ -1,4 +1,4 @@
-"""Times that are told by an event: `before the move`, `after she got married`, 搬家之前."""
+"""Times relative to an event: `before the move`, `after she got married`, 搬家之前."""
 
 import re
 from enum import StrEnum

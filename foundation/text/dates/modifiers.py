@@ -1,4 +1,4 @@
-"""What stands beside a date and changes what it means: `early May`, `the weekend before July 4`, 三月初, 五月以来."""
+"""Modifiers of dates: `early May`, `the weekend before July 4`, 三月初, 五月以来."""
 
 import re
 from collections.abc import Callable

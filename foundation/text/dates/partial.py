@@ -17,7 +17,7 @@ class PartialDate(NamedTuple):
 
 
 class DateMatch(NamedTuple):
-    """A part, and where it stands in the text."""
+    """A partial date and its span in the text."""
 
     part: PartialDate
     at: int

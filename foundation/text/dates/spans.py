@@ -44,7 +44,7 @@ _CHAINED = 3  # modifiers of one date: `the week before the end of March`
 
 
 class Period(Struct, frozen=True):
-    """A year, month or day, as far as it was said."""
+    """A year, month or day, as far as it is given."""
 
     year: int | None = None
     month: int | None = None
@@ -52,7 +52,7 @@ class Period(Struct, frozen=True):
 
 
 class DateMention(Struct, frozen=True):
-    """A date in a text, and where it stands."""
+    """A date in a text, and its span."""
 
     period: Period
     start: int
@@ -107,7 +107,7 @@ def span_bounds(span: DateSpan, zone: tzinfo | None = None) -> tuple[datetime, d
 
 
 def local_day(moment: datetime, zone: tzinfo | None) -> date:
-    """The day that it is there then. A moment without a zone is taken as it stands."""
+    """The local day of a moment in that zone. A moment without a zone is local already."""
     return moment.astimezone(zone).date() if moment.tzinfo else moment.date()
 
 
@@ -135,7 +135,7 @@ def _read(text: str, today: date, which: YearChooser) -> tuple[DateSpan, ...]:
 
 
 def _parts(text: str, today: date) -> list[DateMatch]:
-    """The dates as they stand, each stretch of text taken once, by the first rule that fits."""
+    """The dates in order of the text, each span matched once, by the first rule that fits."""
     covered, matches = bytearray(len(text)), list[DateMatch]()
     for pattern, build in (*english.RULES, *(() if text.isascii() else chinese.RULES)):
         for match in pattern.finditer(text):
@@ -194,7 +194,7 @@ def _shaped(text: str, placed: DateMatch, today: date, which: YearChooser) -> tu
 def _changed(
     text: str, span: DateSpan, before: modifiers.ModifierRules, after: modifiers.ModifierRules, today: date
 ) -> DateSpan | None:
-    """What the words beside it make of it; None where they make nothing of it."""
+    """The date as its modifiers change it; None where they do not."""
     start = max(0, span.at - modifiers.BESIDE)
     left, right = text[start : span.at], text[span.to : span.to + modifiers.BESIDE]
     for pattern, change in before:
@@ -253,7 +253,7 @@ def _holds_together(
 
 
 def _years_of_two(begin: PartialDate, end: PartialDate, today: date, which: YearChooser) -> tuple[Days, Days] | None:
-    """The days of both: a year that was said of one holds for the other."""
+    """The days of both ends: a year given at one end applies to the other."""
     if begin.days and end.days:
         return begin.days, end.days
     if begin.of and end.days:

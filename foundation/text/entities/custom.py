@@ -38,7 +38,7 @@ class BrokenRules(ValueError):
 
 
 class CustomKind(Struct, frozen=True):
-    """One kind, and what is of it: patterns, and words that are folded."""
+    """One kind of entity: its patterns and its folded words."""
 
     name: str
     patterns: tuple[SafePattern, ...] = ()

@@ -1,4 +1,4 @@
-"""What holds a number: dates as far as they are said, money, flights, versions.
+"""Entities with a number: dates as far as they are given, money, flights, versions.
 
 A number is looked at with a few characters before and after it. `2026-03-01` is also 2026-03, 2026 and 03-01, as each
 is asked for; `¥300` is yuan or yen, and found as either.
@@ -25,7 +25,7 @@ def split_names(names: str) -> frozenset[str]:
 
 
 def find_matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Where the pattern stands, so many times at most."""
+    """The matches of the pattern, up to a limit."""
     return islice(pattern.finditer(text), MOST_PLACES)
 
 
@@ -190,7 +190,7 @@ def numbers(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _stands_bare(text: str, start: int, end: int) -> bool:
-    """Neither a word nor a sign of money stands beside it: most numbers of a table, told at once."""
+    """Whether no word or currency symbol is next to it: a quick check that settles most numbers of a table."""
     before = text[max(0, start - 2) : start].rstrip(" ")[-1:]
     after = text[end : end + 2].lstrip(" ")[:1]
     if before.isdigit() and start > 2 and text[start - 3].isupper():  # `U2 8001`
@@ -302,7 +302,7 @@ def _month(match: re.Match[str] | None, *, sure: bool = False) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def _calendar(year: int, month: int, day: int) -> tuple[str, ...]:
-    """A date as far as it was said, and in each way that it is asked for; nothing where there is no such day."""
+    """A date as far as it is given, in each form in which it is queried; empty for an invalid day."""
     if (year and year not in _YEARS) or month > 12 or day > 31 or (day and not month):
         return ()
     if not month:

@@ -73,7 +73,7 @@ def files(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _back(text: str, dot: int) -> str:
-    """What stands before the ending and is of the path."""
+    """The part of the path before the ending."""
     before = text[max(0, dot - _LONGEST) : dot]
     return before[len(before.rstrip(_OF_PATHS)) :]
 

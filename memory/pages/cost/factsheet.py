@@ -1,4 +1,4 @@
-"""A page's factsheet: the tokens that must be exact, as text beside the picture.
+"""A page's factsheet: the tokens that must be exact, as text next to the picture.
 
 A chat model reads a page in gist and misreads a hash or a figure without noticing. So hashes, numbers with their
 units, dates, versions, paths, addresses, identifiers and names stand beside it in writing, as pxpipe does (96 a page).

@@ -1,4 +1,4 @@
-"""The gate: a text goes before a model as a picture only where that costs fewer tokens and loses nothing that matters.
+"""The gate: a text is sent as a picture only where that costs fewer tokens and loses nothing that matters.
 
 Chat models misread hex, keys and dense code silently (13 of 15 on the best, none on others: pxpipe), so such a text
 stays text whatever it costs.

@@ -142,7 +142,7 @@ def _differing_lines(text: str, other: str) -> tuple[int, ...]:
 
 
 def _altered(lines: Sequence[int]) -> str:
-    """What is said of a picture that is not, pixel for pixel, the page that its hash proves it to be."""
+    """The warning about a picture that differs, in pixels, from the page that its hash proves it to be."""
     where = f" in line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:12]))}" if lines else ""
     return f"The picture was altered{where}: its pixels are not the page's. The text is the page's own, by its hash."
 
@@ -179,7 +179,7 @@ def _page_text(reading: PageReading, engine: str) -> OcrPageText:
 
 
 def _nobody_reads(error: NotAPage) -> NotAPage:
-    """What our own readers said, with the command that brings one who reads other pictures."""
+    """The error of our own readers, with the command that installs an engine for other pictures."""
     hint = f"An OCR engine reads other pictures, and none is installed: {install_extra('rapidocr')}"
     return NotAPage(error.title, error.message, hint)
 

@@ -14,7 +14,7 @@ _HEX = np.frombuffer(b"0123456789ABCDEF", np.uint8).astype(np.int32)
 
 
 class GlyphPlacement(Struct, frozen=True):
-    """Where each glyph of a text stands on a page. All arrays are (glyphs,), in order.
+    """Positions of the glyphs of a text on a page. All arrays are (glyphs,), in order.
 
     `first` is its first cell in the table, `at` its place on the page, `owner` whose character of the text it is part
     of. `chars` is how many of the text's characters fit.
@@ -28,7 +28,7 @@ class GlyphPlacement(Struct, frozen=True):
 
 
 def place_glyphs(text: str, heads: Sequence[int], mode: Mode) -> GlyphPlacement:
-    """The text from the page's first cell on; at each of `heads` stands the head mark in place of the character."""
+    """Places the text from the page's first cell on; at each of `heads` the head mark replaces the character."""
     table = load_glyphs(mode.cell)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int32)
     if heads:
@@ -46,7 +46,7 @@ def place_glyphs(text: str, heads: Sequence[int], mode: Mode) -> GlyphPlacement:
 
 
 def grid_of(placed: GlyphPlacement, chars: int, mode: Mode) -> tuple[NDArray[np.int32], int]:
-    """(capacity,) which of the table's cells stands in each place, and how many the first `chars` characters take."""
+    """(capacity,) the table's cell at each position, and how many cells the first `chars` characters take."""
     table = load_glyphs(mode.cell)
     fits = int(np.searchsorted(placed.owner, chars))
     first, wide, at = placed.first[:fits], placed.wide[:fits], placed.at[:fits]

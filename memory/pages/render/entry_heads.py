@@ -1,4 +1,4 @@
-"""The line that stands on a page before an entry's text: who spoke, when, under which id, and where a page goes on.
+"""The head line before an entry's text on a page: speaker, role, time, id, and the line where a page continues.
 
 ── Ann · user · 2026-03-14T09:26:53Z · e_4kx7m2p0q9ab ──
 ── Ann · user · 2026-03-14T09:26:53Z · e_4kx7m2p0q9ab · line 12 ──
@@ -27,7 +27,7 @@ _LINE = re.compile(r"line ([1-9]\d{0,9})")
 
 
 class EntryHead(Struct, frozen=True):
-    """Whose words follow. `line` is the entry's line, from 1, with which the page goes on; 1 where it begins."""
+    """The head of an entry. `line` is the entry's line, from 1, with which the page continues; 1 where it begins."""
 
     id: str
     speaker: str
@@ -37,7 +37,7 @@ class EntryHead(Struct, frozen=True):
 
 
 class ParsedHead(Struct, frozen=True):
-    """A head line as it stands in a page's text, its newline included. `head` is None where it cannot be understood."""
+    """A head line in a page's text, its newline included. `head` is None where it cannot be parsed."""
 
     begin: int
     end: int

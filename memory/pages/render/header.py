@@ -23,7 +23,7 @@ _SHAPES = {
 
 
 class PageHeader(Struct, frozen=True):
-    """What a page says of itself. `used` is how many cells its text takes, `heads` how many head lines stand in it."""
+    """The header of a page. `used` is the count of cells of its text, `heads` that of its head lines."""
 
     table: str
     page: str

@@ -12,10 +12,10 @@ from memory.pages.render.entry_heads import EntryHead, ParsedHead, head_line, re
 
 
 class LayoutText(Struct, frozen=True):
-    """A text that is laid on pages as one. `key` is what the caller knows it by: an entry's seq.
+    """A block of text to lay out on pages. `key` is the caller's key: an entry's seq.
 
-    A stretch with a head begins a line, and so does each page on which it goes on. Without heads the pages' texts
-    joined are the stretches' texts joined, to the byte.
+    A block with a head begins a line, and so does each page on which it continues. Without heads the pages' texts
+    joined are the blocks' texts joined, to the byte.
     """
 
     text: str
@@ -24,7 +24,7 @@ class LayoutText(Struct, frozen=True):
 
 
 class LayoutSpan(Struct, frozen=True):
-    """`length` characters of stretch `key` from `start` stand in a page's text from `page_start`."""
+    """`length` characters of block `key` from `start` are in a page's text from `page_start`."""
 
     key: int
     start: int

@@ -42,7 +42,7 @@ class PageSheet(Struct, frozen=True):
 
 
 class RenderedPage(Struct, frozen=True):
-    """A page as it goes to disk. `sha256` is that of its text."""
+    """A page as it is stored. `sha256` is that of its text."""
 
     id: str
     number: int

@@ -31,7 +31,7 @@ ReadableRow = tuple[list[int], int]
 
 
 def natural_pages(texts: Sequence[LayoutText], mode: Mode, title: str = "") -> Iterator[bytes]:
-    """The stretches as PNGs, each under its head line where it has one; `title` stands above, with the page's number.
+    """The blocks as PNGs, each under its head line where it has one; `title` is above, with the page's number.
 
     There is one page at least.
     """

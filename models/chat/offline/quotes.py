@@ -45,7 +45,7 @@ _KINDS = (
 
 
 class QuoteSource(Struct, frozen=True):
-    """Something to quote from, best first. `cited` stands under the quote."""
+    """A source of quotes. `cited` is shown under the quote."""
 
     text: str
     cited: str
@@ -119,7 +119,7 @@ class _QuoteQuery(Struct, frozen=True):
         return sum(self.weights.get(term, 0.0) for term in words & self.words)
 
     def share(self, words: set[str]) -> float:
-        """Of what is asked, by worth; a word that nothing holds counts as the rarest."""
+        """The share of the query terms, by weight; a term that no source has counts as the rarest."""
         rarest = max(self.weights.values(), default=1.0)
         total = sum(
             self.weights.get(term, rarest) for term in self.words if term in self.weights or term not in self.kind
@@ -206,7 +206,7 @@ def _join_adjacent(text: str, pieces: list[Sentence]) -> list[str]:
 
 
 def _fitted(sentence: str, terms: frozenset[str]) -> str:
-    """A very long sentence is cut to the stretch around the first word that was asked for."""
+    """Cuts a very long sentence to the part around the first query term."""
     if len(sentence) <= LONGEST_QUOTE:
         return sentence
     at = next((start for held, start, _ in token_spans(sentence) if not terms.isdisjoint(held)), 0)
@@ -229,7 +229,7 @@ def _different(quotes: list[Quote]) -> list[Quote]:
 
 
 def _only_repeats(sentence: str, query: _QuoteQuery) -> bool:
-    """Whether the sentence is only what was asked: the question over again, or nothing beyond its words.
+    """Whether the sentence only repeats the question, or adds nothing to its words.
 
     “Is the flight late?” may well be answered by “The flight is late.”, which says nothing else either.
     """

@@ -1,4 +1,4 @@
-"""What a request holds besides the passages recalled for it, as it stands now: the latest word wins. Pure.
+"""Sources in a request besides its recalled passages, in their latest state: the latest change wins. Pure.
 
 Messages are read from the newest back. What a change says replaces what it names (`replaces: …`) in everything before
 it: the head's memory, earlier changes, and notes recalled for earlier messages.
@@ -140,7 +140,7 @@ def recalled_sources(request: Request) -> list[QuoteSource]:
 
 
 def request_sources(request: Request) -> list[QuoteSource]:
-    """What memory did not recall because it stands in the request already, newest first."""
+    """Sources that memory did not recall because the request has them already, newest first."""
     past = _HistorySources()
     for part in request.recalled:
         past.hold(part)

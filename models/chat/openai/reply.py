@@ -26,7 +26,7 @@ class _Call:
 
 
 class OpenAIReplyReader:
-    """Reads the stream's objects; `finish` returns what is held back until the end.
+    """Reads the stream's objects; `finish` returns the text that was held back until the end.
 
     `reason` is None until the server reported why it stopped. Values of a wrong type are ignored; raises
     StreamLimitExceeded past `limits`.

@@ -94,7 +94,7 @@ def _beyond(grey: NDArray[np.uint8], grid: Grid) -> float:
 
 
 def _ends_in_text(grey: NDArray[np.uint8], grid: Grid) -> bool:
-    """Whether paper with ink on it, and nothing else, stands in the grid's last columns."""
+    """Whether the grid's last columns hold paper with ink on it, and nothing else."""
     left, right = (
         round(grid.x0 + (grid.columns - 16) * grid.cell_width),
         round(grid.x0 + grid.columns * grid.cell_width),

@@ -31,7 +31,7 @@ def header_opening(cell: Cell) -> Floats:
 def header_likeness(
     grey: NDArray[np.uint8], origin: tuple[float, float], scale: tuple[float, float], cell: Cell
 ) -> float:
-    """-1 to 1: how far the opening words seem to stand there, ink darker than paper; below 0 where it is lighter."""
+    """-1 to 1: the likeness of the opening words at that origin, ink darker than paper; below 0 where it is lighter."""
     ink = header_opening(cell)
     x = Axis(origin[0], scale[0], ink.shape[1], grey.shape[1], "bilinear")
     y = Axis(origin[1], scale[1], ink.shape[0], grey.shape[0], "bilinear")
@@ -51,7 +51,7 @@ _LIKE = 0.5
 def header_origins(
     grey: NDArray[np.uint8], pitch: Pitch
 ) -> Iterator[tuple[Cell, float, float, tuple[float, float], float]]:
-    """(cell, x0, y0, scale, likeness) where the opening words of a header stand, if anywhere; picture pixels."""
+    """(cell, x0, y0, scale, likeness) of each candidate for the opening words of a header, in picture pixels."""
     origins = list[tuple[Cell, float, float, tuple[float, float], float]]()
     for cell in CELLS:
         scale = (pitch.width / cell.width, pitch.height / cell.height)
@@ -69,7 +69,7 @@ def header_origins(
 
 
 def _likenesses(page: Floats, ink: Floats) -> Floats:
-    """-1 to 1 for each place: the correlation of what stands there with ink that is darker than paper."""
+    """-1 to 1 for each offset: the correlation of the picture there with ink that is darker than paper."""
     height, width = ink.shape
     rows, columns = page.shape[0] - height + 1, page.shape[1] - width + 1
     light = 255 - page

@@ -17,7 +17,7 @@ from memory.pages.render.header import HEADER_CELLS, PageHeader, read_header
 
 
 class Alternative(Struct, frozen=True):
-    """`value` in place of what is read at `at`; `cost` (nats, above 0) is how much less likely it is."""
+    """`value` as an alternative to the reading at `at`; `cost` (nats, above 0) is how much less likely it is."""
 
     cost: float
     at: int
@@ -130,7 +130,7 @@ def _alphabet() -> str:
 
 @cache
 def _allowed() -> tuple[NDArray[np.bool_], ...]:
-    """(128, signs) for each layout: which signs may stand where."""
+    """(128, characters) for each layout: the characters allowed at each position."""
     masks = list[NDArray[np.bool_]]()
     for layout in _LAYOUTS:
         alphabets = [alphabet for part in layout for alphabet in part]

@@ -1,4 +1,4 @@
-"""A grid moved to where what is known to stand on it fits the picture best, to a hundredth of a pixel.
+"""Alignment of a grid: its known content is fitted to the picture, to a hundredth of a pixel.
 
 A page as a picture shows it: its grid's pixels as ink, and the model by which page pixels became picture pixels.
 
@@ -93,7 +93,7 @@ def square_grid(grid: Grid) -> Grid:
 
 
 def align_grid(grey: NDArray[np.uint8], sight: ImageModel, known: Floats) -> Grid:
-    """The sight's grid, moved and stretched (Gauss-Newton) to fit what is known: page pixels from the page's top on.
+    """The sight's grid, moved and scaled (Gauss-Newton) to fit the known page pixels from the page's top on.
 
     A few lines of cells tell their own height badly, so the height is stretched only where the whole page is known.
     """
@@ -148,7 +148,7 @@ _SNAP = 6  # greys this near to black on white are just that
 
 
 def calibrate(grey: NDArray[np.uint8], grid: Grid, known: Floats) -> ImageModel:
-    """The sight by which what is known looks most like the picture: page pixels (height, width) from its top on."""
+    """The sight under which the known page pixels (height, width), from its top on, resemble the picture most."""
     errors = list[tuple[float, str, tuple[float, float]]]()
     for kernel in KERNELS:
         errors.append((*_error(grey, grid, kernel, known),))

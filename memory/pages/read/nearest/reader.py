@@ -112,7 +112,7 @@ def _lost(reading: PageReading, grid: Grid) -> bool:
 def read_grid(
     grey: NDArray[np.uint8], grid: Grid, *, headless: bool = False, deadline: Deadline | None = None
 ) -> PageReading | None:
-    """What stands on that grid; None where its header cannot be read. `headless`: None where its cells are not ours.
+    """The text on that grid; None where its header cannot be read. `headless`: None where its cells are not ours.
 
     Raises DeadlineExceeded where `deadline` passes.
     """
@@ -273,7 +273,7 @@ def _fitted(sight: ImageModel, cells: Floats, narrow: GlyphShapes, wide: GlyphSh
 
 
 def _seen(kind: GlyphShapes, codes: Codes) -> Indices:
-    """The glyphs of that width that the page seems to have more than once."""
+    """The glyphs of that width that the page seems to contain more than once."""
     values, counts = np.unique(codes, return_counts=True)
     glyph_codes = kind.place[values[counts > 1]]
     return glyph_codes[glyph_codes >= 0].astype(np.intp)

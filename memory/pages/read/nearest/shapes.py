@@ -17,7 +17,7 @@ _BATCH = 4096
 
 
 class GlyphShapes:
-    """All narrow glyphs, or all wide ones. `codes` (n,); `told` (n, d) are their descriptions, `size` their (h, w)."""
+    """All narrow glyphs, or all wide ones. `codes` (n,); `features` (n, d); `size` is their (h, w)."""
 
     def __init__(self, table: Glyphs, *, wide: bool) -> None:
         self._cells, self._cell = table.cells, table.cell

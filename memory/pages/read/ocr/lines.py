@@ -27,7 +27,7 @@ _MARGIN = 2  # pixels of ground left and right of the words
 
 
 class LineReading(Struct, frozen=True):
-    """The text, and how sure the engine is of each of its lines (1 where the grid told all of it)."""
+    """The text, and the engine's confidence in each of its lines (1 where the grid determined all of it)."""
 
     text: str
     scores: tuple[float, ...]
@@ -107,7 +107,7 @@ _FULL_WIDTH = str.maketrans(",!?:;()~", "，！？：；（）～")
 
 
 def _full_width(words: str) -> str:
-    """Punctuation beside Chinese as Chinese has it: engines write either, and the cells tell which it was."""
+    """Full-width punctuation next to Chinese: engines write either form, and the cells show which it was."""
     joined = "".join(words.split())
     pairs = zip(joined, f" {joined}", f"{joined[1:]} ", strict=False)
     return "".join(
