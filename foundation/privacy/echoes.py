@@ -58,7 +58,7 @@ def hidden_texts(text: str) -> tuple[str, ...]:
 
 
 class EchoFilter:
-    """Removes hidden texts from what is about to be stored. Without any it only applies `clear` and `cleared_fields`."""
+    """Removes hidden texts from text to be stored. Without any it only applies `clear` and `cleared_fields`."""
 
     def __init__(self, hidden: Iterable[str] = ()) -> None:
         self.nonces: frozenset[str] = frozenset()
