@@ -12,7 +12,7 @@ from foundation.trust import Trust
 from memory.archive.packs.reader import PageReader
 from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pages as page_rows
-from memory.archive.write.sidecar import kept_page
+from memory.archive.write.sidecar import page_of_sidecar
 from memory.cold import ColdStore
 from memory.errors import Damaged, NotAPage, NotFound, StorageUnreachable
 from memory.pages.render.header import text_digest
@@ -165,7 +165,7 @@ class ArchivedTexts:
     def _sidecar_text(self, row: PageRow, label: str, start: int) -> str | None:
         if self._kept is None:
             return None
-        return kept_page(self._kept, label, start, row.chars, row.sha256)
+        return page_of_sidecar(self._kept, label, start, row.chars, row.sha256)
 
     def _report(self, row: PageRow, label: str, why: str, consequence: str) -> None:
         with self._lock:

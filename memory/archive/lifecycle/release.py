@@ -48,8 +48,8 @@ class PageReleaser:
         wanted = sorted({*page_ids, *pages})
         if not (wanted or archives):
             return []
-        self._cold.write(lambda db: archive_rows.rehome(db, wanted))
-        self._restore_texts(self._cold.read(lambda db: archive_rows.shared_with(db, wanted)))
+        self._cold.write(lambda db: archive_rows.reassign_pages(db, wanted))
+        self._restore_texts(self._cold.read(lambda db: archive_rows.entries_of_deleted_archives(db, wanted)))
         deleted_pages, deleted_packs, partly_used = self._cold.write(lambda db: self._delete_rows(db, wanted))
         for name in deleted_packs:
             self._page_reader.forget(name)
@@ -75,11 +75,11 @@ class PageReleaser:
 
     def _delete_rows(self, db: apsw.Connection, wanted: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
         """Deletes the rows: (deleted pages, deleted packs, packs that still hold other pages)."""
-        rows = page_rows.pages_by_id(db, archive_rows.unneeded(db, wanted))
+        rows = page_rows.pages_by_id(db, archive_rows.unreferenced_pages(db, wanted))
         held = page_rows.packs_of(db, wanted)
         touched = {row.pack for row in rows.values()}
         page_rows.delete_pages(db, rows)
-        archive_rows.drop_empty(db)
+        archive_rows.delete_empty_archives(db)
         packs = page_rows.empty_packs(db, sorted(touched))
         page_rows.delete_packs(db, packs)
         pack_gc.mark_as_garbage(db, packs)

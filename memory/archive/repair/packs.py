@@ -23,7 +23,7 @@ from memory.archive.repair.salvage import salvaged_pages
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import PackRow
-from memory.archive.write.sidecar import kept_page
+from memory.archive.write.sidecar import page_of_sidecar
 from memory.cold import ColdStore
 from memory.cold.integrity.repair import FindText
 from memory.cold.sql import fetch, run
@@ -43,7 +43,7 @@ def redraw_page(folder: Path | None, label: str, start: int, page: PageImage, ce
     """
     if folder is None or page.mode not in MODES:
         return None
-    text = kept_page(folder, label, start, page.chars, page.sha256)
+    text = page_of_sidecar(folder, label, start, page.chars, page.sha256)
     if text is None:
         return None
     sheet = next(iter(page_sheets([LayoutText(text)], mode_named(page.mode, cell == "6x12"))))

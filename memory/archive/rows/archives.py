@@ -84,8 +84,8 @@ def page_label_doubts(db: apsw.Connection, page: str) -> tuple[str, ...]:
 def packs_of_archive(db: apsw.Connection, archive: int) -> set[str]:
     """Packs of its pages, and "": an archive without pages is in the manifest of no pack."""
     sql = "SELECT DISTINCT p.pack FROM archive_pages h JOIN pages p ON p.id = h.page WHERE h.archive = ?"
-    drawn = "SELECT DISTINCT pack FROM pages WHERE archive = ?"
-    return {row[0] for row in [*fetch(db, sql, (archive,)), *fetch(db, drawn, (archive,))]} | {""}
+    drawn_for_it = "SELECT DISTINCT pack FROM pages WHERE archive = ?"
+    return {row[0] for row in [*fetch(db, sql, (archive,)), *fetch(db, drawn_for_it, (archive,))]} | {""}
 
 
 def tag(db: apsw.Connection, archive: int, name: Cleared) -> None:
@@ -108,14 +108,12 @@ def relabel(db: apsw.Connection, archive: int, label: Cleared) -> None:
 
 def orphans(db: apsw.Connection) -> tuple[list[int], list[str]]:
     """Archives whose conversation is deleted, and the pages that were drawn for them or that they hold."""
-    gone = "SELECT seq FROM archives WHERE conversation IS NULL AND NOT bare"
-    sql = (
-        f"SELECT id FROM pages WHERE archive IN ({gone}) UNION SELECT page FROM archive_pages WHERE archive IN ({gone})"
-    )
-    return [row[0] for row in fetch(db, gone)], [row[0] for row in each(db, sql)]
+    deleted = "SELECT seq FROM archives WHERE conversation IS NULL AND NOT bare"
+    sql = f"SELECT id FROM pages WHERE archive IN ({deleted}) UNION SELECT page FROM archive_pages WHERE archive IN ({deleted})"
+    return [row[0] for row in fetch(db, deleted)], [row[0] for row in each(db, sql)]
 
 
-def rehome(db: apsw.Connection, pages: Sequence[str]) -> None:
+def reassign_pages(db: apsw.Connection, pages: Sequence[str]) -> None:
     """Moves pages whose archive is deleted to another archive that holds them too."""
     run_many(
         db,
@@ -127,7 +125,7 @@ def rehome(db: apsw.Connection, pages: Sequence[str]) -> None:
     )
 
 
-def shared_with(db: apsw.Connection, pages: Sequence[str]) -> list[int]:
+def entries_of_deleted_archives(db: apsw.Connection, pages: Sequence[str]) -> list[int]:
     """Entries on these pages of deleted archives: their text must be restored elsewhere."""
     entries: set[int] = set()
     for batch in batches(pages):
@@ -138,7 +136,7 @@ def shared_with(db: apsw.Connection, pages: Sequence[str]) -> list[int]:
     return sorted(entries)
 
 
-def unneeded(db: apsw.Connection, pages: Sequence[str]) -> list[str]:
+def unreferenced_pages(db: apsw.Connection, pages: Sequence[str]) -> list[str]:
     """Those of the pages without entries whose archive is deleted."""
     page_ids: list[str] = []
     for batch in batches(pages):
@@ -149,7 +147,7 @@ def unneeded(db: apsw.Connection, pages: Sequence[str]) -> list[str]:
     return page_ids
 
 
-def drop_empty(db: apsw.Connection) -> None:
+def delete_empty_archives(db: apsw.Connection) -> None:
     """Deletes archives without a conversation and without pages."""
     run(
         db,

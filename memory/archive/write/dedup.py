@@ -64,10 +64,10 @@ def compose(
     runs = [run for run in _runs(cut, homes) if sum(passage.length for passage, _ in run) >= WORTH_A_LINE]
     parts, own, quoted, at, done = list[str](), list[OwnSpan](), list[QuotedSpan](), 0, 0
 
-    def draw(words: str) -> None:
+    def draw(drawn_text: str) -> None:
         nonlocal at
-        parts.append(words)
-        at += len(words)
+        parts.append(drawn_text)
+        at += len(drawn_text)
 
     for run in runs:
         begin, end = run[0][0].start, run[-1][0].start + run[-1][0].length
@@ -85,7 +85,9 @@ def compose(
     return ComposedEntry("".join(parts), tuple(own), tuple(quoted))
 
 
-def twins(key: int, entry: str, cut: Sequence[PassageSpan], composed: ComposedEntry) -> dict[bytes, DuplicateSpan]:
+def referable_passages(
+    key: int, entry: str, cut: Sequence[PassageSpan], composed: ComposedEntry
+) -> dict[bytes, DuplicateSpan]:
     """Passages that are drawn with this entry, to which a later entry may refer."""
     return {passage.hash: DuplicateSpan(key, entry, passage.start) for passage in drawn_passages(cut, composed)}
 
@@ -156,8 +158,8 @@ class Deduplicator:
             drawn = compose(entry.text or "", cut, homes, texts)
             self._drawn[entry.seq] = drawn
             texts[entry.id] = entry.text or ""
-            for key, twin in twins(entry.seq, entry.id, cut, drawn).items():
-                homes.setdefault(key, twin)
+            for key, duplicate in referable_passages(entry.seq, entry.id, cut, drawn).items():
+                homes.setdefault(key, duplicate)
         return self._drawn
 
     def spans(self, places: PassageIndex, drawn: Mapping[str, str]) -> dict[int, list[EntrySpan]]:

@@ -37,7 +37,7 @@ def file_stem(label: str) -> str:
     return f"{stem}-" if _RESERVED.match(stem) else stem
 
 
-def kept_page(folder: Path, label: str, start: int, chars: int, sha256: str) -> str | None:
+def page_of_sidecar(folder: Path, label: str, start: int, chars: int, sha256: str) -> str | None:
     """The `chars` characters from `start` of a sidecar text whose hash is `sha256` (hex); None where none has them."""
     stem = file_stem(label)
     for path in sorted(list_files(folder, "*.md"), key=lambda path: not path.stem.startswith(stem)):
