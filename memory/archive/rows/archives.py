@@ -109,7 +109,8 @@ def relabel(db: apsw.Connection, archive: int, label: Cleared) -> None:
 def orphans(db: apsw.Connection) -> tuple[list[int], list[str]]:
     """Archives whose conversation is deleted, and the pages that were drawn for them or that they hold."""
     deleted = "SELECT seq FROM archives WHERE conversation IS NULL AND NOT bare"
-    sql = f"SELECT id FROM pages WHERE archive IN ({deleted}) UNION SELECT page FROM archive_pages WHERE archive IN ({deleted})"
+    sql = f"""SELECT id FROM pages WHERE archive IN ({deleted})
+              UNION SELECT page FROM archive_pages WHERE archive IN ({deleted})"""
     return [row[0] for row in fetch(db, deleted)], [row[0] for row in each(db, sql)]
 
 
