@@ -69,9 +69,7 @@ Look = Callable[..., Any]
 @pytest.fixture
 def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """Notes about a boiler, with ids and times of their own, always found in the same time."""
-    monkeypatch.setattr(
-        "agent.services.browse.browse", lambda *asked: structs.replace(browsing_look(*asked), took_ms=3.0)
-    )
+    monkeypatch.setattr("tui.recall.screen.browse", lambda *asked: structs.replace(browsing_look(*asked), took_ms=3.0))
     (tmp_path / "memory").mkdir()
     memory = Memory.open(Workspace(tmp_path / "memory"), SystemClock())
     house = memory.cold.new_conversation(clear("House"), id="c_house")
@@ -146,6 +144,9 @@ async def found(app: PalimpsestApp, pilot: Pilot[None]) -> None:
     """/recall boiler, answered."""
     app.chat.queue.add("/recall boiler")
     await shown(app, pilot, RecallScreen)
+    async with asyncio.timeout(20):
+        while not (isinstance(app.screen, RecallScreen) and app.screen.rows):
+            await pilot.pause(0.02)
 
 
 def saying(text: str) -> Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]:
@@ -317,7 +318,7 @@ def test_a_page_as_a_picture(look: Look, size: tuple[int, int], monkeypatch: pyt
             ),
         )
 
-    monkeypatch.setattr("agent.services.browse.page_picture", drawn)
+    monkeypatch.setattr("tui.passages.page_screen.page_picture", drawn)
 
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         app.push_screen(PictureScreen(None, ("pg_19ab", "pg_20cd"), "blocks"))

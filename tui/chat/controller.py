@@ -24,6 +24,7 @@ from agent.commands.results import (
 from agent.events import PermissionRequested
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.services.attachments import attachments_of
+from agent.services.locate import locate_entry
 from context import Attachment
 from foundation.clock import iso
 from foundation.errors import PalimpsestError
@@ -34,6 +35,7 @@ from tui.chat.background import PageProgress
 from tui.chat.history import PAGE_SIZE, HistoryView
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.dialogs.choices import ChoiceItem, ExpandChoice
+from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.context_panel import ContextPanel, source_labels
@@ -177,8 +179,6 @@ class ChatController:
         """Previews of the pictures among them, with their token costs. Blocks."""
         if not any(part.media_type.startswith("image/") for part in parts):
             return []
-        from tui.images.attached import attachment_previews
-
         protocol = self._view.graphics_protocol(self.session.config.screen.pictures)
         return attachment_previews(parts, self.session.profile.images, protocol)
 
@@ -306,8 +306,6 @@ class ChatController:
             self._queue.add(target.query, entry=target.entry)
 
     async def _show_entry(self, seq: int, query: str) -> None:
-        from agent.services.locate import locate_entry
-
         location = await asyncio.to_thread(locate_entry, self.session.memory, seq)
         conversation = self.session.conversation
         if conversation is None or conversation.seq != location.conversation.seq:

@@ -20,16 +20,18 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from agent.services.browse import PagePicture, page_picture
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
-from tui.images.protocol import GraphicsProtocol, choose_protocol
+from tui.images.half_blocks import BlockPicture
+from tui.images.load import load_picture
+from tui.images.protocol import GraphicsProtocol, choose_protocol, load_library, picture_widget
 from tui.internal_errors import in_thread
 from tui.typed_app import app_of
 
-if TYPE_CHECKING:  # loaded when a page is shown
+if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-    from agent.services.browse import PagePicture
     from agent.services.locate import PageLocation
     from memory.memory import Memory
 
@@ -152,9 +154,6 @@ class PictureScreen(ModalScreen[None]):
     @work(exclusive=True, group="page")
     async def _show(self) -> None:
         """Reads and draws the page, or shows why it cannot be shown."""
-        from agent.services.browse import page_picture
-        from tui.images.load import load_picture
-
         self._set_header("reading …")
         try:
             page = self._pages[self._index]
@@ -195,14 +194,10 @@ class PictureScreen(ModalScreen[None]):
         view = self.picture.crop(self.zoom.box(*self.picture.size, self.box_ratio))
         self._release_image()
         if protocol in {GraphicsProtocol.KITTY, GraphicsProtocol.SIXEL}:
-            from tui.images.protocol import load_library, picture_widget
-
             await asyncio.to_thread(load_library)
             self._widget = picture_widget(protocol, view)
             await self._mount(self._widget)
             return
-        from tui.images.half_blocks import BlockPicture
-
         await self._mount(BlockPicture(view, protocol))
 
     async def _show_text(self, text: str) -> None:
@@ -262,7 +257,7 @@ class PictureScreen(ModalScreen[None]):
         await view_page(self, self._memory, self._pages[self._index])
 
 
-def _page_line(page: "PagePicture") -> str:
+def _page_line(page: PagePicture) -> str:
     row = page.row
     return (
         f"{row.mode}, {row.width}×{row.height} · {row.chars:,} characters · "
@@ -272,8 +267,6 @@ def _page_line(page: "PagePicture") -> str:
 
 async def view_page(screen: Widget, memory: "Memory", page: str) -> None:
     """Opens the page in the system's viewer; a notification says so, or why not."""
-    from agent.services.browse import page_picture
-
     try:
         page_file = await in_thread(page_picture, memory, page)
         await in_thread(open_in_viewer, page_file.path)

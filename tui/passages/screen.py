@@ -12,18 +12,21 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from agent.services.browse import BrowseRow, full_passage
+from agent.services.live_search import NoteInFile, note_in_file
+from agent.services.locate import page_location
+from agent.services.recall import describe, hidden_characters_notice
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
 from foundation.trust import Trust
 from tui.internal_errors import in_thread
+from tui.passages.page_screen import PictureScreen, view_page
 from tui.typed_app import app_of, theme_colour
 from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.line_numbers import NumberedLines, numbered_items
 from tui.widgets.transcript.view import Transcript
 
-if TYPE_CHECKING:  # loaded when memory is looked into
-    from agent.services.browse import BrowseRow
-    from agent.services.live_search import NoteInFile
+if TYPE_CHECKING:
     from memory.memory import Memory
     from memory.recalled_passage import RecalledPassage
 
@@ -48,7 +51,7 @@ class PassageScreen(ModalScreen[str | None]):
         Binding("end,G", "to_end(True)", show=False),
     ]
 
-    def __init__(self, memory: "Memory", row: "BrowseRow", pictures: str = "auto") -> None:
+    def __init__(self, memory: "Memory", row: BrowseRow, pictures: str = "auto") -> None:
         super().__init__()
         self._memory = memory
         self._row = row
@@ -68,8 +71,6 @@ class PassageScreen(ModalScreen[str | None]):
 
     @work
     async def _read(self) -> None:
-        from agent.services.browse import full_passage
-
         try:
             self._passage = passage = await in_thread(full_passage, self._memory, self._row)
         except PalimpsestError as error:
@@ -88,8 +89,6 @@ class PassageScreen(ModalScreen[str | None]):
         self.query_one("#passage-about", Static).update(text)
 
     def _description(self, passage: "RecalledPassage") -> Text:
-        from agent.services.recall import describe, hidden_characters_notice
-
         trust_colour = theme_colour(self, "warning-ink" if passage.trust is Trust.APPROXIMATE else "good-ink")
         trust, _, reading = describe(passage).partition(",")
         lines = passage.text.count("\n") + 1
@@ -122,9 +121,6 @@ class PassageScreen(ModalScreen[str | None]):
 
     @work(exclusive=True, group="page")
     async def _show_page(self, pages: tuple[str, ...]) -> None:
-        from agent.services.locate import page_location
-        from tui.passages.page_screen import PictureScreen
-
         location = None
         if self._passage is not None:
             with suppress(PalimpsestError):  # deleted meanwhile: reported when the page is shown
@@ -137,8 +133,6 @@ class PassageScreen(ModalScreen[str | None]):
 
     @work(exclusive=True, group="viewer")
     async def _open_in_viewer(self, page: str) -> None:
-        from tui.passages.page_screen import view_page
-
         await view_page(self, self._memory, page)
 
     def _pages(self) -> tuple[str, ...]:
@@ -160,14 +154,11 @@ class PassageScreen(ModalScreen[str | None]):
 class NoteScreen(PassageScreen):
     """Gives the citation if it should go into the prompt, else None."""
 
-    def __init__(self, memory: "Memory", row: "BrowseRow") -> None:
+    def __init__(self, memory: "Memory", row: BrowseRow) -> None:
         super().__init__(memory, row)
 
     @work
     async def _read(self) -> None:
-        from agent.services.browse import full_passage
-        from agent.services.live_search import note_in_file
-
         try:
             self._passage = await in_thread(full_passage, self._memory, self._row)
             note_file = await in_thread(note_in_file, self._memory, self._row)
@@ -187,7 +178,7 @@ class NoteScreen(PassageScreen):
         self.query_one(".room-keys", Static).update(f"{SCROLL_KEYS} · {TAKE_KEYS}")
 
 
-def _split_at_note(note_file: "NoteInFile") -> tuple[list[NumberedLines], NumberedLines, list[NumberedLines]]:
+def _split_at_note(note_file: NoteInFile) -> tuple[list[NumberedLines], NumberedLines, list[NumberedLines]]:
     """The lines of the file before the note, the item that starts with its first line, and the items after it."""
     items = numbered_items(note_file.text, targets=frozenset(range(note_file.first, note_file.last + 1)))
     for index, item in enumerate(items):

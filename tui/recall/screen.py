@@ -14,16 +14,17 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from agent.services.browse import BrowsePage, BrowseRow, browse
 from foundation.errors import PalimpsestError
 from foundation.program import PROGRAM
 from foundation.terminal_text import visible, visible_line
 from tui.internal_errors import in_thread
+from tui.passages.screen import PassageScreen
 from tui.typed_app import app_of, theme_colour
 from tui.widgets.passage_labels import TRUST_COLOURS, minute
 from tui.widgets.query_input import QueryInput
 
-if TYPE_CHECKING:  # loaded when memory is looked into
-    from agent.services.browse import BrowsePage, BrowseRow
+if TYPE_CHECKING:
     from memory.memory import Memory
 
 TYPING_PAUSE_S: Final = 0.15  # seconds without a key before a search starts
@@ -122,21 +123,19 @@ class RecallScreen(ModalScreen[str | None]):
             self._append(page)
         self.is_fetching = False
 
-    async def _find(self, text: str, number: int) -> "BrowsePage":
-        from agent.services.browse import BrowsePage, browse
-
+    async def _find(self, text: str, number: int) -> BrowsePage:
         try:
             return await in_thread(browse, self._memory, text, number)
         except PalimpsestError as error:
             return BrowsePage(error=f"{error.title}: {error.message}")
 
-    def _append(self, page: "BrowsePage") -> None:
+    def _append(self, page: BrowsePage) -> None:
         self.rows += page.rows
         self._next = page.next if page.rows else None
         terms = self._query.split()
         self.query_one(OptionList).add_options(Option(_row_text(row, self, terms)) for row in page.rows)
 
-    def _summary(self, page: "BrowsePage") -> str:
+    def _summary(self, page: BrowsePage) -> str:
         if page.error:
             return page.error
         damaged = f"{len(page.damaged):,} pages are damaged" if len(page.damaged) != 1 else "a page is damaged"
@@ -177,9 +176,7 @@ class RecallScreen(ModalScreen[str | None]):
         elif index is not None and self.rows:
             self._open(self.rows[index])
 
-    def _open(self, row: "BrowseRow") -> None:
-        from tui.passages.screen import PassageScreen
-
+    def _open(self, row: BrowseRow) -> None:
         app_of(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
 
     def _cite(self, citation: str | None) -> None:
@@ -190,12 +187,12 @@ class RecallScreen(ModalScreen[str | None]):
         self.dismiss(None)
 
 
-def _is_single_reference(page: "BrowsePage") -> bool:
+def _is_single_reference(page: BrowsePage) -> bool:
     """Whether the query was a reference to one passage."""
     return len(page.rows) == 1 and page.rows[0].passage is not None
 
 
-def _row_text(row: "BrowseRow", node: DOMNode, terms: Sequence[str] = ()) -> Text:
+def _row_text(row: BrowseRow, node: DOMNode, terms: Sequence[str] = ()) -> Text:
     """Two lines: the snippet, from shortly before the first match; then trust, time, speaker and title."""
     text = Text(_from_match(visible_line(row.snippet), terms) or "(no words)", end="")
     details = " · ".join(part for part in (minute(row.time), visible_line(row.who), visible_line(row.title)) if part)
@@ -204,7 +201,7 @@ def _row_text(row: "BrowseRow", node: DOMNode, terms: Sequence[str] = ()) -> Tex
     return text.append(f" · {details}" if details else "", theme_colour(node, "muted"))
 
 
-def _preview_text(row: "BrowseRow", node: DOMNode) -> Text:
+def _preview_text(row: BrowseRow, node: DOMNode) -> Text:
     """The citation, trust, time and snippet."""
     text = Text().append(visible_line(row.citation), theme_colour(node, "accent-ink"))
     text.append("\n").append(f"{row.trust.value}", theme_colour(node, TRUST_COLOURS[row.trust]))

@@ -7,6 +7,8 @@ from typing import Final
 from rich.text import Text
 
 from foundation.terminal_text import visible
+from foundation.text.analysis import iter_terms, token_spans
+from foundation.text.stopwords import is_weak
 
 Spans = Sequence[tuple[int, int]]
 
@@ -18,9 +20,6 @@ _BLANKS = re.compile(r"\s+")
 
 def match_spans(text: str, query: str) -> list[tuple[int, int]]:
     """Spans of the words of `query` in the text, compared by their stems; adjacent spans are joined."""
-    from foundation.text.analysis import iter_terms, token_spans
-    from foundation.text.stopwords import is_weak
-
     query_stems = frozenset(iter_terms(query))
     required = frozenset(term for term in query_stems if not is_weak(term)) or query_stems
     matches: list[tuple[int, int]] = []

@@ -19,6 +19,7 @@ from agent.services.browse import BrowsePage
 from agent.services.filter_syntax import HELP, parse_filters
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
+from tui.passages.screen import NoteScreen, PassageScreen
 from tui.search.controller import (
     BUSY,
     INDEXING,
@@ -334,8 +335,6 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         if row is None:
             return
         if row.kind == "memory":
-            from tui.passages.screen import NoteScreen
-
             app_of(self).push_screen(NoteScreen(self._memory, row), self._cite)
         elif row.kind in {"page", "knowledge", "archive"}:
             self.action_open()
@@ -358,8 +357,6 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     def action_open(self) -> None:
         if row := self.selected:
-            from tui.passages.screen import PassageScreen
-
             app_of(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
 
     def action_cite(self) -> None:

@@ -243,7 +243,7 @@ async def test_a_passage_that_cannot_be_read_says_why_and_shows_what_there_is(
 
     async with looking(open_chat, memory, "boiler") as chat:
         await found(chat)
-        monkeypatch.setattr("agent.services.browse.full_passage", damaged)
+        monkeypatch.setattr("tui.passages.screen.full_passage", damaged)
         await chat.press("enter")
         await chat.until(lambda: "A text is missing" in seen(chat))
         assert "May by Hansen" in seen(chat)  # what search had of it
@@ -261,11 +261,11 @@ async def test_a_defect_is_told_and_the_chat_goes_on(
 
     async with looking(open_chat, memory, "boiler") as chat:
         await found(chat)
-        monkeypatch.setattr("agent.services.browse.full_passage", broken)
+        monkeypatch.setattr("tui.passages.screen.full_passage", broken)
         await chat.press("enter")
         await chat.until(lambda: "A defect in Palimpsest" in seen(chat))
         await chat.press("escape")
-        monkeypatch.setattr("agent.services.browse.browse", broken)
+        monkeypatch.setattr("tui.recall.screen.browse", broken)
         await chat.type("s")
         await chat.until(lambda: "ValueError: not this" in seen(chat))
         await chat.press("escape")
@@ -279,7 +279,7 @@ async def test_a_slow_read_does_not_hold_the_keys(
     release = threading.Event()
     async with looking(open_chat, memory, "boiler") as chat:
         await found(chat)
-        monkeypatch.setattr("agent.services.browse.full_passage", lambda *_: release.wait(5))
+        monkeypatch.setattr("tui.passages.screen.full_passage", lambda *_: release.wait(5))
         await chat.press("enter")
         await chat.until(lambda: "reading …" in seen(chat))
         async with asyncio.timeout(1):
@@ -298,7 +298,7 @@ async def test_enter_while_it_looks_opens_the_best_when_it_is_there(
         release.wait(5)
         return browse(*asked)
 
-    monkeypatch.setattr("agent.services.browse.browse", slow)
+    monkeypatch.setattr("tui.recall.screen.browse", slow)
     async with looking(open_chat, memory, "boiler") as chat:
         await chat.until(lambda: "looking …" in seen(chat))
         await chat.press("enter")
