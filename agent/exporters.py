@@ -132,7 +132,7 @@ def markdown_pieces(memory: Memory, conversation: Conversation, on_trouble: OnTr
 def _markdown_message(exported: ExportedEntry) -> str:
     entry = exported.entry
     end = "" if entry.complete else "\n*(cut off here)*\n"
-    heading = f"\n## {_who(entry)} · {iso(entry.time)[:16].replace('T', ' ')}\n\n"
+    heading = f"\n## {_speaker(entry)} · {iso(entry.time)[:16].replace('T', ' ')}\n\n"
     if not exported.exact:
         heading += "*(approximate: what stands here is damaged, and not to the letter what was said)*\n\n"
     if entry.kind is EntryKind.TOOL_RESULT:
@@ -141,7 +141,7 @@ def _markdown_message(exported: ExportedEntry) -> str:
     return heading + exported.text.rstrip("\n") + "\n" + end + attached
 
 
-def _who(entry: Entry) -> str:
+def _speaker(entry: Entry) -> str:
     return " ".join((entry.speaker or _NAMES[entry.role.value]).split())
 
 

@@ -212,7 +212,7 @@ class Session:
 
     async def outlook(self) -> CompactionPreview | None:
         """The preview of `compact`; None where nothing can be archived."""
-        conversation = self._begun()
+        conversation = self._open_conversation()
         if conversation.leaf is None or self.busy:
             return None
         await self.prepare_model()
@@ -232,7 +232,7 @@ class Session:
         `on_page` is called for each page that is verified, from another thread; what it raises aborts, with nothing
         archived.
         """
-        conversation = self._begun()
+        conversation = self._open_conversation()
         if conversation.leaf is None or self.busy:
             return None
         await self.prepare_model()
@@ -285,7 +285,7 @@ class Session:
 
     async def rename(self, title: Cleared) -> Conversation:
         """Gives the conversation another title. Raises TemporaryFailure before its first message."""
-        conversation = self._begun()
+        conversation = self._open_conversation()
         await asyncio.to_thread(self.memory.conversations.rename, conversation.seq, title)
         return await self._reload(conversation)
 
@@ -294,7 +294,7 @@ class Session:
 
         Raises NotFound, and Misuse for an entry that is not the user's message.
         """
-        conversation = self._begun()
+        conversation = self._open_conversation()
         entry = await asyncio.to_thread(self._move_leaf_before, conversation.seq, entry_id)
         await self._reload(conversation)
         return entry
@@ -338,7 +338,7 @@ class Session:
         await self.model.close()
         await asyncio.to_thread(self.memory.close)
 
-    def _begun(self) -> Conversation:
+    def _open_conversation(self) -> Conversation:
         if self.conversation is None:
             raise TemporaryFailure("No conversation yet", "It begins with your first message.", "Say something first.")
         return self.conversation

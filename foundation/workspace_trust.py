@@ -98,7 +98,7 @@ class TrustStore:
             links, declined = (record.links, record.declined) if record else ({}, {})
             now = content_digests(structs.replace(workspace, links=tuple(links.items())))
             return TrustRecord(
-                path=key_of(workspace),
+                path=trust_key(workspace),
                 inode=identity[1],
                 device=identity[0],
                 first_entries=(first_entry,) if first_entry else (),
@@ -132,7 +132,7 @@ class TrustStore:
             ),
         )
 
-    def first_entry_comes(self, workspace: Workspace, first_entry: str) -> None:
+    def note_first_entry(self, workspace: Workspace, first_entry: str) -> None:
         """Notes the first entry of an empty store; called before its commit."""
         self._change_known(
             workspace,
@@ -190,7 +190,7 @@ class TrustStore:
 
     def remove(self, workspace: Workspace) -> bool:
         """Removes the trust; whether the workspace was trusted."""
-        return self.remove_path(key_of(workspace))
+        return self.remove_path(trust_key(workspace))
 
     def remove_path(self, path: str) -> bool:
         """Like `remove`, by path, for a folder that may no longer exist."""
@@ -211,14 +211,14 @@ class TrustStore:
         return _decoded(raw) or ()
 
     def _record(self, workspace: Workspace) -> TrustRecord | None:
-        key = key_of(workspace)
+        key = trust_key(workspace)
         return next((record for record in self.records() if record.path == key), None)
 
     def _change_known(self, workspace: Workspace, change: Callable[[TrustRecord], TrustRecord]) -> None:
         self._change(workspace, lambda record: change(record) if record is not None else None)
 
     def _change(self, workspace: Workspace, change: Callable[[TrustRecord | None], TrustRecord | None]) -> None:
-        key = key_of(workspace)
+        key = trust_key(workspace)
         with self._locked():
             records = {record.path: record for record in self.records()}
             before = records.get(key)
@@ -260,7 +260,7 @@ def trust_store(environment: Mapping[str, str]) -> TrustStore:
     return TrustStore(config_dir(environment))
 
 
-def key_of(workspace: Workspace) -> str:
+def trust_key(workspace: Workspace) -> str:
     """The path under which a workspace is trusted, with no link in it."""
     return os.path.realpath(workspace.root)
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 class BadYaml(ValueError):
     """Invalid YAML. `problem` is the reason, without a full stop, and `line` its line, from 1."""
 
-    def __init__(self, line: int, said: str) -> None:
-        super().__init__(f"line {line}: {said}")
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(f"line {line}: {problem}")
         self.line = line
-        self.said = said
+        self.problem = problem
 
 
 def compose_yaml(text: str) -> "yaml.Node | None":

@@ -109,7 +109,7 @@ class WorkspaceAccess:
 
     def _comes(self, entry: str) -> None:
         with suppress(OSError, PalimpsestError):
-            self._trust.first_entry_comes(self.workspace, entry)
+            self._trust.note_first_entry(self.workspace, entry)
 
     def _expect(self, cold: "ColdStore", entry: str) -> None:
         if not entry:

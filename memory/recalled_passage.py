@@ -103,7 +103,7 @@ def passage_of_entry(
         time=entry.time,
         page=passage.pages[0] if passage.pages else "",
     )
-    warnings = (*passage.told, *conversation.doubts)
+    warnings = (*passage.warnings, *conversation.doubts)
     return RecalledPassage(
         id=entry.id,
         kind=entry.kind.value,
@@ -152,7 +152,7 @@ def passage_of_page(page: PageText, citation: Citation) -> RecalledPassage:
         doubt=page.doubt,
         pages=(page.page_id,) if page.page_id else (),
         spoken=attributed_texts(page),
-        warnings=page.told,
+        warnings=page.warnings,
     )
 
 

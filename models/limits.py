@@ -16,16 +16,16 @@ def _setting(sentence: str) -> Meta:
 
 
 class StreamLimitExceeded(Exception):
-    """A server exceeded a limit: `what` did, the name of the setting, and its value."""
+    """A server exceeded a limit: what exceeded it (`subject`), the name of the setting, and its value."""
 
     def __init__(self, subject: str, setting: str, most: float) -> None:
         super().__init__(f"{subject} passes {setting} ({most:g})")
-        self.what = subject
+        self.subject = subject
         self.setting = setting
         self.most = most
 
     @property
-    def told(self) -> str:
+    def limit(self) -> str:
         """The limit with the unit that its setting's name ends with: `4 MB`, `100 times its size`."""
         _, _, unit = self.setting.rpartition("_")
         units = {"mb": "MB", "events": "events", "times": "times its size"}

@@ -35,7 +35,7 @@ def show(name: str | None) -> None:
     reading = _reading(invocation)
     if name is not None:
         setting = _setting(name)
-        _print_one(invocation, reading, setting)
+        _print_setting(invocation, reading, setting)
         return
     if invocation.json:
         output.json_object(
@@ -50,7 +50,7 @@ def show(name: str | None) -> None:
         return
     rows = [(s.name, _value_text(_value_shown(reading, s)), reading.origins[s.name]) for s in all_settings().values()]
     output.table(rows, ("SETTING", "VALUE", "SET BY"))
-    _say_problems(reading)
+    _print_problems(reading)
 
 
 @command.command("set")
@@ -106,7 +106,7 @@ def trust() -> None:
     if notice := trust_workspace(invocation.workspace, invocation.environment).set_aside:
         output.narrate(notice)
     undo = trust_command(invocation.workspace, "--remove")
-    _say_trust(invocation, f"is trusted now. `{undo}` takes that back.", trusted=True)
+    _print_trust(invocation, f"is trusted now. `{undo}` takes that back.", trusted=True)
 
 
 @command.command()
@@ -114,10 +114,10 @@ def distrust() -> None:
     """Take back `config trust`."""
     invocation = current()
     trust_store(invocation.environment).remove(invocation.workspace)
-    _say_trust(invocation, "is not trusted any more.", trusted=False)
+    _print_trust(invocation, "is not trusted any more.", trusted=False)
 
 
-def _say_trust(invocation: Invocation, sentence: str, *, trusted: bool) -> None:
+def _print_trust(invocation: Invocation, sentence: str, *, trusted: bool) -> None:
     root = str(invocation.workspace.root)
     if invocation.json:
         output.json_object({"workspace": root, "trusted": trusted})
@@ -142,7 +142,7 @@ def _setting(name: str) -> Setting:
     return setting
 
 
-def _print_one(invocation: Invocation, reading: LoadedConfig, setting: Setting) -> None:
+def _print_setting(invocation: Invocation, reading: LoadedConfig, setting: Setting) -> None:
     if invocation.json:
         output.json_object(_setting_object(reading, setting))
         return
@@ -177,7 +177,7 @@ def _problems_and_notices(reading: LoadedConfig) -> tuple[tuple[ConfigProblem, .
     return reading.problems, reading.notices
 
 
-def _say_problems(reading: LoadedConfig) -> None:
+def _print_problems(reading: LoadedConfig) -> None:
     for problem in reading.problems:
         output.narrate(f"{problem.location}: {problem.sentence}")
     for notice in reading.notices:

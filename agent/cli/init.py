@@ -23,15 +23,15 @@ def command(folder: Path | None) -> None:
     if folder is not None:
         invocation.workspace_flag = folder
     workspace = invocation.workspace
-    was_one = workspace.is_workspace
+    existed = workspace.is_workspace
     copied = prepare_workspace(workspace, invocation.environment)
     if invocation.json:
-        output.json_object({"workspace": str(workspace.root), "new": not was_one, "copied": list(copied)})
+        output.json_object({"workspace": str(workspace.root), "new": not existed, "copied": list(copied)})
         return
     output.line(str(workspace.root))
     for name in copied:
         output.narrate(f"  {name}")
-    if was_one:
+    if existed:
         output.narrate("It was a workspace already; what was there is as it was.")
     else:
         output.narrate(f"A new workspace. Open it with: {own_command('--workspace', str(workspace.root))}")

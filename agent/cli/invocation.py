@@ -52,7 +52,7 @@ class Invocation:
     knowledge: bool = False
     trust_first: bool = False
     status: int = 0
-    _trust_said: bool = False
+    _access_notice_printed: bool = False
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -105,7 +105,7 @@ class Invocation:
         access.close()
         if writable:
             refuse_read_only(access.workspace, access.trust_state)
-        self._say_access(access)
+        self._print_access_notice(access)
 
     def _no_workspace(self) -> NoWorkspace:
         root = self.workspace.root
@@ -139,7 +139,7 @@ class Invocation:
             trust=trust_store(self.environment),
         )
         try:
-            self._say_access(memory.access)
+            self._print_access_notice(memory.access)
             if for_writing:
                 refuse_read_only(memory.workspace, memory.access.trust_state if memory.access else None)
             if lost_index := memory.vault.index_lost():
@@ -160,7 +160,7 @@ class Invocation:
         workspace = self.prepare(for_writing=for_writing)
         session = await asyncio.to_thread(Session.open, workspace, self.loaded_config.config, facts=facts)
         try:
-            self._say_access(session.memory.access)
+            self._print_access_notice(session.memory.access)
             if lost_index := await asyncio.to_thread(session.memory.vault.index_lost):
                 output.narrate(lost_index)
             await self._choose_conversation(session)
@@ -169,10 +169,14 @@ class Invocation:
             raise
         return session
 
-    def _say_access(self, access: WorkspaceAccess | None) -> None:
+    def _print_access_notice(self, access: WorkspaceAccess | None) -> None:
         """Prints once what of this workspace is not in force, and how to change that."""
-        if access is not None and (notice := access.notice_naming(self.ignored_settings)) and not self._trust_said:
-            self._trust_said = True
+        if (
+            access is not None
+            and (notice := access.notice_naming(self.ignored_settings))
+            and not self._access_notice_printed
+        ):
+            self._access_notice_printed = True
             output.narrate(notice)
 
     @property

@@ -87,14 +87,14 @@ def command(terms: tuple[str, ...], batch: str | None, raw: bool, **options: Any
         with invocation.memory(recovering=True) as memory:
             for answer in answer_lines(memory, lines, options):
                 output.json_object(answer)
-            _say_vector_trouble(memory)
+            _print_vector_problem(memory)
         return
     if not query and not any(value for name, value in options.items() if name in FILTERS):
         raise Misuse("Nothing to search for", "Name words to look for, or a filter.", f'{PROGRAM} search "the boiler"')
     parsed_query = query_of_options(query, options)
     with invocation.memory(recovering=True) as memory:
         results = _search(memory, parsed_query)
-        _say_vector_trouble(memory)
+        _print_vector_problem(memory)
     if invocation.json:
         from memory.search import to_json
 
@@ -117,7 +117,7 @@ def _search(memory: Memory, query: Query) -> SearchResults:
     return memory.search.query(query)
 
 
-def _say_vector_trouble(memory: Memory) -> None:
+def _print_vector_problem(memory: Memory) -> None:
     """Reports why the vector search was skipped although an embedder is set."""
     if trouble := memory.search.vectors.trouble:
         output.narrate(trouble if "words alone" in trouble else f"Searched by words alone. {trouble}")

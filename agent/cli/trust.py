@@ -10,7 +10,7 @@ from agent.cli.invocation import current
 from agent.services.trust import allow_link, contents_object, contents_of, record_object, trust_workspace
 from foundation.errors import Misuse
 from foundation.paths import Workspace
-from foundation.workspace_trust import key_of, trust_command, trust_store
+from foundation.workspace_trust import trust_command, trust_key, trust_store
 
 
 @click.command(cls=CliCommand)
@@ -48,7 +48,7 @@ def _trust(workspace: Workspace) -> None:
     if notice := trust_workspace(workspace, invocation.environment).set_aside:
         output.narrate(notice)
     if invocation.json:
-        output.json_object({"workspace": key_of(workspace), "trusted": True, "brings": contents_object(contents)})
+        output.json_object({"workspace": trust_key(workspace), "trusted": True, "brings": contents_object(contents)})
         return
     for line in contents.lines:
         output.narrate(line)
@@ -59,10 +59,10 @@ def _remove(workspace: Workspace) -> None:
     invocation = current()
     was_trusted = trust_store(invocation.environment).remove(workspace)
     if invocation.json:
-        output.json_object({"workspace": key_of(workspace), "trusted": False, "was_trusted": was_trusted})
+        output.json_object({"workspace": trust_key(workspace), "trusted": False, "was_trusted": was_trusted})
         return
     output.narrate(
-        f"{key_of(workspace)} {'is' if was_trusted else 'was'} not trusted{' any more' if was_trusted else ''}."
+        f"{trust_key(workspace)} {'is' if was_trusted else 'was'} not trusted{' any more' if was_trusted else ''}."
     )
 
 
@@ -70,7 +70,7 @@ def _allow(workspace: Workspace, link: str) -> None:
     invocation = current()
     target = allow_link(workspace, invocation.environment, link)
     if invocation.json:
-        output.json_object({"workspace": key_of(workspace), "link": link, "target": str(target)})
+        output.json_object({"workspace": trust_key(workspace), "link": link, "target": str(target)})
         return
     output.narrate(f"{link} is followed to {target} from now on; another target is asked about anew.")
 

@@ -63,7 +63,7 @@ def compose_node(text: str, path: Path) -> Any:
         return compose_yaml(text)
     except BadYaml as error:
         location = f"{path}, line {error.line}"
-        raise ConfigError("Broken YAML", location, f"{_plain_problem(error.said)}.", "Correct that line.") from error
+        raise ConfigError("Broken YAML", location, f"{_plain_problem(error.problem)}.", "Correct that line.") from error
 
 
 def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Iterator[ConfigValue]:
@@ -92,7 +92,7 @@ def _constructed(node: Any, path: Path) -> Any:
         return construct_yaml(node)
     except BadYaml as error:
         location = f"{path}, line {error.line}"
-        raise ConfigError("Broken YAML", location, f"{error.said}.", "Correct that line.") from error
+        raise ConfigError("Broken YAML", location, f"{error.problem}.", "Correct that line.") from error
 
 
 def _plain_problem(problem: str) -> str:

@@ -15,8 +15,8 @@ from agent.cli import output
 from agent.events import SessionEvent
 from agent.headless.commands import is_command, run_command
 from agent.message_queue import MessageQueue, QueuedMessage
-from agent.services import knowledge as knowing
 from agent.services.attachments import attachments_of
+from agent.services.knowledge import page_attachments, recalled_spans, retrieval_notice, retrieve
 from agent.session import Session
 from context import Attachment
 from context.report import ContextReport
@@ -105,10 +105,10 @@ class HeadlessMessage(NamedTuple):
 async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSpan, ...], tuple[Attachment, ...]]:
     """Passages of the added files on the text, for the present model, and pictures to attach."""
     await session.prepare_model()
-    context = await asyncio.to_thread(knowing.retrieve, session, text)
-    if notice := knowing.retrieval_notice(context):
+    context = await asyncio.to_thread(retrieve, session, text)
+    if notice := retrieval_notice(context):
         output.narrate(notice)
-    return knowing.recalled_spans(context), knowing.page_attachments(context)
+    return recalled_spans(context), page_attachments(context)
 
 
 async def _turn(session: Session, message: HeadlessMessage, turn_output: TurnOutput) -> int:
@@ -142,13 +142,13 @@ class _WaitingNotice:
 
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
-        self._is_said = False
+        self._is_written = False
 
     def take(self, event: SessionEvent) -> None:
         match event:
             case events.ContextReady():
                 self.end()
-                if not self._is_said:
+                if not self._is_written:
                     self._timer = asyncio.get_running_loop().call_later(NOTICE_AFTER_S, self._write_notice)
             case events.Prefill():
                 pass
@@ -161,7 +161,7 @@ class _WaitingNotice:
             self._timer = None
 
     def _write_notice(self) -> None:
-        self._is_said = True
+        self._is_written = True
         output.narrate("The model is still reading the prompt; no word has come yet. Ctrl+C stops it.")
 
 

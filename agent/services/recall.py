@@ -190,7 +190,7 @@ def _passage_of_hit(memory: "Memory", hit: "Hit") -> RecalledPassage:
         text, trust = _current_note(memory, hit)
     elif hit.entry is not None:
         passage = memory.passage(memory.conversations.entry(hit.entry))
-        text, pages, warnings = passage.text, passage.pages, passage.told
+        text, pages, warnings = passage.text, passage.pages, passage.warnings
         trust = passage.trust if hit.trust is Trust.EXACT else hit.trust  # text read by an OCR engine stays approximate
     return RecalledPassage(
         id=hit.id,

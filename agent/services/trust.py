@@ -13,7 +13,7 @@ from foundation.paths import LINKABLE, LINKABLE_FILES, Workspace
 from foundation.program import own_command
 from foundation.terminal_text import visible
 from foundation.trusted_content import CHANGED, NEW, ContentDigests, content_digests
-from foundation.workspace_trust import TrustRecord, TrustState, key_of, trust_store
+from foundation.workspace_trust import TrustRecord, TrustState, trust_key, trust_store
 from memory.access import counts, first_entry
 
 
@@ -151,7 +151,7 @@ def contents_of(workspace: Workspace) -> WorkspaceContents:
     entries, conversations = counts(workspace.database)
     links = tuple(f"{name} → {target}" for name, target in links_out(workspace).items())
     return WorkspaceContents(
-        path=key_of(workspace),
+        path=trust_key(workspace),
         owner=_owner(workspace),
         entries=entries,
         conversations=conversations,

@@ -16,7 +16,7 @@ from memory.hot import Note
 from models.messages import RecalledSpan
 
 LONGEST = 400  # characters of a note in a change
-GONE = "gone"
+REMOVED = "gone"
 
 
 class SourceChange(Struct, frozen=True):
@@ -79,7 +79,7 @@ def _restored(
     """Changes that were reported and have been reverted to the state in the head."""
     restored: list[SourceChange] = []
     for key, change in reported.items():
-        if key in current or change.entry not in in_view or change.digest == known.get(key, GONE):
+        if key in current or change.entry not in in_view or change.digest == known.get(key, REMOVED):
             continue
         note = notes.get(key.removeprefix("note "))
         text = _note_text(note) if note else ""
@@ -88,7 +88,7 @@ def _restored(
         else:
             line = f"- {key} was removed."
         restored.append(
-            SourceChange(key, known.get(key, GONE), _with_replaced(line, replaced_lines(change.words, text)), text)
+            SourceChange(key, known.get(key, REMOVED), _with_replaced(line, replaced_lines(change.words, text)), text)
         )
     return restored
 
@@ -110,10 +110,10 @@ def _note_changes(known: Mapping[str, str], notes: Sequence[Note], old: NotesInC
     for key in deleted:
         if key in replaced:
             line = f"- note {key} was rewritten."
-            yield SourceChange(f"note {key}", GONE, line)
+            yield SourceChange(f"note {key}", REMOVED, line)
             continue
         yield SourceChange(
-            f"note {key}", GONE, _with_replaced(f"- note {key} was removed.", replaced_lines(old.text_at(key), ""))
+            f"note {key}", REMOVED, _with_replaced(f"- note {key} was removed.", replaced_lines(old.text_at(key), ""))
         )
 
 
@@ -129,7 +129,7 @@ def _skill_changes(known: Mapping[str, str], skills: Sequence[Skill]) -> Iterabl
             yield SourceChange(f"skill {skill.name}", skill.digest, f"- {verb} skill {skill.name}: {skill.description}")
     for key in known:
         if key not in now:
-            yield SourceChange(f"skill {key}", GONE, f"- skill {key} was removed.")
+            yield SourceChange(f"skill {key}", REMOVED, f"- skill {key} was removed.")
 
 
 def _digest(note: Note) -> str:

@@ -130,7 +130,7 @@ def read_skill(text: str, digest: str, relative_path: str) -> tuple[Skill | None
     try:
         front = load_yaml("\n".join(lines[1:end]))
     except BadYaml as error:
-        return None, [FileNotice("warning", f"{error.said}; the skill is left out.", relative_path, error.line + 1)]
+        return None, [FileNotice("warning", f"{error.problem}; the skill is left out.", relative_path, error.line + 1)]
     fields = cast("dict[str, object]", front) if isinstance(front, dict) else dict[str, object]()
     name, description = (_scalar_text(fields.get(key)) for key in ("name", "description"))
     if not name or not description:

@@ -68,7 +68,7 @@ def parse_system_yaml(text: str) -> SystemFile:
     try:
         root = compose_yaml(text)
     except BadYaml as error:
-        raise BrokenSystemFile(error.line, error.said) from error
+        raise BrokenSystemFile(error.line, error.problem) from error
     if root is None:
         return SystemFile()
     top = _mapping(root, "the file", ("version", "abilities", "rules"))

@@ -27,7 +27,7 @@ from foundation.files.atomic import (
     sync_folder,
     touch,
     write_atomically,
-    write_beside,
+    write_temporary,
 )
 from foundation.files.atomic_exchange import exchange
 from foundation.files.directory import (
@@ -94,5 +94,5 @@ __all__ = [
     "sync_folder",
     "touch",
     "write_atomically",
-    "write_beside",
+    "write_temporary",
 ]

@@ -70,7 +70,7 @@ def write_atomically(path: Path, text: Cleared | bytes, *, sync: bool = True) ->
     surrogate, which UTF-8 cannot carry, is written as its escape (`\\udc80`). Without `sync` a power cut may leave a
     file that is cut off: for what can be made again, and is looked at before it is believed.
     """
-    temporary = write_beside(path, text, sync=sync)
+    temporary = write_temporary(path, text, sync=sync)
     try:
         replace(temporary, path)
     except BaseException:
@@ -99,7 +99,7 @@ def atomic_writer(path: Path) -> Generator[BinaryIO]:
     sync_folder(path.parent)
 
 
-def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", sync: bool = True) -> Path:
+def write_temporary(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", sync: bool = True) -> Path:
     """Writes `text` to a temporary file next to `path`, synced, with the mode that `path` has or would get; its path.
 
     Raises UnsafePath where `path` is a link or has one above it.

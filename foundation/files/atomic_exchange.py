@@ -79,11 +79,11 @@ def exchange_by_renames(a: Path, b: Path) -> None:
     aside = _name_aside(a)
     replace(a, aside)
     try:
-        while not place_if_free(b, a):
+        while not link_if_free(b, a):
             aside = _name_aside(a)
             replace(a, aside)
     except BaseException:
-        place_if_free(aside, a)
+        link_if_free(aside, a)
         raise
     replace(aside, b)
 
@@ -92,18 +92,18 @@ def _name_aside(a: Path) -> Path:
     return a.with_name(f".{a.name}.{secrets.token_hex(6)}{ASIDE}")
 
 
-def place_if_free(source: Path, target: Path) -> bool:
+def link_if_free(source: Path, target: Path) -> bool:
     """Links or copies `source` to `target`; False where `target` exists."""
     try:
         hard_link(source, target)
     except FileExistsError:
         return False
     except OSError:  # no hard links here (FAT): a file of its own, made only where none is
-        return _copy_to_free_place(source, target)
+        return _copy_if_free(source, target)
     return True
 
 
-def _copy_to_free_place(source: Path, target: Path) -> bool:
+def _copy_if_free(source: Path, target: Path) -> bool:
     body = read_bytes(source)
     try:
         file = open_new(target)

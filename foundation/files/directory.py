@@ -81,7 +81,7 @@ def make_folder(path: Path) -> None:
     path = absolute_path(path)
     if path.name and not is_folder(path):
         make_folder(path.parent)
-        _make_one(path)
+        _make_single_folder(path)
 
 
 def make_private_folder(path: Path) -> None:
@@ -148,7 +148,7 @@ def hard_link(source: Path, target: Path) -> None:
         os.link(name, new_name, src_dir_fd=above, dst_dir_fd=folder, follow_symlinks=WINDOWS)
 
 
-def _make_one(path: Path) -> None:
+def _make_single_folder(path: Path) -> None:
     try:
         with locate(path) as (above, name):
             os.mkdir(name, PRIVATE_FOLDER, dir_fd=above)

@@ -223,7 +223,7 @@ def _candidates(text: str, at: int) -> Iterator[_Candidate]:
             if text[position - 1 : position] in {"[", "\\"} and (code := _END_OF_A_CODE.match(text, position)):
                 next_code = code.end()
             if _keyword_before(text, next_code):
-                yield from _begun_before(text, at, next_code)
+                yield from _tokens_before(text, at, next_code)
         last = deque[re.Match[str]](maxlen=_LAST)
         while hit := known.keyword.search(text, position, end):
             position = hit.start() + 1
@@ -254,7 +254,7 @@ def _keyword_before(text: str, start: int) -> bool:
     return hit is not None and hit.start() <= len(tail) - BEGUN
 
 
-def _begun_before(text: str, at: int, start: int) -> Iterator[_Candidate]:
+def _tokens_before(text: str, at: int, start: int) -> Iterator[_Candidate]:
     """Tokens that begin in the short part before `start`, at `at` or after it, and go on at `start`."""
     known = secret_table()
     tail = text_before(text, start)
@@ -275,7 +275,7 @@ def _broken(text: str, position: int, rules: Iterable[tuple[int, TokenRule]]) ->
     if len(parts) < 2:
         return
     left = text[max(0, position - _LEFT) : position]
-    fixed_length = any(_has_only_length(rule, text, position, parts[0].end) for _, rule in rules)
+    fixed_length = any(_is_of_fixed_length(rule, text, position, parts[0].end) for _, rule in rules)
     for order, rule in rules:
         if rule.back != (0, 0) or "(?P<secret>" in rule.pattern:
             continue
@@ -292,13 +292,13 @@ def _broken(text: str, position: int, rules: Iterable[tuple[int, TokenRule]]) ->
                 break
 
 
-def _has_only_length(rule: TokenRule, text: str, start: int, end: int) -> bool:
+def _is_of_fixed_length(rule: TokenRule, text: str, start: int, end: int) -> bool:
     """Whether the token that ends at `end` has the only length that the rule knows."""
-    return _has_one_length(rule.pattern) and (match := _fitting(rule, text, start)) is not None and match.end() == end
+    return _has_fixed_length(rule.pattern) and (match := _fitting(rule, text, start)) is not None and match.end() == end
 
 
 @cache
-def _has_one_length(pattern: str) -> bool:
+def _has_fixed_length(pattern: str) -> bool:
     form = re.sub(r"\\.|\[[^\]]*\]|\(\?[:=!<P]", "", pattern.removeprefix(BEGIN))
     return re.search(r"[*+?|]|\{\d*,", form) is None
 

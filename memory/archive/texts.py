@@ -68,7 +68,7 @@ class ArchivedTexts:
         Exact where every page's hash, the entry's own and its row's match. Raises Damaged where a page is lost.
         """
         if entry.text is not None:
-            return EntryText(text=entry.text, trust=entry.trust, told=entry.doubts)
+            return EntryText(text=entry.text, trust=entry.trust, warnings=entry.doubts)
         spans, sha256 = self._cold.read(
             lambda db: (page_rows.spans_of(db, entry.seq), page_rows.sha256_of(db, entry.seq))
         )
@@ -82,7 +82,7 @@ class ArchivedTexts:
         is_sound = text_digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
         page_ids = tuple(page for page, read in pages.items() if read.engine != STORED)
         doubts = entry.doubts if is_sound else (*entry.doubts, _NOT_TO_THE_LETTER)
-        return EntryText(text=text, trust=Trust.APPROXIMATE if doubts else Trust.EXACT, pages=page_ids, told=doubts)
+        return EntryText(text=text, trust=Trust.APPROXIMATE if doubts else Trust.EXACT, pages=page_ids, warnings=doubts)
 
     def troubles(self) -> list[str]:
         """Damage found since the last call: a sentence per page, each reported once."""
@@ -119,7 +119,7 @@ class ArchivedTexts:
         Damaged."""
         now = self._cold.entry(entry.seq)
         if now.text is not None:
-            return EntryText(text=now.text, trust=now.trust, told=now.doubts)
+            return EntryText(text=now.text, trust=now.trust, warnings=now.doubts)
         raise Damaged(
             "A text is missing",
             f"Entry {entry.id} has no text in the store and stands on no page.",

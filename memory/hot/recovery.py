@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from foundation.files import NotUtf8, exists, is_file, list_files, read_bytes, remove, status
-from foundation.files.atomic_exchange import ASIDE, place_if_free
+from foundation.files.atomic_exchange import ASIDE, link_if_free
 from memory.hot.edits import Edit, append_block, format_entry
 from memory.hot.merge import union_lines
 from memory.hot.parse import lines_of
@@ -81,7 +81,7 @@ def settle_leftovers(folder: Path, keep: KeepVersion, moment: datetime) -> list[
 
 def _settle(path: Path, leftover: Path, keep: KeepVersion, moment: datetime) -> None:
     body = read_bytes(leftover)
-    if not exists(path) and place_if_free(leftover, path):  # cut off between moving it aside and putting ours there
+    if not exists(path) and link_if_free(leftover, path):  # cut off between moving it aside and putting ours there
         remove(leftover)
         return
     if leftover.suffix == ASIDE or content_digest(body) not in leftover.name.split("."):  # a person's words came out

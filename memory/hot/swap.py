@@ -20,8 +20,8 @@ from itertools import count
 from pathlib import Path
 
 from foundation.errors import TemporaryFailure
-from foundation.files import NotUtf8, encode, make_folder, read_bytes, remove, sync_file, sync_folder, write_beside
-from foundation.files.atomic_exchange import exchange, place_if_free
+from foundation.files import NotUtf8, encode, make_folder, read_bytes, remove, sync_file, sync_folder, write_temporary
+from foundation.files.atomic_exchange import exchange, link_if_free
 from memory.hot.edits import Edit, append_block, format_entry
 from memory.hot.merge import merge
 from memory.hot.parse import lines_of
@@ -127,9 +127,9 @@ def _create(path: Path, edit: Edit) -> str | None:
     if not text:
         return text
     make_folder(path.parent)
-    beside = write_beside(path, encode(text), suffix=SWAP)
+    beside = write_temporary(path, encode(text), suffix=SWAP)
     try:
-        made = place_if_free(beside, path)
+        made = link_if_free(beside, path)
     finally:
         remove(beside, missing_ok=True)
     sync_folder(path.parent)
@@ -235,7 +235,7 @@ def _exchange_bytes(path: Path, body: bytes, expected: bytes, *, must_exist: boo
     digests of the new and the expected bytes, for recovery after a crash. Against a program that writes without a pause
     only speed helps: then the bytes are synced after the exchange, not before it.
     """
-    beside = write_beside(
+    beside = write_temporary(
         path, body, suffix=f".{content_digest(body)}.{content_digest(expected)}{SWAP}", sync=sync_first
     )
     while True:
@@ -249,6 +249,6 @@ def _exchange_bytes(path: Path, body: bytes, expected: bytes, *, must_exist: boo
             if not sync_first:
                 sync_file(path)
             return beside
-        if place_if_free(beside, path):
+        if link_if_free(beside, path):
             remove(beside, missing_ok=True)
             return None

@@ -19,13 +19,13 @@ archived or deleted then."""
 class EntryText(Struct, frozen=True):
     """An entry's whole text. `pages` are the ids of the pages that it was read from; none for stored text.
 
-    `told` gives the reasons, in sentences, why it is not exact.
+    `warnings` gives the reasons, in sentences, why it is not exact.
     """
 
     text: str
     trust: Trust
     pages: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class PageText(Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class PageText(Struct, frozen=True, kw_only=True):
     number: int = 0  # from 1 within its archive
     label: str = ""  # "" where the page was read from a picture alone
     heads: tuple[ParsedHead, ...] = ()  # the lines that say whose words follow; none on a file's page
-    told: tuple[str, ...] = ()  # sentences of the readers: what disagrees, what was cut off
+    warnings: tuple[str, ...] = ()  # sentences of the readers: what disagrees, what was cut off
 
 
 class PageRow(Struct, frozen=True, kw_only=True):

@@ -35,11 +35,11 @@ _EVENT_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 class HttpResponse:
     """A response with status 200: its kind, and its body as it arrives."""
 
-    def __init__(self, response: "httpx2.Response", place: Endpoint, settings: ModelSettings) -> None:
+    def __init__(self, response: "httpx2.Response", endpoint: Endpoint, settings: ModelSettings) -> None:
         self._response = response
-        self._place = place
+        self._endpoint = endpoint
         self._settings = settings
-        self._begun = b""  # what was read to see how the body begins
+        self._prefix = b""  # what was read to see how the body begins
         self._arriving = self._read()
         self._limits = settings.limits
 
@@ -48,17 +48,17 @@ class HttpResponse:
         bytes."""
         if "text/event-stream" in self._response.headers.get("content-type", ""):
             return True
-        while len(self._begun.lstrip(_BLANK)) < len(b"event:") and len(self._begun) < MOST_BLANK:
+        while len(self._prefix.lstrip(_BLANK)) < len(b"event:") and len(self._prefix) < MOST_BLANK:
             chunk = await anext(self._arriving, None)
             if chunk is None:
                 break
-            self._begun += chunk
-        return self._begun.lstrip(_BLANK).startswith(_EVENT_FIELDS)  # JSON and HTML begin with none of these
+            self._prefix += chunk
+        return self._prefix.lstrip(_BLANK).startswith(_EVENT_FIELDS)  # JSON and HTML begin with none of these
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body's bytes. Raises AttemptFailed where the server falls silent or hangs up."""
-        if self._begun:
-            yield self._begun
+        if self._prefix:
+            yield self._prefix
         async for chunk in self._arriving:
             yield chunk
 
@@ -73,13 +73,13 @@ class HttpResponse:
                     async with asyncio.timeout(wait):
                         chunk = await anext(body, None)
                 except TimeoutError:
-                    raise AttemptFailed(errors.timeout_error(self._place, phase, wait)) from None
+                    raise AttemptFailed(errors.timeout_error(self._endpoint, phase, wait)) from None
                 except (httpx2.TransportError, DecompressionError) as error:
                     raise AttemptFailed(
-                        errors.truncated_error(self._place, str(error)), retry=phase == "first"
+                        errors.truncated_error(self._endpoint, str(error)), retry=phase == "first"
                     ) from error
                 except StreamLimitExceeded as excess:
-                    raise AttemptFailed(errors.limit_error(self._place, excess)) from excess
+                    raise AttemptFailed(errors.limit_error(self._endpoint, excess)) from excess
                 if chunk is None:
                     return
                 yield chunk
@@ -98,7 +98,7 @@ class HttpResponse:
             body += chunk
             if len(body) > most:
                 excess = StreamLimitExceeded("the body of its answer", "body_mb", self._limits.body_mb)
-                raise AttemptFailed(errors.limit_error(self._place, excess))
+                raise AttemptFailed(errors.limit_error(self._endpoint, excess))
         return bytes(body)
 
 
@@ -117,8 +117,8 @@ async def decompressed_body(response: "httpx2.Response", limits: StreamLimits) -
 class Transport:
     """Client of one server. Closing a response half way closes its connection, which stops the server."""
 
-    def __init__(self, place: Endpoint, settings: ModelSettings, headers: Mapping[str, str]) -> None:
-        self.place = place
+    def __init__(self, endpoint: Endpoint, settings: ModelSettings, headers: Mapping[str, str]) -> None:
+        self.endpoint = endpoint
         self._settings = settings
         self._headers = dict(headers)
         self._client: httpx2.AsyncClient | None = None
@@ -127,12 +127,12 @@ class Transport:
         if self._client is None:
             import httpx2
 
-            near = is_loopback(self.place.address)
+            near = is_loopback(self.endpoint.address)
             self._client = httpx2.AsyncClient(
                 headers=self._headers | {"user-agent": "palimpsest", "accept-encoding": ACCEPTED},
                 timeout=httpx2.Timeout(self._settings.connect_timeout, read=None, write=None),
                 trust_env=not near,  # a proxy has no business between us and our own machine
-                verify=not self.place.address.startswith("http://"),  # spares plain HTTP the reading of certificates
+                verify=not self.endpoint.address.startswith("http://"),  # spares plain HTTP the reading of certificates
             )
         return self._client
 
@@ -141,22 +141,22 @@ class Transport:
         import httpx2
 
         request = self._open().build_request(
-            "POST", self.place.address + path, content=body, headers={"content-type": "application/json"}
+            "POST", self.endpoint.address + path, content=body, headers={"content-type": "application/json"}
         )
         wait = self._settings.first_byte_timeout
         try:
             async with asyncio.timeout(wait):
                 response = await self._open().send(request, stream=True)
         except TimeoutError:
-            raise AttemptFailed(errors.timeout_error(self.place, "first", wait)) from None
+            raise AttemptFailed(errors.timeout_error(self.endpoint, "first", wait)) from None
         except httpx2.ConnectTimeout as error:
             seconds = self._settings.connect_timeout
-            raise AttemptFailed(errors.timeout_error(self.place, "connect", seconds)) from error
+            raise AttemptFailed(errors.timeout_error(self.endpoint, "connect", seconds)) from error
         except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.ProxyError) as error:
-            raise AttemptFailed(errors.refused_error(self.place, str(error))) from error
+            raise AttemptFailed(errors.refused_error(self.endpoint, str(error))) from error
         except httpx2.TransportError as error:
-            raise AttemptFailed(errors.truncated_error(self.place, str(error)), retry=True) from error
-        reply = HttpResponse(response, self.place, self._settings)
+            raise AttemptFailed(errors.truncated_error(self.endpoint, str(error)), retry=True) from error
+        reply = HttpResponse(response, self.endpoint, self._settings)
         stack.push_async_callback(reply.close)
         if response.status_code != 200:
             raise await self._refusal(response)
@@ -176,7 +176,7 @@ class Transport:
         except (TimeoutError, httpx2.TransportError, DecompressionError, StreamLimitExceeded):
             pass  # the status alone says enough
         after = retry_after(response.headers.get("retry-after", ""), datetime.now(UTC))
-        return errors.error_from_status(self.place, response.status_code, body, after)
+        return errors.error_from_status(self.endpoint, response.status_code, body, after)
 
     async def ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
         """A short query to the server at `url`: its JSON object, {} for any other body, None for no answer."""
@@ -186,7 +186,7 @@ class Transport:
             async with asyncio.timeout(ASK_TIMEOUT):
                 request = self._open().build_request("GET" if body is None else "POST", url, json=body)
                 response = await self._open().send(request, stream=True)
-                reply = HttpResponse(response, self.place, self._settings)
+                reply = HttpResponse(response, self.endpoint, self._settings)
                 try:
                     if response.status_code != 200:
                         return None

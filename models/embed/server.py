@@ -50,10 +50,10 @@ class ServerEmbedder:
     ) -> None:
         self._spec = spec
         self._settings = settings
-        self._place = Endpoint(spec.provider, spec.name, address, f"PALIMPSEST_{spec.provider.upper()}_KEY")
+        self._endpoint = Endpoint(spec.provider, spec.name, address, f"PALIMPSEST_{spec.provider.upper()}_KEY")
         self._patience = replace(models, first_byte_timeout=settings.timeout, stall_timeout=settings.timeout)
         headers = {"authorization": f"Bearer {key}"} if key else {}
-        self._transport = Transport(self._place, self._patience, headers)
+        self._transport = Transport(self._endpoint, self._patience, headers)
         self._loop = _Loop()
 
     @property
@@ -65,7 +65,7 @@ class ServerEmbedder:
 
     @property
     def remote(self) -> bool:
-        return not is_loopback(self._place.address)
+        return not is_loopback(self._endpoint.address)
 
     def embed(self, texts: Sequence[Cleared], *, query: bool = False) -> "Vectors":
         import numpy as np
@@ -84,9 +84,9 @@ class ServerEmbedder:
                 for start in range(0, len(inputs), self._settings.batch)
             ]
             if len({batch.shape[1] for batch in batches}) > 1:
-                raise bad_vectors(str(self._place), "gives now more, now fewer numbers a text")
+                raise bad_vectors(str(self._endpoint), "gives now more, now fewer numbers a text")
             raw = np.concatenate(batches)
-        return normalise(raw, str(self._place), self._settings.dimensions)
+        return normalise(raw, str(self._endpoint), self._settings.dimensions)
 
     def close(self) -> None:
         self._loop.close(self._transport.close)
@@ -98,7 +98,7 @@ class ServerEmbedder:
             async with asyncio.timeout(seconds):
                 return await self._attempt(texts)
         except TimeoutError:
-            problem = f"{self._place} gave no vector within {seconds:g} s."
+            problem = f"{self._endpoint} gave no vector within {seconds:g} s."
             raise EmbedError("No vector came", problem, _HINTS["timed_out"], passing=True) from None
         except AttemptFailed as broken:
             raise _embed_error(broken.failed) from broken
@@ -124,12 +124,12 @@ class ServerEmbedder:
         """(texts, dimensions), raw. Raises AttemptFailed, EmbedError."""
         from models.embed.vectors import read_answer, request_body
 
-        openai_itself = "api.openai.com" in self._place.address
+        openai_itself = "api.openai.com" in self._endpoint.address
         body = request_body(self._spec.name, texts, self._settings.dimensions if openai_itself else 0)
         async with AsyncExitStack() as stack:
             reply = await self._transport.post(stack, "/embeddings", body)
             came = await reply.whole(more=LARGEST_VECTOR * len(texts))
-        return read_answer(came, len(texts), str(self._place))
+        return read_answer(came, len(texts), str(self._endpoint))
 
 
 def _embed_error(failed: AnswerError) -> EmbedError:
@@ -161,7 +161,7 @@ class _Loop:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The coroutine's result or error; cancelled where the caller is interrupted."""
-        future = self._begun(work)
+        future = self._start(work)
         try:
             return future.result()
         except CancelledError as error:
@@ -182,7 +182,7 @@ class _Loop:
         thread.join()
         loop.close()
 
-    def _begun(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+    def _start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
         with self._lock:
             if self._closed:
                 work.close()

@@ -179,7 +179,7 @@ class DeepSeek:
             ) from error
         if REPEATS not in warnings and (at := loop_at(text)) is not None:
             text, warnings = text[:at], [REPEATS]
-        return OcrReading(self.name, written=strip_markers(text), told=tuple(warnings))
+        return OcrReading(self.name, written=strip_markers(text), warnings=tuple(warnings))
 
     def _loaded(self, checkpoint: Checkpoint, run_code: bool) -> DeepSeekEngine:
         if self._engine is None:

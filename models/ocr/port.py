@@ -21,14 +21,14 @@ class OcrLine(Struct, frozen=True):
 class OcrReading(Struct, frozen=True):
     """An engine's text in reading order. It counts as approximate, whatever the scores are.
 
-    An engine that locates lines gives `lines`; one that writes free text gives `written`. `told` are sentences for the
-    user: the text was truncated, it repeats itself.
+    An engine that locates lines gives `lines`; one that writes free text gives `written`. `warnings` are sentences for
+    the user: the text was truncated, it repeats itself.
     """
 
     engine: str
     lines: tuple[OcrLine, ...] = ()
     written: str = ""
-    told: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

@@ -88,4 +88,4 @@ class VisionServer:
         finally:
             await stream.aclose()  # type: ignore[attr-defined]  # a generator
             await model.close()
-        return OcrReading(self.name, written=text.strip(), told=tuple(warnings))
+        return OcrReading(self.name, written=text.strip(), warnings=tuple(warnings))

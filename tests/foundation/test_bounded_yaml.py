@@ -53,7 +53,7 @@ def test_what_has_no_end_or_no_meaning_is_refused_at_its_line(text: str, line: i
     with pytest.raises(BadYaml) as raised:
         load_yaml(text)
     assert raised.value.line == line
-    assert raised.value.said
+    assert raised.value.problem
     assert time.process_time() - began < 3  # seconds; without a limit these take for ever, or fell over
 
 

@@ -21,8 +21,10 @@ from foundation.text.dates.partial import PartialDate
 
 _N = r"[〇零一二三四五六七八九十廿卅两\d]"
 _YEAR_WORDS = {"大前年": -3, "前年": -2, "去年": -1, "上一年": -1, "今年": 0, "本年": 0, "明年": 1, "后年": 2}
-_SAID_YEAR = r"(?:(?P<year>\d{4}|[一二][〇零一二三四五六七八九]{3})\s{0,2}年|(?P<shift>" + "|".join(_YEAR_WORDS) + "))"
-_YEAR = rf"(?:{_SAID_YEAR}的?\s{{0,2}})"
+_WRITTEN_YEAR = (
+    r"(?:(?P<year>\d{4}|[一二][〇零一二三四五六七八九]{3})\s{0,2}年|(?P<shift>" + "|".join(_YEAR_WORDS) + "))"
+)
+_YEAR = rf"(?:{_WRITTEN_YEAR}的?\s{{0,2}})"
 _DAY_WORDS = {
     "大前天": -3,
     "前天": -2,
@@ -108,7 +110,7 @@ def _part_of_year(match: re.Match[str], today: date) -> PartialDate:
     return _in_year(match, today, lambda year: months(year, first, count), soft, needs=False)
 
 
-def _part_of_said_year(match: re.Match[str], today: date) -> PartialDate:
+def _part_of_written_year(match: re.Match[str], today: date) -> PartialDate:
     first = {"初": 1, "中": 6, "底": 11, "末": 11}[match["part"]]
     return PartialDate(months(_year(match, today), first, 2), soft=BLURRED)
 
@@ -186,7 +188,7 @@ def _ago(match: re.Match[str], today: date) -> PartialDate | None:
     return PartialDate((first, after), soft=soft) if first and after else None
 
 
-def _last_some(match: re.Match[str], today: date) -> PartialDate | None:
+def _last_few(match: re.Match[str], today: date) -> PartialDate | None:
     first, _ = _distance(match, today)
     after = shift_days(today, 1)
     return PartialDate((first, after)) if first and after else None
@@ -212,17 +214,17 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
             rf"(?:的?\s{{0,2}}(?P<day>\d{{1,2}}|{_N}{{1,3}})\s{{0,2}}[日号])?",
             _month_day,
         ),
-        (rf"{_YEAR}(?P<part>[初中底末])", _part_of_said_year),
+        (rf"{_YEAR}(?P<part>[初中底末])", _part_of_written_year),
         (rf"{_YEAR}?(?P<part>上半年|下半年|年初|年中|年底|年末)", _part_of_year),
         (rf"{_YEAR}?第?(?P<quarter>[一二三四1-4])季度", _quarter),
         (rf"{_YEAR}?(?P<season>[春夏秋冬])[天季]", _season),
         (rf"{_YEAR}?{_FEAST}", _feast),
         (r"(?P<tens>[3-9]0|[三四五六七八九])十?年代", _decade),
         (rf"{_MANY}{_UNIT}之?(?:以?前)", _ago),
-        (rf"(?:最近|过去|近|这|前)的?{_MANY}{_UNIT}", _last_some),
+        (rf"(?:最近|过去|近|这|前)的?{_MANY}{_UNIT}", _last_few),
         (rf"(?<!每)(?P<which>上上个?|上个?|本|这个?|下个?)?{_WEEK}{_WEEKDAY}", _weekday),
         (rf"{_WHICH}(?P<unit>周末|周(?!年)|星期|礼拜|月|季度)", _which_unit),
         ("|".join(sorted(_DAY_WORDS, key=len, reverse=True)), _near),
-        (_SAID_YEAR, _whole_year),
+        (_WRITTEN_YEAR, _whole_year),
     )
 )

@@ -175,7 +175,7 @@ def _which_unit(match: re.Match[str], today: date) -> PartialDate | None:
     return PartialDate(days, soft=1 if unit in ("week", "weekend") else 0) if days else None
 
 
-def _last_some(match: re.Match[str], today: date) -> PartialDate | None:
+def _last_few(match: re.Match[str], today: date) -> PartialDate | None:
     """`the last three months`, `the past few weeks`: up to today. `next` from today on."""
     many, unit = _many(match), match["unit"].lower()
     if match["which"].lower() in ("next", "coming"):
@@ -282,7 +282,7 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
         (r"\bthis\s+(?:morning|afternoon|evening)\b", _near),
         (rf"\b{_WHICH}{_S}(?P<unit>week|weekend|month|quarter|year|decade)\b(?!\s+of\b)", _which_unit),
         (rf"\bearlier\s+(?P<which>this){_S}(?P<unit>week|month|year)\b", _which_unit),
-        (rf"\b(?P<which>last|past|next|coming){_S}{_SOME}\s+{_UNIT}", _last_some),
+        (rf"\b(?P<which>last|past|next|coming){_S}{_SOME}\s+{_UNIT}", _last_few),
         (r"\bhalf\s+a\s+year\s+ago\b", _half_ago),
         (rf"\b{_SOME}\s+{_UNIT}\s+(?:ago|back|earlier)\b", _ago),
         (rf"\bin\s+{_SOME}\s+{_UNIT}(?=\s{{0,3}}(?:[.,;!?]|$))", _from_now),

@@ -88,29 +88,29 @@ def _side(match: re.Match[str]) -> int:
     return 1 if how.startswith(("after", "following", "之后", "以后", "后")) else 0
 
 
-def _day_beside(days: Days, match: re.Match[str], _: date) -> Days | None:
+def _adjacent_day(days: Days, match: re.Match[str], _: date) -> Days | None:
     first = shift_days(days[0], -1) if _side(match) < 0 else days[1]
-    return _one_day(first)
+    return _single_day(first)
 
 
-def _weekday_beside(days: Days, match: re.Match[str], _: date) -> Days | None:
+def _adjacent_weekday(days: Days, match: re.Match[str], _: date) -> Days | None:
     on = WEEKDAYS.index(match["weekday"].lower())
     if _side(match) < 0:
         back = (days[0].weekday() - on) % 7 or 7
-        return _one_day(shift_days(days[0], -back))
-    return _one_day(shift_days(days[1], (on - days[1].weekday()) % 7))
+        return _single_day(shift_days(days[0], -back))
+    return _single_day(shift_days(days[1], (on - days[1].weekday()) % 7))
 
 
-def _units_beside(days: Days, match: re.Match[str], _: date) -> Days | None:
+def _adjacent_units(days: Days, match: re.Match[str], _: date) -> Days | None:
     number, unit = match["number"].lower(), match["unit"].lower()
     many = 2 if "couple" in number else 3 if "few" in number else number_of(number)
     many *= _side(match)
     if unit in ("month", "year"):
-        return _one_day(shift_months(days[0], many * (12 if unit == "year" else 1)))
-    return _one_day(shift_days(days[0], many * {"day": 1, "night": 1, "week": 7}[unit]))
+        return _single_day(shift_months(days[0], many * (12 if unit == "year" else 1)))
+    return _single_day(shift_days(days[0], many * {"day": 1, "night": 1, "week": 7}[unit]))
 
 
-def _one_day(first: date | None) -> Days | None:
+def _single_day(first: date | None) -> Days | None:
     return (first, first + timedelta(days=1)) if first and first < LAST else None
 
 
@@ -154,9 +154,9 @@ SHAPING_BEFORE = _before_it(
     (rf"{_THE}(?P<nth>first|second|third|fourth|last)\s(?P<unit>week|weekend)\sof\s{{1,3}}{_THE}", _nth_week),
     (rf"{_THE}week\s(?:(?P<how>before|after|following|prior\sto)|of)\s{{1,3}}{_THE}", _week_of),
     (rf"{_THE}weekend\s(?:(?P<how>before|after|following|prior\sto)|of)\s{{1,3}}{_THE}", _weekend_of),
-    (rf"{_THE}(?:day|night|evening)\s{_BEFORE_AFTER}\s{{1,3}}{_THE}", _day_beside),
-    (rf"{_THE}(?P<weekday>{'|'.join(WEEKDAYS)})\s{_BEFORE_AFTER}\s{{1,3}}{_THE}", _weekday_beside),
-    (rf"{_NUMBER}\s(?P<unit>day|night|week|month|year)s?\s{_BEFORE_AFTER}\s{{1,3}}{_THE}", _units_beside),
+    (rf"{_THE}(?:day|night|evening)\s{_BEFORE_AFTER}\s{{1,3}}{_THE}", _adjacent_day),
+    (rf"{_THE}(?P<weekday>{'|'.join(WEEKDAYS)})\s{_BEFORE_AFTER}\s{{1,3}}{_THE}", _adjacent_weekday),
+    (rf"{_NUMBER}\s(?P<unit>day|night|week|month|year)s?\s{_BEFORE_AFTER}\s{{1,3}}{_THE}", _adjacent_units),
 )
 SHAPING_AFTER = _after_it(
     (r"\s?的?(?:月?初|上旬|早些时候)", _early),
@@ -166,8 +166,8 @@ SHAPING_AFTER = _after_it(
     (r"\s?的?那个?周末", _weekend_of),
     (r"\s?(?P<how>之前|前|之后|后)的?那?一?周", _week_of),
     (r"\s?的?(?:那一?|当)(?:周|个?星期)", _week_of),
-    (r"\s?的?(?P<how>前)一天", _day_beside),
-    (r"\s?的?(?:(?P<how>后)一天|第二天|次日)", _day_beside),
+    (r"\s?的?(?P<how>前)一天", _adjacent_day),
+    (r"\s?的?(?:(?P<how>后)一天|第二天|次日)", _adjacent_day),
 )
 OPEN_BEFORE = _before_it(
     (r"(?:ever\s)?since\s{0,3}(?:about\s)?(?:the)?", _since),

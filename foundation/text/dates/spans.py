@@ -20,7 +20,7 @@ from foundation.text.dates.filter_dates import parse_moment
 from foundation.text.dates.partial import DateMatch, PartialDate, YearChooser, latest, nearest, resolve_partial
 
 _MONTH = r"(?P<month>" + "|".join(f"{name}|{name[:3]}\\.?" for name in MONTH_NAMES) + r"|sept\.?)"
-_WAYS = [
+_PERIODS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"\b(?P<year>\d{4})-(?P<number>\d{1,2})(?:-(?P<day>\d{1,2}))?\b",
@@ -294,7 +294,7 @@ def mentioned_periods(text: str) -> tuple[DateMention, ...]:
     date."""
     mentions: list[DateMention] = []
     covered = bytearray(len(text))
-    for pattern in _WAYS:
+    for pattern in _PERIODS:
         for match in pattern.finditer(text):
             start, end = match.span()
             if any(covered[start:end]) or not (period := _period(match.groupdict())):

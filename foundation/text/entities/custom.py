@@ -29,7 +29,7 @@ from foundation.yaml import BadYaml, load_yaml
 
 MOST_KINDS, MOST_PATTERNS, MOST_WORDS = 32, 32, 500
 _SECONDS = 0.05  # that all patterns together may take over one text
-_MOST_FOUND = 128  # values of one kind in one text
+_MAX_MATCHES = 128  # values of one kind in one text
 _KIND = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 
 
@@ -64,7 +64,7 @@ class CustomRules(Struct, frozen=True):
         tags_found = set[str]()
         for kind in self.kinds:
             values = [*_phrase_spans(kind.words, folded), *_matches(kind.patterns, text, budget)]
-            tags_found.update(tag(kind.name, value) for value in values[:_MOST_FOUND])
+            tags_found.update(tag(kind.name, value) for value in values[:_MAX_MATCHES])
             if values:
                 tags_found.add(tag(kind.name))
         return frozenset(tags_found)
@@ -79,7 +79,7 @@ def read_rules(path: Path) -> CustomRules:
     except UnreadableFile as error:
         return CustomRules(problem=f"{path.name} is left alone: {error}.")
     except BadYaml as error:
-        return CustomRules(problem=f"{path.name}, line {error.line}: {error.said}.")
+        return CustomRules(problem=f"{path.name}, line {error.line}: {error.problem}.")
     except BrokenRules as error:
         return CustomRules(problem=f"{path.name}: {error}.")
 
@@ -141,13 +141,13 @@ def _phrase_spans(words: tuple[str, ...], folded: str) -> Iterator[str]:
     for word in words:
         at = folded.find(word)
         while at >= 0:
-            if _stands_alone(folded, at, at + len(word)):
+            if _is_whole_word(folded, at, at + len(word)):
                 yield word
                 break
             at = folded.find(word, at + 1)
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
+def _is_whole_word(text: str, start: int, end: int) -> bool:
     """Not within a longer word, where its letters are such as make words: Chinese stands beside anything."""
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
     return not (_joins(before) and _joins(text[start])) and not (_joins(after) and _joins(text[end - 1]))
@@ -159,4 +159,4 @@ def _joins(letter: str) -> bool:
 
 def _matches(patterns: tuple[SafePattern, ...], text: str, budget: PatternBudget) -> Iterator[str]:
     for pattern in patterns:
-        yield from pattern.found(text, budget, most=_MOST_FOUND)
+        yield from pattern.found(text, budget, most=_MAX_MATCHES)

@@ -169,7 +169,7 @@ def numbers(text: str) -> Iterator[tuple[str, str]]:
     done = 0  # what stands before it is part of a date already
     for match in find_matches(_NUMBER, text):
         start, end = match.span()
-        if end - start > _LONGEST or start < done or (match[0].isdigit() and _stands_bare(text, start, end)):
+        if end - start > _LONGEST or start < done or (match[0].isdigit() and _is_bare(text, start, end)):
             continue
         if (han := _HAN_DATE.match(text, start)) and han.end() > end:
             done = han.end()
@@ -189,7 +189,7 @@ def numbers(text: str) -> Iterator[tuple[str, str]]:
             yield "flight", flight
 
 
-def _stands_bare(text: str, start: int, end: int) -> bool:
+def _is_bare(text: str, start: int, end: int) -> bool:
     """Whether no word or currency symbol is next to it: a quick check that settles most numbers of a table."""
     before = text[max(0, start - 2) : start].rstrip(" ")[-1:]
     after = text[end : end + 2].lstrip(" ")[:1]

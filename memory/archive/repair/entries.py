@@ -59,7 +59,7 @@ def readable_text(vault: PageTextSource, cold: ColdStore, entry: Entry) -> Resto
     except MemoryFailure as error:
         return _parts(vault, cold, entry, damaged_columns, error)
     if passage.trust is not Trust.EXACT:
-        why = tuple(f"Entry {entry.id}: {sentence[0].lower()}{sentence[1:]}" for sentence in passage.told)
+        why = tuple(f"Entry {entry.id}: {sentence[0].lower()}{sentence[1:]}" for sentence in passage.warnings)
         return RestoredText(passage.text, (), why, exact=False)
     return RestoredText(passage.text, (), damaged_columns)
 

@@ -24,7 +24,7 @@ from foundation.files import (
     remove,
     status,
     write_atomically,
-    write_beside,
+    write_temporary,
 )
 from foundation.paths import Workspace
 from memory.cold.mirrors.escapes import FORMAT
@@ -172,7 +172,7 @@ class Mirrors:
         above = head(conversation)
         whole = above + turns
         append(path, b"")  # exchanging takes two files
-        beside = write_beside(path, whole)
+        beside = write_temporary(path, whole)
         exchange(path, beside)
         hashed = hashlib.sha256(whole)
         self._keep_edit(path, read_bytes(beside), row)

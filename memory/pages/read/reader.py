@@ -82,18 +82,18 @@ def read_picture(
         number=header.number if header else 0,
         label=label,
         heads=reading.heads,
-        told=reading.told,
+        warnings=reading.warnings,
     )
 
 
 def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | None, on_stage: OnStage) -> OcrPageText:
     try:
-        best = _by_ours(data, on_stage)
+        best = _by_own_readers(data, on_stage)
     except HeaderlessPage:
         raise
     except NotAPage as error:
         if (engine := _open_engine(ocr)) is None:
-            raise _nobody_reads(error) from error
+            raise _unreadable(error) from error
         on_stage(f"no page of ours; read by {engine.name}")
         return read_by_ocr(data, engine, on_line)
     if best.trust is Trust.EXACT or best.is_settled:
@@ -107,7 +107,7 @@ def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | No
         return best.saying(f"No second reader looked at it: {error.message}")
 
 
-def _by_ours(data: bytes, on_stage: OnStage) -> OcrPageText:
+def _by_own_readers(data: bytes, on_stage: OnStage) -> OcrPageText:
     """The text by the cells, where that is exact; else by the nearest glyph, which reads all that the cells do, and
     more."""
     reading: OcrPageText | None = None
@@ -124,7 +124,7 @@ def _by_ours(data: bytes, on_stage: OnStage) -> OcrPageText:
             raise
         return reading
     if reading is not None and reading.header is not None and nearest.trust is Trust.EXACT and _is_two_toned(data):
-        return nearest if nearest.told else nearest.saying(_altered(_differing_lines(reading.text, nearest.text)))
+        return nearest if nearest.warnings else nearest.saying(_altered(_differing_lines(reading.text, nearest.text)))
     if reading is not None and reading.stands and nearest.trust is not Trust.EXACT and nearest.header is None:
         return reading  # pixel for pixel our glyphs, and where its header was it knows
     return nearest
@@ -174,11 +174,11 @@ def _page_text(reading: PageReading, engine: str) -> OcrPageText:
         heads=reading.heads,
         grid=reading.grid,
         noise=reading.noise,
-        told=warnings,
+        warnings=warnings,
     )
 
 
-def _nobody_reads(error: NotAPage) -> NotAPage:
+def _unreadable(error: NotAPage) -> NotAPage:
     """The error of our own readers, with the command that installs an engine for other pictures."""
     hint = f"An OCR engine reads other pictures, and none is installed: {install_extra('rapidocr')}"
     return NotAPage(error.title, error.message, hint)

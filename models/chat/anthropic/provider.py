@@ -29,9 +29,9 @@ class Anthropic:
         self._settings = settings
         self._profile = profile
         self._counter = Estimate()
-        self.place = Endpoint("anthropic", spec.name, address, "ANTHROPIC_API_KEY")
+        self.endpoint = Endpoint("anthropic", spec.name, address, "ANTHROPIC_API_KEY")
         headers = {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
-        self._transport = Transport(self.place, settings, headers)
+        self._transport = Transport(self.endpoint, settings, headers)
 
     @property
     def profile(self) -> Profile:
@@ -56,22 +56,24 @@ class Anthropic:
         given, default = request.temperature, self._settings.temperature
         temperature = default if given is None else given
         vision = self._profile.vision
-        return anthropic_request.anthropic_body(request, model=self.place.model, vision=vision, temperature=temperature)
+        return anthropic_request.anthropic_body(
+            request, model=self.endpoint.model, vision=vision, temperature=temperature
+        )
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
         async with AsyncExitStack() as stack:
             reply = await self._transport.post(stack, "/v1/messages", self.body(request))
             if not await reply.is_stream():
                 body = await reply.whole()
-                raise AttemptFailed(errors.invalid_json_error(self.place, body[:1000].decode("utf-8", "replace")))
+                raise AttemptFailed(errors.invalid_json_error(self.endpoint, body[:1000].decode("utf-8", "replace")))
             reader = AnthropicReplyReader(self._settings.limits)
             try:
                 async for event in self._streamed(reply, reader):
                     yield event
             except StreamLimitExceeded as excess:
-                raise AttemptFailed(errors.limit_error(self.place, excess)) from excess
+                raise AttemptFailed(errors.limit_error(self.endpoint, excess)) from excess
             if not reader.ended:
-                raise AttemptFailed(errors.truncated_error(self.place), retry=True)
+                raise AttemptFailed(errors.truncated_error(self.endpoint), retry=True)
             yield reader.usage()
             yield AnswerEnd(reader.reason or StopReason.STOP)
 
@@ -90,12 +92,12 @@ class Anthropic:
         try:
             parsed: object = load_json(sent.data)
         except BadJson as error:
-            raise AttemptFailed(errors.invalid_json_error(self.place, sent.data, str(error))) from None
+            raise AttemptFailed(errors.invalid_json_error(self.endpoint, sent.data, str(error))) from None
         if not isinstance(parsed, dict):
-            raise AttemptFailed(errors.invalid_json_error(self.place, sent.data))
+            raise AttemptFailed(errors.invalid_json_error(self.endpoint, sent.data))
         event = cast("dict[str, Any]", parsed)
         if event.get("type") == "error":
             code, message = errors.find_error(event) or ("", str(event))
-            failed = errors.error_from_body(self.place, message, code=code)
+            failed = errors.error_from_body(self.endpoint, message, code=code)
             raise AttemptFailed(failed, retry=failed.code in {"server_error", "rate_limited"})
         return reader.feed(event)

@@ -33,9 +33,9 @@ class OpenAICompatible:
         self._counter = Estimate()
         self._calibrated = False
         self._flavour = spec.provider if spec.provider != "openai" else ""
-        self.place = Endpoint(spec.provider, spec.name, address, key_variable)
+        self.endpoint = Endpoint(spec.provider, spec.name, address, key_variable)
         headers: Mapping[str, str] = {"authorization": f"Bearer {key}"} if key else {}
-        self._transport = Transport(self.place, settings, headers)
+        self._transport = Transport(self.endpoint, settings, headers)
 
     @property
     def profile(self) -> Profile:
@@ -47,9 +47,9 @@ class OpenAICompatible:
 
     async def prepare(self) -> Profile:
         """Queries the server for its real window, vision, tools and token counts."""
-        if self._profile.remote and "api.openai.com" in self.place.address:
+        if self._profile.remote and "api.openai.com" in self.endpoint.address:
             return self._profile  # it tells none of these
-        result = await probe.probe_server(self.place.address, self.place.model, self._transport.ask)
+        result = await probe.probe_server(self.endpoint.address, self.endpoint.model, self._transport.ask)
         self._flavour = result.server or self._flavour
         self._profile = probe.refine_profile(self._profile, result, self._settings)
         if result.server == "llamacpp" and not self._calibrated:
@@ -62,7 +62,9 @@ class OpenAICompatible:
         assembled."""
         counted = actual = 0
         for text in texts:
-            answer = await self._transport.ask(self.place.address.removesuffix("/v1") + "/tokenize", {"content": text})
+            answer = await self._transport.ask(
+                self.endpoint.address.removesuffix("/v1") + "/tokenize", {"content": text}
+            )
             tokens = (answer or {}).get("tokens")
             if not isinstance(tokens, list):
                 return
@@ -80,10 +82,10 @@ class OpenAICompatible:
     def body(self, request: Request) -> bytes:
         """The exact bytes that are sent: equal for equal requests."""
         given, default = request.temperature, self._settings.temperature
-        openai_itself = "api.openai.com" in self.place.address
+        openai_itself = "api.openai.com" in self.endpoint.address
         return openai_request.openai_body(
             request,
-            model=self.place.model,
+            model=self.endpoint.model,
             vision=self._profile.vision,
             extra={"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {},
             temperature=default if given is None else given,
@@ -99,7 +101,7 @@ class OpenAICompatible:
                 async for event in pieces:
                     yield event
             except StreamLimitExceeded as excess:
-                raise AttemptFailed(errors.limit_error(self.place, excess)) from excess
+                raise AttemptFailed(errors.limit_error(self.endpoint, excess)) from excess
             for event in reader.finish():
                 yield event
             yield reader.counted() or self._reckoned(request, reader.words)
@@ -112,7 +114,7 @@ class OpenAICompatible:
             for sent in parser.feed(chunk):
                 if sent.data.strip() == "[DONE]":
                     if reader.reason is None and not reader.words and reader.usage is None:
-                        raise AttemptFailed(errors.truncated_error(self.place, "an empty answer"), retry=True)
+                        raise AttemptFailed(errors.truncated_error(self.endpoint, "an empty answer"), retry=True)
                     return
                 before = reader.taken
                 for event in self._read(sent, reader):
@@ -123,15 +125,15 @@ class OpenAICompatible:
                 for event in self._read(sent, reader):
                     yield event
         if reader.reason is None:
-            raise AttemptFailed(errors.truncated_error(self.place), retry=True)
+            raise AttemptFailed(errors.truncated_error(self.endpoint), retry=True)
 
     def _read(self, sent: ServerEvent, reader: OpenAIReplyReader) -> Iterator[Event]:
         try:
             chunk: object = load_json(sent.data)
         except BadJson as error:
-            raise AttemptFailed(errors.invalid_json_error(self.place, sent.data, str(error))) from None
+            raise AttemptFailed(errors.invalid_json_error(self.endpoint, sent.data, str(error))) from None
         if not isinstance(chunk, dict):
-            raise AttemptFailed(errors.invalid_json_error(self.place, sent.data))
+            raise AttemptFailed(errors.invalid_json_error(self.endpoint, sent.data))
         self._look_for_error(cast("dict[str, Any]", chunk), named=sent.event == "error")
         return reader.feed(cast("dict[str, Any]", chunk))
 
@@ -142,7 +144,7 @@ class OpenAICompatible:
         error: object = chunk.get("error")
         inner = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
         status = inner["code"] if isinstance(inner.get("code"), int) else 0
-        failed = errors.error_from_body(self.place, message, code=code, status=status)
+        failed = errors.error_from_body(self.endpoint, message, code=code, status=status)
         raise AttemptFailed(failed, retry=failed.code in {"server_error", "rate_limited"})
 
     async def _at_once(self, reply: HttpResponse, reader: OpenAIReplyReader) -> AsyncGenerator[Event, None]:
@@ -152,14 +154,14 @@ class OpenAICompatible:
             value: object = load_json(body)
         except BadJson as error:
             raise AttemptFailed(
-                errors.invalid_json_error(self.place, body[:1000].decode("utf-8", "replace"), str(error))
+                errors.invalid_json_error(self.endpoint, body[:1000].decode("utf-8", "replace"), str(error))
             ) from None
         if not isinstance(value, dict):
-            raise AttemptFailed(errors.invalid_json_error(self.place, body[:1000].decode("utf-8", "replace")))
+            raise AttemptFailed(errors.invalid_json_error(self.endpoint, body[:1000].decode("utf-8", "replace")))
         answer = cast("dict[str, Any]", value)
         self._look_for_error(answer)
         if "choices" not in answer:
-            raise AttemptFailed(errors.invalid_json_error(self.place, body[:1000].decode("utf-8", "replace")))
+            raise AttemptFailed(errors.invalid_json_error(self.endpoint, body[:1000].decode("utf-8", "replace")))
         for event in reader.feed(answer):
             yield event
 

@@ -58,8 +58,8 @@ def test_a_pixel_that_was_changed_is_said_with_its_line(drawn: Path, tmp_path: P
     Image.fromarray(ink).convert("1").save(raw, "PNG")
     found = read_picture(raw.getvalue())
     assert (found.text, found.trust) == (TEXT, "exact")
-    assert found.told[0].startswith("The picture was altered in line ")
-    assert "its pixels are not the page's" in found.told[0]
+    assert found.warnings[0].startswith("The picture was altered in line ")
+    assert "its pixels are not the page's" in found.warnings[0]
 
 
 @pytest.mark.timeout(60)  # as above
@@ -68,4 +68,4 @@ def test_a_page_that_was_only_compressed_or_scaled_is_not_called_altered(drawn: 
     raw = io.BytesIO()
     page.resize((int(page.width * 1.3),) * 2, Image.Resampling.BICUBIC).save(raw, "JPEG", quality=70)
     found = read_picture(raw.getvalue())
-    assert (found.text, found.trust, found.told) == (TEXT, "exact", ())
+    assert (found.text, found.trust, found.warnings) == (TEXT, "exact", ())

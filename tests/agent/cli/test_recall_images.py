@@ -19,7 +19,7 @@ ASKED = EntryHead("e_4kx7m2p0q9ab", "Ann", "user", datetime(2026, 3, 14, 9, 26, 
 SAID = EntryHead("e_4kx7m2p0q9ac", "", "assistant", datetime(2026, 3, 14, 9, 27, 10, tzinfo=UTC))
 
 
-ENGINE = FakeEngine([], lines=False, written="Gate B22\nkey 0f3a9c77e1", told=("It was dark.",))
+ENGINE = FakeEngine([], lines=False, written="Gate B22\nkey 0f3a9c77e1", warnings=("It was dark.",))
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_a_file_written_in_the_instant_when_none_stood_there_is_taken_as_what_st
     pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b = pair
-    take, first = room.place_if_free, [True]
+    take, first = room.link_if_free, [True]
 
     def slow(source: Path, target: Path) -> bool:
         if first:
@@ -72,7 +72,7 @@ def test_a_file_written_in_the_instant_when_none_stood_there_is_taken_as_what_st
             target.write_bytes(b"written just now")
         return take(source, target)
 
-    monkeypatch.setattr(room, "place_if_free", slow)
+    monkeypatch.setattr(room, "link_if_free", slow)
     exchange_by_renames(a, b)
     assert (a.read_bytes(), b.read_bytes()) == (b"B", b"written just now")
     kept = [path for path in a.parent.iterdir() if path.name.endswith(ASIDE)]
@@ -88,11 +88,11 @@ def test_without_hard_links_a_free_place_is_still_taken_and_a_taken_one_is_not(
     monkeypatch.setattr(os, "link", no_links)
     exchange_by_renames(*pair)
     assert [path.read_bytes() for path in pair] == [b"B", b"A"]
-    assert not room.place_if_free(pair[0], pair[1])
+    assert not room.link_if_free(pair[0], pair[1])
 
 
 def test_a_failure_in_the_middle_puts_the_file_back(pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    take, calls = room.place_if_free, []
+    take, calls = room.link_if_free, []
 
     def fails_once(source: Path, target: Path) -> bool:
         calls.append(source)
@@ -100,7 +100,7 @@ def test_a_failure_in_the_middle_puts_the_file_back(pair: tuple[Path, Path], mon
             raise OSError(errno.EIO, "I/O error")
         return take(source, target)
 
-    monkeypatch.setattr(room, "place_if_free", fails_once)
+    monkeypatch.setattr(room, "link_if_free", fails_once)
     with pytest.raises(OSError, match="I/O"):
         exchange_by_renames(*pair)
     assert pair[0].read_bytes() == b"A"

@@ -29,14 +29,14 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a ri
 
 
 def _write_beside(path: Path) -> None:
-    room.write_beside(path, b"x")
+    room.write_temporary(path, b"x")
 
 
 OPERATIONS: dict[str, Callable[[Path], object]] = {
     "read_bytes": room.read_bytes,
     "read_text": room.read_text,
     "write_atomically": lambda path: room.write_atomically(path, b"x"),
-    "write_beside": _write_beside,
+    "write_temporary": _write_beside,
     "append": lambda path: room.append(path, b"x"),
     "touch": room.touch,
     "make_private_file": room.make_private_file,
@@ -148,14 +148,14 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, name: str, kind: str
             os.mkfifo(path)
         elif kind == "socket":
             listening.bind(str(path))
-        elif name in {"write_atomically", "write_beside", "replace from"} or os.geteuid():
+        elif name in {"write_atomically", "write_temporary", "replace from"} or os.geteuid():
             pytest.skip("these replace what is there; making a device needs root")
         else:
             try:
                 os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 3))
             except PermissionError:
                 pytest.skip("a sandbox makes no devices")
-        if name in {"write_atomically", "write_beside"}:
+        if name in {"write_atomically", "write_temporary"}:
             OPERATIONS[name](path)  # a file of its own is put in its place, and nothing is written into it
             return
         with pytest.raises(UnsafePath, match="pipe, a device or a socket"):

@@ -62,11 +62,11 @@ class FakeEngine:
         *,
         lines: bool = True,
         written: str = "",
-        told: tuple[str, ...] = (),
+        warnings: tuple[str, ...] = (),
     ) -> None:
         self._says = list(says)
         self._score = score
-        self._written, self._told = written, told
+        self._written, self._warnings = written, warnings
         self.lines = lines
         self.crops: list[bytes] = []
         self.pictures: list[bytes] = []
@@ -79,7 +79,7 @@ class FakeEngine:
         lines = (
             OcrLine(words, (0, n * height, 90, (n + 1) * height - 1), self._score) for n, words in enumerate(self._says)
         )
-        return OcrReading(self.name, tuple(lines), written=self._written, told=self._told)
+        return OcrReading(self.name, tuple(lines), written=self._written, warnings=self._warnings)
 
     def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
         begin = len(self.crops)

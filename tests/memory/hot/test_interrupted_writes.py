@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.files import NotUtf8, write_beside
+from foundation.files import NotUtf8, write_temporary
 from foundation.files.atomic_exchange import exchange
 from foundation.paths import Workspace
 from foundation.privacy import clear
@@ -36,7 +36,7 @@ while True:
 
 
 def leave_a_swap(path: Path, put: bytes, expected: bytes) -> Path:
-    return write_beside(path, put, suffix=f".{content_digest(put)}.{content_digest(expected)}{SWAP}")
+    return write_temporary(path, put, suffix=f".{content_digest(put)}.{content_digest(expected)}{SWAP}")
 
 
 def versions(workspace: Workspace) -> list[bytes]:
@@ -119,7 +119,7 @@ def test_a_disk_that_is_full_leaves_the_file_as_it_was_and_says_so(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(swap, "write_beside", full)
+        patch.setattr(swap, "write_temporary", full)
         with pytest.raises(UnwritableNotes, match="No space"):
             hot.remember(clear("x"))
     assert workspace.memory_md.read_bytes() == b"# Mine\n"

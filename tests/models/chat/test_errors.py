@@ -227,7 +227,7 @@ async def test_a_failure_is_the_last_event(loopback: Loopback, hasty: ModelSetti
 
 def test_each_limit_is_told_with_its_unit() -> None:
     told = {
-        name: StreamLimitExceeded("it", name, getattr(StreamLimits(), name)).told
+        name: StreamLimitExceeded("it", name, getattr(StreamLimits(), name)).limit
         for name in StreamLimits.__struct_fields__
     }
     assert told["answer_mb"] == "4 MB"

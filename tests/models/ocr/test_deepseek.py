@@ -119,7 +119,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]  # the first import of
 def test_a_picture_is_read(make, version: int, capfd: pytest.CaptureFixture[str]) -> None:
     engine = DeepSeek(str(make(REPLY, version=version)))
     found = engine.read(PAGE)
-    assert (found.engine, found.text, found.told) == ("deepseek", REPLY, ())
+    assert (found.engine, found.text, found.warnings) == ("deepseek", REPLY, ())
     assert capfd.readouterr() == ("", "")  # mlx-vlm prints to both
 
 
@@ -142,19 +142,19 @@ def test_it_lives_on_the_mlx_thread(make, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_text_that_is_cut_off_says_so(make) -> None:
     found = DeepSeek(str(make(REPLY)), most=4).read(PAGE)
     assert found.text == "The ferry leaves at"
-    assert found.told == ("The text was cut off at 4 tokens: the picture holds more.",)
+    assert found.warnings == ("The text was cut off at 4 tokens: the picture holds more.",)
 
 
 def test_an_endless_repetition_is_stopped_and_told(make) -> None:
     found = DeepSeek(str(make(" All work and no play.", loops=True))).read(PAGE)
-    assert found.told == (REPEATS,)
+    assert found.warnings == (REPEATS,)
     assert found.text.startswith("All work and no play.")
     assert len(found.text) < 100
 
 
 def test_random_weights_end_too(make) -> None:
     found = DeepSeek(str(make(None)), most=24).read(PAGE)
-    assert found.told == ("The text was cut off at 24 tokens: the picture holds more.",) or len(found.text) < 200
+    assert found.warnings == ("The text was cut off at 24 tokens: the picture holds more.",) or len(found.text) < 200
 
 
 def test_whoever_leaves_stops_the_model(make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ def engine_at(loopback: Loopback, settings: ModelSettings) -> VisionServer:
 @pytest.mark.timeout(180)
 def test_a_real_server_is_shown_the_picture_and_its_words_come_back(vision_server: LlamaServer) -> None:
     found = VisionServer(vision_server.spec).read(PAGE)
-    assert (found.engine, found.text, found.told) == ("server", vision_server.reply, ())
+    assert (found.engine, found.text, found.warnings) == ("server", vision_server.reply, ())
 
 
 def test_the_very_picture_is_sent_with_the_question(loopback: Loopback, hasty: ModelSettings) -> None:
@@ -57,7 +57,7 @@ async def test_it_may_be_asked_where_a_loop_runs(loopback: Loopback, hasty: Mode
 
 def test_a_text_that_is_cut_off_says_so(loopback: Loopback, hasty: ModelSettings) -> None:
     loopback.plays(chat("Hello", finish="length"))
-    (told,) = engine_at(loopback, hasty).read(PAGE).told
+    (told,) = engine_at(loopback, hasty).read(PAGE).warnings
     assert "cut off" in told
 
 
@@ -65,14 +65,14 @@ def test_a_server_that_goes_on_without_end_is_left(loopback: Loopback, hasty: Mo
     loopback.plays(chat("Dear Ann,", *["\nAll work and no play."] * 5_000))
     found = engine_at(loopback, hasty).read(PAGE)
     assert found.text == "Dear Ann,\nAll work and no play."
-    assert "went on without end" in found.told[0]
+    assert "went on without end" in found.warnings[0]
 
 
 def test_a_server_that_never_repeats_is_left_too(loopback: Loopback, hasty: ModelSettings) -> None:
     loopback.plays(chat(*[f"{n}, " for n in range(40_000)]))
     found = engine_at(loopback, hasty).read(PAGE)
     assert len(found.text) <= 100_000
-    assert "went on without end" in found.told[0]
+    assert "went on without end" in found.warnings[0]
 
 
 def test_what_a_server_refuses_is_told_in_its_words(loopback: Loopback, hasty: ModelSettings) -> None:

@@ -35,7 +35,7 @@ class _GlyphNeighbours:
 
     def nearest(self, features: Floats) -> tuple[Indices, Floats]:
         """For each description: which of the glyphs, and its squared distance."""
-        table = self._wide.told[self.places]
+        table = self._wide.features[self.places]
         away = (features * features).sum(axis=1)[:, None] + (table * table).sum(axis=1) - 2 * features @ table.T
         best = away.argmin(axis=1)
         return best, away[np.arange(len(features)), best]
@@ -75,7 +75,7 @@ def _ranked(features: Floats, candidates: Indices, wide: GlyphShapes) -> tuple[I
     """These candidates, the nearest first, and their squared distances."""
     away = np.empty(candidates.shape, np.float32)
     for at in range(0, len(features), 512):
-        apart = wide.told[candidates[at : at + 512]] - features[at : at + 512, None]
+        apart = wide.features[candidates[at : at + 512]] - features[at : at + 512, None]
         away[at : at + 512] = (apart * apart).sum(axis=2)
     order = np.argsort(away, axis=1)
     rows = np.arange(len(features))[:, None]
@@ -113,14 +113,14 @@ class GlyphCandidates:
         self.rows, self.columns = cells.shape[:2]
         self._kinds = (narrow, wide)
         flat = cells.reshape(self.rows * self.columns, *cells.shape[2:])
-        self._told = (narrow.describe(flat), np.zeros((0, 0), np.float32))
+        self._features = (narrow.describe(flat), np.zeros((0, 0), np.float32))
         candidates, away, self.sure = _singles(flat, narrow)
         self.sure &= (expected[candidates[:, 0]] < _COMMON) & ~np.isin(narrow.codes[candidates[:, 0]], _STROKES)
-        plain = self.sure | _letters(narrow, candidates[:, 0], away[:, 0], self._told[0])
+        plain = self.sure | _letters(narrow, candidates[:, 0], away[:, 0], self._features[0])
         self.pairs = _pairs(self.sure.reshape(self.rows, self.columns), plain.reshape(self.rows, self.columns))
         both = np.concatenate([flat[self.pairs], flat[self.pairs + 1]], axis=2)
-        self._told = (self._told[0], wide.describe(both))
-        wide_candidates, wide_away = nearest_wide(self._told[1], self.pairs, wide, _WIDE_MOST, deadline)
+        self._features = (self._features[0], wide.describe(both))
+        wide_candidates, wide_away = nearest_wide(self._features[1], self.pairs, wide, _WIDE_MOST, deadline)
         self._candidates, self._away = (candidates, wide_candidates), (away, wide_away)
         self.noise = self._misfit()
 
@@ -166,7 +166,7 @@ class GlyphCandidates:
 
     def _among(self, kind: int, known: Indices) -> tuple[Indices, Floats]:
         """The nearest of the glyphs that are known, and their squared distances."""
-        features, table = self._told[kind], self._kinds[kind].told[known]
+        features, table = self._features[kind], self._kinds[kind].features[known]
         most = min(_KNOWN_MOST, len(known))
         candidates = np.zeros((len(features), most), np.intp)
         away = np.zeros((len(features), most), np.float32)
@@ -182,7 +182,7 @@ class GlyphCandidates:
     def _misfit(self) -> float:
         """The squared distance a number from the nearest glyph, in a middling cell with ink."""
         away = self._away[0][:, 0].copy()
-        size, pair = self._told[0].shape[1], self._away[1][:, 0] / 2
+        size, pair = self._features[0].shape[1], self._away[1][:, 0] / 2
         away[self.pairs] = np.minimum(away[self.pairs], pair)
         away[self.pairs + 1] = np.minimum(away[self.pairs + 1], pair)
         inked = away[away > 0]

@@ -117,7 +117,7 @@ def _right(cost: Floats) -> PageHeader | None:
 
 def _distances(features: Floats, narrow: GlyphShapes) -> Floats:
     """(128, signs): squared distances of each cell from each sign that a header may hold."""
-    known = narrow.told[narrow.place[[ord(character) for character in _alphabet()]]]
+    known = narrow.features[narrow.place[[ord(character) for character in _alphabet()]]]
     return ((features[:, None] - known[None]) ** 2).sum(axis=2)
 
 

@@ -262,7 +262,7 @@ def _fitted(sight: ImageModel, cells: Floats, narrow: GlyphShapes, wide: GlyphSh
         fit.measure_noise()
         codes = _codes(fit, sight.grid)
         expected = (penalties(narrow, codes), penalties(wide, codes))
-        known = (_seen(narrow, codes), _seen(wide, codes))
+        known = (_repeated_glyphs(narrow, codes), _repeated_glyphs(wide, codes))
     assert fit is not None
     for _ in range(4):
         deadline.check()
@@ -272,7 +272,7 @@ def _fitted(sight: ImageModel, cells: Floats, narrow: GlyphShapes, wide: GlyphSh
     return FittedPage(sight.grid, _codes(fit, sight.grid), doubtful, choices, fit.misfit, fit.page)
 
 
-def _seen(kind: GlyphShapes, codes: Codes) -> Indices:
+def _repeated_glyphs(kind: GlyphShapes, codes: Codes) -> Indices:
     """The glyphs of that width that the page seems to contain more than once."""
     values, counts = np.unique(codes, return_counts=True)
     glyph_codes = kind.place[values[counts > 1]]

@@ -31,10 +31,10 @@ class GlyphShapes:
         self.codes: NDArray[np.int32] = (by_cell[table.narrow :] if wide else by_cell[: table.narrow]).astype(np.int32)
         self.place: NDArray[np.int32] = np.full(len(table.first_cell), -1, np.int32)  # of a code, within `codes`
         self.place[self.codes] = np.arange(count, dtype=np.int32)
-        self.told: Floats = np.concatenate(
+        self.features: Floats = np.concatenate(
             [self.describe(self.ink(np.arange(at, min(at + _BATCH, count)))) for at in range(0, count, _BATCH)]
         )
-        self._half_norms: Floats = (self.told * self.told).sum(axis=1) / 2
+        self._half_norms: Floats = (self.features * self.features).sum(axis=1) / 2
 
     def ink(self, at: Indices) -> Floats:
         """(…, h, w) of 0 and 1, for places within `codes`."""
@@ -80,7 +80,7 @@ class GlyphShapes:
             padded = -(-count // 128) * 128
             order = np.random.default_rng(1).permutation(padded)
             self._order = np.where(order < count, order, 0)
-            table = self.told[self._order]
+            table = self.features[self._order]
             norms = np.where(order < count, self._half_norms[self._order], np.float32(np.inf))
             self._table, self._norms = np.ascontiguousarray(table.T), norms.astype(np.float32)
         return self._order, self._table, self._norms

@@ -97,13 +97,13 @@ class OcrPageText(Struct, frozen=True, kw_only=True):
     doubt: tuple[int, ...] = ()
     header: PageHeader | None = None
     heads: tuple[ParsedHead, ...] = ()
-    told: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     grid: Grid | None = None
     noise: float = 0.0
 
     def saying(self, sentence: str) -> "OcrPageText":
         """The same, with a sentence more."""
-        return replace(self, told=(*self.told, sentence))
+        return replace(self, warnings=(*self.warnings, sentence))
 
     @property
     def stands(self) -> bool:
@@ -133,7 +133,7 @@ def read_by_ocr(picture: bytes, engine: OcrEngine, on_line: OnLine | None = None
         return _approximate(page.text, engine.name, page.scores)
     reading = engine.read(picture)
     scores = [min(line.score for line in row) for row in line_rows(reading.lines)]
-    return replace(_approximate(reading.text, engine.name, scores), told=reading.told)
+    return replace(_approximate(reading.text, engine.name, scores), warnings=reading.warnings)
 
 
 def verify_by_ocr(first: OcrPageText, picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> OcrPageText:

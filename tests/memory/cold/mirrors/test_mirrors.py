@@ -94,7 +94,7 @@ def test_a_turn_is_appended_and_no_more_is_written(desk: Desk, monkeypatch: pyte
         desk.say(f"word {number}")
     desk.update()
     desk.asked.clear()
-    monkeypatch.setattr(mirrors, "write_beside", lambda *_: pytest.fail("the whole was written anew"))
+    monkeypatch.setattr(mirrors, "write_temporary", lambda *_: pytest.fail("the whole was written anew"))
     monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("the whole was read"))
     for number in range(3):
         desk.say(f"new word {number}", id=f"n{number}")
@@ -136,14 +136,14 @@ def test_an_edit_that_comes_while_the_mirror_is_made_anew_is_kept(desk: Desk, mo
     desk.say("one")
     desk.update()
     desk.cold.rename(desk.conversation, Cleared("Another title"))
-    beside = mirrors.write_beside
+    beside = mirrors.write_temporary
 
     def edits_meanwhile(path: Path, text: bytes) -> Path:
         made = beside(path, text)
         path.write_text("a person's words", "utf-8")
         return made
 
-    monkeypatch.setattr(mirrors, "write_beside", edits_meanwhile)
+    monkeypatch.setattr(mirrors, "write_temporary", edits_meanwhile)
     assert "# Another title" in desk.update()
     assert desk.versions == ["a person's words"]
 

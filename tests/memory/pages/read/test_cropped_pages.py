@@ -61,7 +61,7 @@ def test_an_engine_that_is_sure_of_other_words_does_not_take_their_place() -> No
     assert TEXT.startswith(found.text)
     assert (found.trust, found.engine) == (Trust.APPROXIMATE, "nearest+fake")
     assert found.doubt == (found.text.count("\n") + 1,)
-    assert found.told == (f"fake reads 0 of {LEFT} lines alike.",)
+    assert found.warnings == (f"fake reads 0 of {LEFT} lines alike.",)
 
 
 def test_an_engine_that_reads_alike_takes_no_doubt_from_where_it_was_cut() -> None:
@@ -69,7 +69,7 @@ def test_an_engine_that_reads_alike_takes_no_doubt_from_where_it_was_cut() -> No
     found = verify_by_ocr(unsure, cropped(), FakeEngine(LINES))
     assert found.text == first().text
     assert (found.trust, found.doubt) == (Trust.APPROXIMATE, first().doubt)
-    assert found.told == (f"fake reads {LEFT} of {LEFT} lines alike.",)
+    assert found.warnings == (f"fake reads {LEFT} of {LEFT} lines alike.",)
 
 
 def test_lines_are_cut_out_on_the_grid_on_which_the_header_reads() -> None:

@@ -45,7 +45,7 @@ def test_a_damaged_page_that_a_second_reader_reads_alike_is_verified() -> None:
     found = read_picture(unproven(page(TEXT)), ocr=FakeEngine(LINES))
     assert (found.text, found.trust, found.doubt) == (TEXT, Trust.VERIFIED, ())
     assert found.engine == "cells+fake"
-    assert found.told == ("fake reads 4 of 4 lines alike.",)
+    assert found.warnings == ("fake reads 4 of 4 lines alike.",)
 
 
 def test_where_the_second_reader_differs_the_line_is_in_doubt() -> None:
@@ -66,7 +66,7 @@ def test_a_second_reader_that_fails_is_told_and_no_condition() -> None:
 
     found = read_picture(forged(page(TEXT)), ocr=Broken([]))
     assert found.trust is Trust.APPROXIMATE
-    assert found.told == ("No second reader looked at it: The engine is gone.",)
+    assert found.warnings == ("No second reader looked at it: The engine is gone.",)
 
 
 def test_a_sound_page_that_is_another_than_the_index_knows_is_not_exact() -> None:
