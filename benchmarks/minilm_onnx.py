@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.onnx_writing import model, node, value
+from benchmarks.onnx_file import model, node, value
 
 Weights = dict[str, NDArray[Any]]
 

@@ -28,11 +28,11 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from benchmarks.corpora import Corpus, NotThis, read_corpus
-from benchmarks.peers.driving import NAMES, NotMeasured, measured
-from benchmarks.proof.embedding import open_for_run
+from benchmarks.peers.peers import NAMES, NotMeasured, measured
+from benchmarks.proof.embedders import open_for_run
 from benchmarks.proof.figures import Answer, brought, figures, parted
 from benchmarks.proof.ours import Opened, opened, signals
-from benchmarks.proof.printing import NO_DATA, Line, Table, printed
+from benchmarks.proof.report import NO_DATA, Line, Table, printed
 
 QUICK = frozenset({"found", "said no", "AUC", "p50 ms", "p95 ms"})
 """Figures that an ablation leaves out: what a signal brings is a matter of ranks."""

@@ -27,11 +27,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchmarks.corpora.corpus import ADVERSARIAL, Corpus
-from benchmarks.corpora.reading import read_corpus
+from benchmarks.corpora.read import read_corpus
 from benchmarks.scaling import others
-from benchmarks.scaling.asking import at, strange
-from benchmarks.scaling.filling import fill
-from benchmarks.scaling.perturbing import entries, source
+from benchmarks.scaling.fill import fill
+from benchmarks.scaling.perturbations import entries, source
+from benchmarks.scaling.tasks import at, strange
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
@@ -147,7 +147,7 @@ def _line(stream: IO[Any] | None) -> Any:
 
 
 def _command(task: str, folder: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "benchmarks.scaling.asking", task, str(folder), *more]
+    return [sys.executable, "-m", "benchmarks.scaling.tasks", task, str(folder), *more]
 
 
 def _mb(paths: list[Path]) -> float:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora.reading import read_corpus
+from benchmarks.corpora.read import read_corpus
 from memory.search.vectors import similarity
 from memory.search.vectors.segment import VectorRows, VectorSegment
 from memory.search.vectors.similarity import SegmentSimilarity

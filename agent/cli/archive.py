@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli import archive_maintenance, output
+from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current, raw_input
 from agent.services.archive import (
@@ -119,6 +119,8 @@ def _chosen_action(actions: dict[str, Any], file: str | None, dry_run: bool) -> 
 
 
 def _run_action(invocation: Invocation, name: str, value: Any, dry_run: bool) -> None:
+    from agent.cli import archive_maintenance  # not for the help
+
     match name:
         case "demo":
             _demo(invocation)

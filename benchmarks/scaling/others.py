@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from benchmarks.scaling.asking import TOP, at
+from benchmarks.scaling.tasks import TOP, at
 from foundation.text.stopwords import is_weak
 from memory.cold.encoding import unpack
 from memory.cold.sql import each, fetch, run, run_many

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.proof.embedding import KeptEmbedder
+from benchmarks.proof.embedders import KeptEmbedder
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder
 
 

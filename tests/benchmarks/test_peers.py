@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.corpora import Asked, Corpus, Store, Turn
-from benchmarks.peers.driving import NotMeasured, Served, measured, texts
+from benchmarks.peers.peers import NotMeasured, Served, measured, texts
 from benchmarks.peers.simple import Fts5, Grep
 
 TEXTS = [("a", "Ann: the boat is red"), ("b", "Bo: the dog is ill"), ("c", "Ann: 我们昨天去了里斯本")]
@@ -78,13 +78,13 @@ def test_a_peer_that_is_not_installed_says_so(corpus: Corpus, tmp_path: Path, mo
 
 def fake_peer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[object]) -> None:
     """A process in a peer's place that says these lines, one for each that it is told."""
-    script = tmp_path / "fake_serving.py"
+    script = tmp_path / "fake_server.py"
     said = [json.dumps(line) for line in lines]
     script.write_text(
         f"import sys\nfor line in {said!r}:\n    print(line, flush=True)\n    if not sys.stdin.readline(): break\n",
         "utf-8",
     )
-    monkeypatch.setattr("benchmarks.peers.driving._SERVING", script)
+    monkeypatch.setattr("benchmarks.peers.peers._SERVING", script)
 
 
 def test_a_served_peer_is_told_and_asked_in_lines(
@@ -115,8 +115,8 @@ def test_a_served_peer_that_fails_says_why(
 
 
 def test_what_a_dying_peer_told_is_the_reason(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = tmp_path / "fake_serving.py"
+    script = tmp_path / "fake_server.py"
     script.write_text("raise SystemExit('out of memory')", "utf-8")
-    monkeypatch.setattr("benchmarks.peers.driving._SERVING", script)
+    monkeypatch.setattr("benchmarks.peers.peers._SERVING", script)
     with pytest.raises(NotMeasured, match="ended with 1 and said out of memory"):
         measured("mem0", corpus, python=Path(sys.executable), folder=tmp_path / "p", model=tmp_path, progress=quiet)

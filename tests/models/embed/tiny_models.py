@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.minilm_onnx import bert_onnx
-from benchmarks.onnx_writing import model, node, value
+from benchmarks.onnx_file import model, node, value
 
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "boiler", "warranty", "tea", "coffee", "ferry", "lisbon", "the", "of")
 

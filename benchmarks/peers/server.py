@@ -1,6 +1,6 @@
 """One peer in a process of its own, spoken to in JSON lines: run by its own Python, with nothing of ours imported.
 
-    PYTHON serving.py memsearch|mem0|chromadb FOLDER MODEL
+    PYTHON server.py memsearch|mem0|chromadb FOLDER MODEL
 
 FOLDER is where its stores may lie, MODEL a folder that sentence-transformers loads. A line in, a line out:
 

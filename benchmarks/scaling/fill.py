@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from benchmarks.scaling.perturbing import Said
+from benchmarks.scaling.perturbations import Said
 from foundation.clock import SystemClock, to_ms
 from foundation.text.analysis import Analyser, analyse
 from memory.cold import ColdStore

@@ -1,4 +1,4 @@
-"""What is measured of a store in a process of its own: `python -m benchmarks.scaling.asking TASK WORKSPACE …`.
+"""What is measured of a store in a process of its own: `python -m benchmarks.scaling.tasks TASK WORKSPACE …`.
 
 Prints one JSON object. A process of its own, because memory is a process's, and because opening is part of what is
 measured.

@@ -19,7 +19,7 @@ SERVED = ("memsearch", "mem0", "chromadb")
 PLAIN = ("fts5", "fts5-trigram", "grep")
 NAMES = (*SERVED, *PLAIN)
 
-_SERVING = Path(__file__).with_name("serving.py")
+_SERVING = Path(__file__).with_name("server.py")
 
 
 class NotMeasured(Exception):
