@@ -82,7 +82,7 @@ async def completed(open_chat: Open, folder: Path, payloads: Sequence[str]) -> i
             prompt.set_text("")
             prompt.insert(f'@"{shown}')
             await chat.until(partial(_offers, offered, shown))
-            while offered.items[offered.chosen].label != shown:
+            while offered.items[offered.selected].label != shown:
                 await chat.press("down")
             assert obeyed("\n".join(chat.seen)) == [], name
             await chat.press("tab")
@@ -309,7 +309,7 @@ def test_the_hint_to_take_a_conversation_up_again_is_quoted(monkeypatch: pytest.
         """A chat that was closed."""
 
         class chat:
-            resumable = "c1; touch x #"
+            resumable_id = "c1; touch x #"
 
         error = None
         return_code = 0

@@ -25,6 +25,8 @@ def noisy(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(60)
 def test_a_large_noisy_file_drowns_nobody(knowledge: Knowledge, memory: Memory, noisy: Path) -> None:
     report = knowledge.add([noisy], AddOptions(mode="tiny"))
     assert report.pages > 400  # more than a query scores in full
