@@ -1,6 +1,7 @@
 """Persistence of a turn: stores each step and gives the events that are true from then on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Protocol
 
 import msgspec
@@ -15,7 +16,9 @@ from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
 from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields, edited, examine, hidden_texts
 from memory.memory import Memory
+from memory.origin import DERIVED_FROM, MEMORY_TOOLS, Origin, origin_of
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
+from memory.repetition import SourceText, passages_of_result, repeated_sources
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
 from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
 
@@ -48,6 +51,8 @@ class StoredTurn:
         self._message: Entry | None = None
         self._newest: Entry | None = None
         self._echoes = EchoFilter()
+        self._recalled: Sequence[RecalledSpan] = ()
+        self._brought_back: list[SourceText] = []  # by the memory tools of this turn
 
     @property
     def conversation(self) -> Conversation:
@@ -93,6 +98,7 @@ class StoredTurn:
     def request(self, assembled: AssembledRequest, turn: Turn) -> None:
         """Records the request, and each use of a file that was recalled into it."""
         self._echoes = self._echoes.sealing(request_nonces(assembled.request))
+        self._recalled = self._recalled if turn.continuing else assembled.recalled
         self._context.record(self.conversation, None if turn.continuing else self._message, assembled)
         if not turn.continuing and turn.brought is None:
             _use_recalled(self._memory, assembled.recalled)
@@ -124,7 +130,8 @@ class StoredTurn:
                 self._newest = partial or self._newest
                 return *notices, events.Stopped(conversation.id, partial.id if partial else "", recorder.text)
             case AnswerEnd(reason=reason):
-                self._newest = stored = recorder.finish(reason=reason.value)
+                derived = self._derived_from(recorder.text)
+                self._newest = stored = recorder.finish(reason=reason.value, **derived)
                 _use_cited(self._memory, recorder.text, assembled.recalled)
                 return (
                     *notices,
@@ -146,6 +153,10 @@ class StoredTurn:
         meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
         if output.shown != output.whole:
             meta["shown"] = output.shown
+        if call.name in MEMORY_TOOLS:
+            self._brought_back += passages_of_result(output.whole)
+        else:
+            meta |= _derived(repeated_sources(output.whole, self._recalled_sources()))
         draft = EntryDraft(
             conversation=self.conversation.seq,
             parent=self.newest.seq,
@@ -159,6 +170,26 @@ class StoredTurn:
         self._newest = entry = self._memory.conversations.append(draft)
         return entry
 
+    def _derived_from(self, answer: str) -> dict[str, list[str]]:
+        """Meta of an answer that only repeats what was recalled for it, or what others say in its conversation."""
+        if refs := repeated_sources(answer, self._recalled_sources()):
+            return _derived(refs)
+        return _derived(repeated_sources(answer, chain(self._recalled_sources(), self._sources_in_view())))
+
+    def _recalled_sources(self) -> Iterator[SourceText]:
+        return chain(self._brought_back, map(_source, self._recalled))
+
+    def _sources_in_view(self) -> Iterator[SourceText]:
+        """Notes, what was recalled on the branch, and what others than the model say there, newest first."""
+        for note in self._memory.hot.notes():
+            yield SourceText(note.id, note.text, note.heading)
+        for entry in reversed(self._memory.conversations.branch(self.newest.seq).entries):
+            yield from (_source(part) for part in entry.sent if isinstance(part, RecalledSpan))
+            if entry.kind is EntryKind.TOOL_RESULT and entry.speaker in MEMORY_TOOLS:
+                yield from passages_of_result(entry.text or "")
+            elif entry.text and origin_of(entry.kind, entry.role, imported=False) is not Origin.ASSISTANT:
+                yield SourceText(entry.id, entry.text)
+
     def _usage(self, recorder: AnswerRecorder, assembled: AssembledRequest) -> Usage:
         """The server's figures, which the counter learns from; an estimate where it gave none."""
         counter, counted = self._model.counter, assembled.report.total_tokens
@@ -171,6 +202,15 @@ class StoredTurn:
 
 def _has_image(request: Request) -> bool:
     return any(isinstance(part, Image) for message in request.messages for part in message.parts)
+
+
+def _source(part: RecalledSpan) -> SourceText:
+    day = f"{part.time:%B %d %A}" if part.time else ""
+    return SourceText(part.citation.ref, part.text, f"{part.citation} {day}")
+
+
+def _derived(refs: Sequence[str]) -> dict[str, list[str]]:
+    return {DERIVED_FROM: list(refs)} if refs else {}
 
 
 def _first_line(text: str) -> str:

@@ -7,11 +7,22 @@ import apsw
 from msgspec import Struct
 
 from memory.cold.sql import SqlRow, batches, each, fetch, marks, run, run_many
-from memory.records import ChangeRow, EntryAnalyser
+from memory.origin import DERIVED_FROM, MEMORY_TOOLS, QUOTING
+from memory.records import AnalysedTerms, ChangeRow, EntryAnalyser, EntryKind
+from models.messages import Role
 
 _TERMS = """SELECT e.seq, e.conversation, CAST(e.kind AS BLOB), CAST(e.role AS BLOB), CAST(e.speaker AS BLOB),
     e.time_ms, t.terms, t.length
     FROM terms t JOIN entries e ON e.seq = t.entry"""
+IS_DERIVED = f"""(instr(coalesce(meta, x''), CAST('"{DERIVED_FROM}"' AS BLOB)) > 0
+    OR kind IN ('{EntryKind.TOOL_CALL.value}', '{EntryKind.SUMMARY.value}')
+    OR (kind = '{EntryKind.TOOL_RESULT.value}' AND speaker IN ({", ".join(f"'{name}'" for name in MEMORY_TOOLS)}))
+    OR (kind = '{EntryKind.MESSAGE.value}' AND role = '{Role.ASSISTANT.value}' AND speaker = '{QUOTING}'))"""
+"""SQL: whether a row of `entries` is derived (memory/origin.py)."""
+WRONGLY_DERIVED = f"SELECT entry FROM terms JOIN entries ON seq = entry WHERE derived <> {IS_DERIVED}"
+"""SQL: entries whose terms' row contradicts them in this."""
+_PUT_TERMS = f"""INSERT OR REPLACE INTO terms (entry, terms, length, analyser, derived)
+    SELECT seq, ?2, ?3, ?4, {IS_DERIVED} FROM entries WHERE seq = ?1"""
 
 
 class TermsRow(Struct, frozen=True):
@@ -39,9 +50,14 @@ def last_change(connection: apsw.Connection) -> int:
 
 
 def terms(connection: apsw.Connection, after: int, limit: int) -> list[TermsRow]:
-    """Terms of entries with a seq above `after`, in order of seq."""
-    rows = each(connection, f"{_TERMS} WHERE t.entry > ? ORDER BY t.entry LIMIT ?", (after, limit))
-    return [_terms_row(row) for row in rows]
+    """Terms of the entries that may be recalled, with a seq above `after`, in order of seq."""
+    sql = f"{_TERMS} WHERE t.entry > ? AND t.derived = 0 ORDER BY t.entry LIMIT ?"
+    return [_terms_row(row) for row in each(connection, sql, (after, limit))]
+
+
+def derived_terms(connection: apsw.Connection) -> list[TermsRow]:
+    """Terms of the derived entries (memory/origin.py), in order of seq."""
+    return [_terms_row(row) for row in each(connection, f"{_TERMS} WHERE t.derived = 1 ORDER BY t.entry")]
 
 
 def _terms_row(row: SqlRow) -> TermsRow:
@@ -51,10 +67,10 @@ def _terms_row(row: SqlRow) -> TermsRow:
 
 
 def terms_of(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, TermsRow]:
-    """Terms of these entries, by seq; entries without terms are missing."""
+    """Terms of these entries, by seq; those without terms and derived ones (memory/origin.py) are missing."""
     found: dict[int, TermsRow] = {}
     for batch in batches(sorted(set(seqs))):
-        rows = each(connection, f"{_TERMS} WHERE t.entry IN ({marks(batch)})", batch)
+        rows = each(connection, f"{_TERMS} WHERE t.entry IN ({marks(batch)}) AND t.derived = 0", batch)
         found.update((row[0], _terms_row(row)) for row in rows)
     return found
 
@@ -67,10 +83,10 @@ def note_change(connection: apsw.Connection, op: str, seqs: Iterable[int]) -> No
 def put_terms(  # noqa: PLR0917 — the entry's own, and what finds its words
     connection: apsw.Connection, seq: int, text: str, speaker: str, analyse: EntryAnalyser, meta: Mapping[str, Any]
 ) -> None:
-    """Stores an entry's terms, replacing older ones."""
-    terms = analyse(text, speaker, meta)
-    run(
-        connection,
-        "INSERT OR REPLACE INTO terms (entry, terms, length, analyser) VALUES (?, ?, ?, ?)",
-        (seq, terms.packed, terms.length, terms.analyser),
-    )
+    """Stores the terms of an entry, which is there already, and replaces older ones."""
+    put_analysed(connection, seq, analyse(text, speaker, meta))
+
+
+def put_analysed(connection: apsw.Connection, seq: int, terms: AnalysedTerms) -> None:
+    """Stores the terms of an entry, which is there already, and replaces older ones."""
+    run(connection, _PUT_TERMS, (seq, terms.packed, terms.length, terms.analyser))

@@ -6,7 +6,7 @@ also in results that quote such a result.
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import apsw
@@ -20,13 +20,13 @@ from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.recalled_copies import DELETED, archives_of, pages_of
 from memory.cold.sql import SqlRow, each, first, run
 from memory.errors import Damaged
+from memory.origin import MEMORY_TOOLS
 from memory.records import EntryAnalyser, EntryKind
 from models.fence import reference
 
-TOOLS = ("search_memory", "recall")
 _SEPARATOR = " · "  # of a citation's parts; the reference is the last
 _TOKEN = re.compile(r'[^\s"\\·\[\]{},]+')
-_WHERE = f"e.kind = '{EntryKind.TOOL_RESULT.value}' AND e.speaker IN ('{TOOLS[0]}', '{TOOLS[1]}')"
+_WHERE = f"e.kind = '{EntryKind.TOOL_RESULT.value}' AND e.speaker IN ('{MEMORY_TOOLS[0]}', '{MEMORY_TOOLS[1]}')"
 
 
 class StoredToolResult(Struct, frozen=True):
@@ -94,6 +94,13 @@ def refs_in(text: str) -> frozenset[str]:
     if decoded is None:
         return frozenset(_TOKEN.findall(text)) if text.lstrip().startswith("{") else frozenset()
     return frozenset(ref for passage in _passages(decoded) for ref in _named(passage))
+
+
+def passages_in(text: str) -> Iterator[tuple[str, str, str]]:
+    """Reference, text and citation of each passage of a memory tool's result."""
+    for passage in _passages(_decoded(text) or {}):
+        if isinstance(content := passage.get("text"), str):
+            yield next(iter(_named(passage)), ""), content, str(passage.get("cite", ""))
 
 
 def _result(row: SqlRow) -> StoredToolResult:

@@ -368,12 +368,16 @@ class ColdStore:
             return self._readers.data_version()
 
     def terms(self, after_seq: int, limit: int = 1000) -> list[TermsRow]:
-        """Terms of entries with a seq above `after_seq`, in order of seq."""
+        """Terms of the entries that may be recalled, with a seq above `after_seq`, in order of seq."""
         return self.read(lambda db: changes.terms(db, after_seq, limit))
 
     def terms_of(self, seqs: Sequence[int]) -> dict[int, TermsRow]:
-        """Terms of these entries, by seq."""
+        """Terms of those of these entries that may be recalled, by seq."""
         return self.read(lambda db: changes.terms_of(db, seqs))
+
+    def derived_terms(self) -> list[TermsRow]:
+        """Terms of the derived entries (memory/origin.py), in order of seq."""
+        return self.read(changes.derived_terms)
 
     # ── the whole ──
 

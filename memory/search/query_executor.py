@@ -8,6 +8,7 @@ from threading import Lock
 from time import perf_counter
 from typing import NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
 
 from foundation.clock import Clock, to_ms
@@ -20,12 +21,13 @@ from memory.hot import HotMemory, Note
 from memory.passage_cache import PassageCache
 from memory.records import AnalysedTerms, Entry, EntryAnalyser
 from memory.references import References
+from memory.search.index.builder import build
 from memory.search.index.documents import Documents
-from memory.search.index.index import IndexProgress, SearchIndex
+from memory.search.index.index import IndexProgress, SearchIndex, no_rest
 from memory.search.index.maintenance import OnIndexed
-from memory.search.index.postings import Posting, RecentPostings
+from memory.search.index.postings import Posting, RecentPostings, SegmentPostings
 from memory.search.index.postings import find as find_postings
-from memory.search.query.filters import entry_filter, lending_filter, note_filter
+from memory.search.query.filters import derived_filter, entry_filter, lending_filter, note_filter
 from memory.search.query.query import BEST, NOTE, Hit, Query, SearchResults
 from memory.search.query.timeline import (
     best_of,
@@ -72,6 +74,7 @@ class QueryExecutor:
         self._references = references
         self._index = SearchIndex(cold, folder)
         self._notes = NoteDocuments(cold.analyse)
+        self._derived = DerivedDocuments(cold)
         self._vectors = vectors
         self._kinds = cold.analyse.kinds
         self._lock = Lock()
@@ -189,7 +192,7 @@ class QueryExecutor:
         self._hot.look()
         self._notes.refresh(self._hot.notes())
         notes = self._notes.notes
-        return (
+        sources = (
             SearchSource(
                 self._index,
                 is_allowed,
@@ -202,7 +205,12 @@ class QueryExecutor:
                 note_filter(query, notes, self._notes.find, self._kinds),
                 similarity and similarity.notes(notes),
             ),
-        ), notes
+        )
+        may_be_derived = derived_filter(query, self._cold, self._derived.find, self._kinds)
+        if may_be_derived is None:
+            return sources, notes
+        self._derived.refresh()
+        return (*sources, SearchSource(self._derived, may_be_derived, each=query.each)), notes
 
 
 class NoteDocuments:
@@ -237,3 +245,25 @@ class NoteDocuments:
 
     def find(self, term: str) -> Posting:
         return find_postings(term, (self._recent,))
+
+
+class DerivedDocuments:
+    """The derived entries (memory/origin.py) as an in-memory index: a search reads it only where it asks for them."""
+
+    def __init__(self, cold: ColdStore) -> None:
+        self._cold = cold
+        self._version: int | None = None
+        self.documents = Documents()
+        self._postings: tuple[SegmentPostings, ...] = ()
+
+    def refresh(self) -> None:
+        """Indexes the derived entries, where the store changed."""
+        version = self._cold.data_version()
+        if version == self._version:
+            return
+        built, self.documents = build(self._cold.derived_terms(), no_rest), Documents()
+        self.documents.relink(self.documents.add_rows(built.columns, built.names, np.zeros(0, "i8")))
+        self._postings, self._version = (SegmentPostings(built.lists, 0),), version
+
+    def find(self, term: str) -> Posting:
+        return find_postings(term, self._postings)

@@ -54,14 +54,16 @@ from memory.archive.rows.checks import row_problems
 from memory.archive.rows.facts import facts_of, seal
 from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
-from memory.cold.changes import note_change, put_terms
+from memory.cold.changes import IS_DERIVED, WRONGLY_DERIVED, note_change, put_terms
 from memory.cold.encoding import readable_meta, unpack
 from memory.cold.integrity.repair import FindText, repair_rows, repair_sealed_rows
-from memory.cold.sql import fetch
+from memory.cold.sql import fetch, run_many
 from memory.errors import Damaged, MemoryFailure
 from memory.records import IntegrityProblem
 
 _STALE = 3600  # seconds: an older temporary file has no writer any more
+
+_SET_DERIVED = f"UPDATE terms SET derived = (SELECT {IS_DERIVED} FROM entries WHERE seq = ?1) WHERE entry = ?1"
 
 
 class RepairResult(Struct, frozen=True, kw_only=True):
@@ -110,6 +112,7 @@ def repair(
         run.delete_orphaned_pages(release)
     run.manifests_from_rows()
     run.terms_from_texts()
+    run.derived_flags()
     run.parity_of_packs(parity)
     _clear_temporary(storage, log)
     problems = [*cold.check(), *check_archive(cold, storage)]
@@ -217,6 +220,20 @@ class _RepairRun:
 
         self._cold.write(transaction)
         self._log.mended.append(f"Search: {len(texts_by_seq):,} entries can be found again.")
+
+    def derived_flags(self) -> None:
+        """Sets right which rows of terms are of derived entries."""
+        wrong = self._cold.read(lambda db: [seq for (seq,) in fetch(db, WRONGLY_DERIVED)])
+        if not wrong:
+            return
+        self._quarantine.copy_database(self._cold)
+
+        def transaction(db: apsw.Connection) -> None:
+            run_many(db, _SET_DERIVED, [(seq,) for seq in wrong])
+            note_change(db, "change", wrong)
+
+        self._cold.write(transaction)
+        self._log.mended.append(f"Search: of {len(wrong):,} entries it is known again whether they repeat others.")
 
     def parity_of_packs(self, percent: int) -> None:
         """Rewrites damaged or foreign parity; where parity is configured, writes missing parity."""

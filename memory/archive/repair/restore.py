@@ -11,7 +11,7 @@ import apsw
 import msgspec
 
 from memory.archive.repair.diff import Fields, Key
-from memory.cold.changes import note_change
+from memory.cold.changes import note_change, put_analysed
 from memory.cold.encoding import to_bytes
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import fetch, first, run, run_many
@@ -39,8 +39,7 @@ def write_facts(db: apsw.Connection, facts: Facts, terms: Mapping[int, AnalysedT
     for (_, fields), seq in zip(entries, added, strict=True):
         _parent(db, fields, seq, numbers)
         if (entry_terms := terms.get(fields["seq"])) is not None:
-            sql = "INSERT OR REPLACE INTO terms (entry, terms, length, analyser) VALUES (?, ?, ?, ?)"
-            run(db, sql, (seq, entry_terms.packed, entry_terms.length, entry_terms.analyser))
+            put_analysed(db, seq, entry_terms)
     seal_rows(db, added)
     note_change(db, "change", [seq for seq in added if seq not in numbers.new_entries])
     note_change(db, "add", [seq for seq in added if seq in numbers.new_entries])

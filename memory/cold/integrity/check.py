@@ -7,6 +7,7 @@ from typing import Any
 import apsw
 
 from foundation.names import OWNER
+from memory.cold.changes import WRONGLY_DERIVED
 from memory.cold.encoding import digest, to_bytes, unpack
 from memory.cold.integrity.bit_flips import row_before
 from memory.cold.integrity.forged_names import forged
@@ -169,3 +170,5 @@ def _terms(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
     )
     for (id_,) in missing:
         yield IntegrityProblem("terms", id_, "It has no terms, so that a search cannot find it.")
+    for (id_,) in each(connection, f"SELECT id FROM entries WHERE seq IN ({WRONGLY_DERIVED})"):
+        yield IntegrityProblem("terms", id_, "Its row of terms says falsely whether it repeats other entries.")

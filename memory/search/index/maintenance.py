@@ -32,6 +32,7 @@ from memory.search.index.segment import (
 )
 from memory.search.segments import collect_garbage, write_segment
 
+_INDEXED = "FROM terms WHERE derived = 0"
 AT_ONCE = 30_000  # changes in one segment: some seconds' work, and a hundred megabytes at most
 _MERGE_RATIO = 3  # a segment is merged with the later ones when they hold a third as much
 _MAX_SEGMENTS = 40  # that a build leaves to be merged at its end
@@ -111,11 +112,11 @@ class _SegmentMaintenance:
 
     def _note_strays(self, segments: list[PostingsSegment]) -> bool:
         """Adds entries to the journal that it lacks, as in a salvaged store; whether there were any."""
-        count = self._cold.read(lambda db: fetch(db, "SELECT count(*) FROM terms"))[0][0]
+        count = self._cold.read(lambda db: fetch(db, f"SELECT count(*) {_INDEXED}"))[0][0]
         documents = table(segments)
         if self._cold.read_only or count <= documents.live_count:
             return False
-        entries = np.array(self._cold.read(lambda db: fetch(db, "SELECT entry FROM terms")), "i8").reshape(-1)
+        entries = np.array(self._cold.read(lambda db: fetch(db, f"SELECT entry {_INDEXED}")), "i8").reshape(-1)
         strays = set(entries[documents.rows_of(entries) == NONE].tolist())
         sql = "SELECT entry FROM changes WHERE seq > ?"  # read after the terms: a concurrent addition is no stray
         strays -= {row[0] for row in self._cold.read(lambda db: fetch(db, sql, (_end(segments),)))}

@@ -12,14 +12,16 @@ from memory.cold.encoding import to_bytes, to_text
 from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.hot.note import Note
+from memory.origin import QUOTING
 from memory.records import EntryKind
 from memory.search.column import Column
 from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting
 from memory.search.query.entity_filters import tag_groups
-from memory.search.query.query import KNOWLEDGE, NOTE, PROMPT, QUOTING, UNASKED, Query
+from memory.search.query.query import KNOWLEDGE, NOTE, PROMPT, Query
 from memory.search.query.syntax import one_term, required_terms
 from memory.search.ranking.bm25 import DocumentFilter
+from memory.search.ranking.retrieve import all_of
 from models.messages import Role
 
 _Mask = Callable[[Documents, Column], Column]
@@ -37,10 +39,11 @@ _LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN archive_page
 
 
 def lending_filter(query: Query) -> DocumentFilter:
-    """Entries whose terms count for their neighbours: neither those in view (the question itself is), nor those that
-    only quote."""
-    masks = [_quotes_nobody, *([_not_among(query.exclude)] if query.exclude else [])]
-    return lambda documents, rows: np.logical_and.reduce([each(documents, rows) for each in masks])
+    """Entries whose terms count for their neighbours: not those in view (the question itself is)."""
+    if not query.exclude:
+        return all_of
+    in_view = np.fromiter(query.exclude, "i8", len(query.exclude))
+    return lambda documents, rows: ~np.isin(documents["entry"][rows], in_view)
 
 
 def entry_filter(
@@ -51,8 +54,6 @@ def entry_filter(
     masks: list[_Mask] = [lambda documents, rows: documents["alive"][rows] == 1, _kinds(query.kinds, cold)]
     if query.exclude:
         masks.append(_not_among(query.exclude))
-    if not query.kinds and not query.speaker:
-        masks.append(_quotes_nobody)
     for column, wanted in (("role", query.role), ("speaker", query.speaker)):
         if wanted:
             masks.append(_named(column, wanted))
@@ -72,6 +73,34 @@ def entry_filter(
         masks.append(lambda documents, rows: documents["kind"][rows] != documents.code(EntryKind.PAGE.value))
     masks.extend(_term_masks(query, find, kinds))
     return _all_of(masks)
+
+
+def derived_filter(
+    query: Query, cold: ColdStore, find: Callable[[str], Posting], kinds: tuple[str, ...] = ()
+) -> DocumentFilter | None:
+    """Derived entries (memory/origin.py) that pass the query's filters; None for a ranking of entries of any kind and
+    speaker, which has none. A list has the answers among them, except those that only quote; a search for conversations
+    has their summaries."""
+    allowed = entry_filter(query, cold, find, kinds)
+    if query.each:
+        return _both(allowed, _only("kind", EntryKind.SUMMARY.value))
+    if query.kinds or query.speaker:
+        return allowed
+    return None if query.text.strip() else _both(allowed, _answers)
+
+
+def _both(one: DocumentFilter, other: _Mask) -> DocumentFilter:
+    return lambda documents, rows: one(documents, rows) & other(documents, rows)
+
+
+def _only(column: str, name: str) -> _Mask:
+    return lambda documents, rows: documents[column][rows] == documents.code(name)
+
+
+def _answers(documents: Documents, rows: Column) -> Column:
+    """True for messages other than those of the speaker that only quotes."""
+    is_message = documents["kind"][rows] == documents.code(EntryKind.MESSAGE.value)
+    return is_message & (documents["speaker"][rows] != documents.code(QUOTING))
 
 
 def _all_of(masks: list[_Mask]) -> DocumentFilter:
@@ -141,12 +170,6 @@ def _not_among(entries: frozenset[int]) -> _Mask:
     return lambda documents, rows: ~np.isin(documents["entry"][rows], excluded)
 
 
-def _quotes_nobody(documents: Documents, rows: Column) -> Column:
-    """False for answers of the built-in `offline` model: they quote, and the quoted entry is found itself."""
-    quoting, answering = documents.code(QUOTING), documents.code(Role.ASSISTANT.value)
-    return (documents["speaker"][rows] != quoting) | (documents["role"][rows] != answering)
-
-
 def _kinds(kinds: tuple[str, ...], cold: ColdStore) -> _Mask:
     if PROMPT in kinds:
         others = _kinds(tuple(kind for kind in kinds if kind != PROMPT) or (NOTE,), cold)
@@ -157,7 +180,7 @@ def _kinds(kinds: tuple[str, ...], cold: ColdStore) -> _Mask:
         return lambda documents, rows: known(documents, rows) | others(documents, rows)
     if kinds:
         return lambda documents, rows: np.isin(documents["kind"][rows], [documents.code(kind) for kind in kinds])
-    return lambda documents, rows: ~np.isin(documents["kind"][rows], [documents.code(kind) for kind in UNASKED])
+    return all_of
 
 
 def _prompts(documents: Documents, rows: Column) -> Column:

@@ -7,17 +7,12 @@ from msgspec import Struct
 
 from foundation.clock import iso
 from foundation.trust import Citation, Trust
+from memory.origin import Origin
 from memory.records import EntryKind
 from memory.search.query.syntax import ParsedQuery, parse_text
 
 NOTE = "memory"
 """The kind of a note of the hot memory, among the kinds of entries."""
-
-UNASKED = (EntryKind.TOOL_CALL.value, EntryKind.SUMMARY.value)
-"""Kinds that a query finds only where `kinds` names them."""
-
-QUOTING = "offline"
-"""The speaker that only quotes: its answers are found only where `speaker` or `kinds` names them."""
 
 KNOWLEDGE = "knowledge"
 """The kind of a page of the newest version of a knowledge file."""
@@ -59,8 +54,8 @@ class Query(Struct, frozen=True, kw_only=True):
     `before` and `after` entries around it. `latest`: only the so many most recently updated conversations; without
     text, one conversation after the other, each in order of time. `without` names signals of the ranking that are
     switched off. Quotes and dashes in the text are operators (query/syntax.py), unless `as_it_stands`.
-    Tool calls and summaries are found only where `kinds` names them: the entries that a summary covers are found
-    themselves. Answers of `offline` only quote, and are found only where `speaker` or `kinds` is given.
+    Derived entries (memory/origin.py) are found only where `kinds` or `speaker` is given: their sources are found
+    themselves. A list without text has the answers among them.
     """
 
     text: str = ""
@@ -103,9 +98,11 @@ class Hit(Struct, frozen=True, kw_only=True):
     """A hit: one passage.
 
     `entry` is its seq in the cold store, `note` its id in the hot memory; the other is None. `score` is from 0 to 1.
-    `text_span` is the snippet's span in the whole passage, in characters. `like` are the ids of duplicate hits that
-    were folded into this one. `superseded_by` is the id of a newer hit that contradicts it. `marks` are spans of the
-    query's terms in the snippet, in characters. `parts` are the components of the score, where the query has `explain`.
+    `origin` is whose words they are (memory/origin.py). `text_span` is the snippet's span in the whole passage, in
+    characters. `like` are the ids of duplicate hits that were folded into this one, and `repeated` is when the newest
+    of them with this origin was said. `superseded_by` is the id of a newer hit that contradicts it. `marks` are spans
+    of the query's terms in the snippet, in characters. `parts` are the components of the score, where the query has
+    `explain`.
     """
 
     id: str
@@ -122,7 +119,9 @@ class Hit(Struct, frozen=True, kw_only=True):
     text_span: tuple[int, int] = (0, 0)
     citation: Citation
     trust: Trust
+    origin: Origin = Origin.USER
     like: tuple[str, ...] = ()
+    repeated: datetime | None = None
     superseded_by: str = ""
     marks: tuple[tuple[int, int], ...] = ()
     parts: dict[str, float] = {}
@@ -174,6 +173,7 @@ def hit_to_json(hit: Hit) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "id": hit.id,
         "kind": hit.kind,
+        "origin": hit.origin.value,
         "conversation": hit.conversation or None,
         "entry": hit.entry_id or None,
         "time": iso(hit.time) if hit.time else None,

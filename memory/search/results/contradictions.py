@@ -44,7 +44,7 @@ def _newest(n: int, hits: Sequence[Hit], statements_of: Sequence[tuple[Statement
         and _same_source(hit, hits[n])
         and any(contradicts(new, old) for new in statements_of[m] for old in statements_of[n])
     ]
-    return max(others, key=lambda m: (hits[m].time or 0, -m), default=None)
+    return max(others, key=lambda m: (hits[m].repeated or hits[m].time or 0, -m), default=None)
 
 
 def _statements(hit: Hit, worth: Mapping[str, float], look: FeaturesOf) -> tuple[Statement, ...]:
@@ -56,7 +56,9 @@ def _statements(hit: Hit, worth: Mapping[str, float], look: FeaturesOf) -> tuple
 
 
 def _is_newer(hit: Hit, other: Hit) -> bool:
-    return hit.time is not None and other.time is not None and hit.time > other.time
+    """Whether the hit was said, or said again, after the other."""
+    said, said_before = hit.repeated or hit.time, other.repeated or other.time
+    return said is not None and said_before is not None and said > said_before
 
 
 def _same_source(hit: Hit, other: Hit) -> bool:

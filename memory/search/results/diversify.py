@@ -1,15 +1,17 @@
 """Deduplication and diversification of hits.
 
-Deduplication: of near-duplicates one is shown, and lists the others. It takes the rank of the best of them: the exact
-one where others are not, and of several the newest. Hits that differ in a value (a date, an amount, a name, a “not”)
-are no duplicates however similar they look. A thousand near-duplicates are grouped without pairwise comparison:
-candidates share one of a few sampled shingles, after Manber, "Finding similar files in a large file system" (1994).
+Deduplication: of near-duplicates one is shown, and lists the others. It takes the rank of the best of them. It is the
+source: an exact one where others are not, of the preferred origin (memory/origin.py), and the earliest. Hits that
+differ in a value (a date, an amount, a name, a “not”) are no duplicates however similar they look. A thousand
+near-duplicates are grouped without pairwise comparison: candidates share one of a few sampled shingles, after Manber,
+"Finding similar files in a large file system" (1994).
 
 Diversification: one conversation, or one file, does not fill the page where others answer as well. Its first hits keep
 their rank. Each further one is ranked behind hits of others that are nearly as good, and no worse ones: where all
 answers are in one conversation, nothing changes.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -82,13 +84,18 @@ def _of_two_speakers(hit: Hit, other: Hit) -> bool:
 
 
 def _representative(group: _Group) -> Hit:
-    """The exact hit, of several the newest, with the rank and the score of the best."""
+    """The source: an exact hit, of the preferred origin, the earliest; with the rank and the score of the best."""
     if len(group.hits) == 1:
         return group.hits[0]
     best = group.hits[0]
-    face = max(group.hits, key=lambda hit: (hit.trust is Trust.EXACT, hit.time.timestamp() if hit.time else 0.0))
+    face = min(group.hits, key=_preference)
     others = tuple(hit.id for hit in group.hits if hit is not face)
-    return replace(face, score=best.score, parts=best.parts, like=others)
+    said = [hit.time for hit in group.hits if hit.time and hit.origin is face.origin]
+    return replace(face, score=best.score, parts=best.parts, like=others, repeated=max(said, default=None))
+
+
+def _preference(hit: Hit) -> tuple[bool, int, float]:
+    return hit.trust is not Trust.EXACT, hit.origin.rank, hit.time.timestamp() if hit.time else math.inf
 
 
 FREE = 0.6  # share of a page: so many hits of one conversation keep their score

@@ -12,6 +12,7 @@ from memory.cold.file_places import FileSpan, best_spot, spots
 from memory.cold.sql import fetch
 from memory.errors import MemoryFailure
 from memory.hot.note import Note
+from memory.origin import Origin, origin_of
 from memory.pages.types import EntryText
 from memory.passage_cache import PassageCache
 from memory.records import Conversation, Entry, EntryKind
@@ -22,13 +23,13 @@ from memory.search.results.diversify import deduplicate, diversify_hits
 from memory.search.results.features import BYTES_A_CHARACTER, TextFeatures
 from memory.search.results.snippets import best_window, marked
 
-_ENTRIES = 0
+_NOTES = 1
 _TOGETHER = 15  # least number of hits that are arranged together, however few are shown: reordering needs alternatives
 _PAGE_OF = "SELECT page FROM spans WHERE entry = ? AND start <= ? ORDER BY start DESC LIMIT 1"
 
 
 class HitReader:
-    """Reads the hits of one query. Findings of source 0 are entries, of source 1 notes."""
+    """Reads the hits of one query. Findings of source 1 are notes, of the others entries."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class HitReader:
         """Hits, read lazily; deleted entries are skipped."""
         findings, counts = iter(self._findings), dict[int, int]()
         while batch := list(islice(findings, self._query.limit + 5)):
-            entries = self._cold.entries([finding.key for finding in batch if finding.source == _ENTRIES])
+            entries = self._cold.entries([finding.key for finding in batch if finding.source != _NOTES])
             for finding in batch:
                 if self._query.each and self._exceeds_limit(finding, entries, counts):
                     continue
@@ -89,14 +90,14 @@ class HitReader:
 
     def _exceeds_limit(self, finding: RankedHit, entries: Mapping[int, Entry], counts: dict[int, int]) -> bool:
         """Counts the hit; True where its conversation has reached the limit per conversation."""
-        if finding.source != _ENTRIES or finding.key not in entries:
+        if finding.source == _NOTES or finding.key not in entries:
             return False
         conversation = entries[finding.key].conversation_seq
         counts[conversation] = counts.get(conversation, 0) + 1
         return counts[conversation] > self._query.each
 
     def _hit(self, finding: RankedHit, entries: Mapping[int, Entry]) -> Hit | None:
-        if finding.source != _ENTRIES:
+        if finding.source == _NOTES:
             return self._note_hit(finding, self._notes[finding.key])
         entry = entries.get(finding.key)
         return self._entry_hit(finding, entry) if entry else None
@@ -117,6 +118,7 @@ class HitReader:
             text_span=(start, end),
             citation=Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines),
             trust=Trust.EXACT,
+            origin=Origin.FILE,
             parts=finding.parts,
         )
 
@@ -158,6 +160,7 @@ class HitReader:
             text_span=(start, end),
             citation=citation,
             trust=passage.trust if spot.sound and not spot.read_by and not conversation.damaged else Trust.APPROXIMATE,
+            origin=origin_of(entry.kind, entry.role, imported=bool(conversation.source)),
             parts=finding.parts,
         )
 

@@ -28,7 +28,7 @@ from models.embed.errors import EmbedError, bad_vectors
 from models.embed.port import Embedder
 
 _AT_ONCE = 5000
-_HEADS = "SELECT e.seq, e.sha256 FROM entries e JOIN terms t ON t.entry = e.seq"
+_HEADS = "SELECT e.seq, e.sha256 FROM entries e JOIN terms t ON t.entry = e.seq AND t.derived = 0"
 
 
 class MissingVector(Struct, frozen=True):

@@ -318,7 +318,7 @@ class Vectors:
         """Entries that can be found; counted every few seconds at most."""
         at, count = self.cached_count
         if fresh or monotonic() - at > _COUNTED_FOR_S:
-            count = int(self._cold.read(lambda db: fetch(db, "SELECT count(*) FROM terms"))[0][0])
+            count = int(self._cold.read(lambda db: fetch(db, "SELECT count(*) FROM terms WHERE derived = 0"))[0][0])
             self.cached_count = monotonic(), count
         return count
 

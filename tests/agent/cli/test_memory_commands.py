@@ -83,6 +83,7 @@ def test_search_gives_the_contracts_object(talk: Run) -> None:
     assert list(hit) == [
         "id",
         "kind",
+        "origin",
         "conversation",
         "entry",
         "time",

@@ -89,13 +89,13 @@ def test_the_newest_goes_first_among_equals(talk: Talk) -> None:
     assert talk.found("tea") == ["tea with mint", "tea with honey", "tea with lemon"]
 
 
-def test_near_duplicates_are_folded_into_the_first(talk: Talk) -> None:
+def test_near_duplicates_are_folded_into_the_earliest(talk: Talk) -> None:
     text = "The boiler was serviced by Meyer and the warranty runs until the end of May next year"
     old = talk.say(text, to="a", day="2026-01-01")
     new = talk.say(text + ".", to="b", day="2026-02-01")
     (hit,) = talk.ask("boiler warranty").hits
-    assert hit.entry == new.seq
-    assert hit.like == (old.id,)
+    assert hit.entry == old.seq
+    assert hit.like == (new.id,)
 
 
 def test_chinese_is_found_in_mixed_text(talk: Talk) -> None:
@@ -247,6 +247,7 @@ def test_results_as_json_have_the_shape_that_is_promised(talk: Talk) -> None:
     assert hit == {
         "id": entry.id,
         "kind": "message",
+        "origin": "user",
         "conversation": "c",
         "entry": entry.id,
         "time": "2026-03-02T00:00:00Z",

@@ -1,0 +1,53 @@
+"""Origin of an entry's words, and derived entries.
+
+Where entries say the same, the source is shown and cited: the person's own words before files, imports, answers and
+tool output; within one origin the earliest.
+
+A derived entry only repeats other entries: the result of a memory tool, an answer of `offline` (it quotes), a summary,
+a tool call, and an answer or a tool result whose every sentence was recalled or in view. It is stored whole and found
+by `--kind`; it is never recalled, never ranked beside its sources, and has no part in the statistics of the ranking.
+"""
+
+from enum import StrEnum
+
+from memory.records import EntryKind
+from models.messages import Role
+
+
+class Origin(StrEnum):
+    """Who the words come from, in the order in which entries that say the same are preferred."""
+
+    USER = "user"
+    FILE = "file"
+    IMPORT = "import"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    NETWORK = "network"
+
+    @property
+    def rank(self) -> int:
+        """0 for the preferred origin."""
+        return _RANKS[self]
+
+
+_RANKS = {origin: rank for rank, origin in enumerate(Origin)}
+
+MEMORY_TOOLS = ("search_memory", "recall")
+"""Tools whose results only bring back what memory holds."""
+
+QUOTING = "offline"
+"""The speaker of answers that only quote."""
+
+DERIVED_FROM = "derived_from"
+"""Meta of an answer or a tool result that only repeats others: the references of these, `["e_4kx7m2p0q9ab"]`."""
+
+
+def origin_of(kind: EntryKind, role: Role, *, imported: bool) -> Origin:
+    """The origin of an entry. `imported`: its conversation came from another program."""
+    if kind is EntryKind.PAGE:
+        return Origin.FILE
+    if imported:
+        return Origin.IMPORT
+    if kind in {EntryKind.TOOL_CALL, EntryKind.TOOL_RESULT} or role is Role.TOOL:
+        return Origin.TOOL
+    return Origin.USER if role is Role.USER else Origin.ASSISTANT

@@ -1,0 +1,71 @@
+"""A model that answers from memory adds no evidence: its answer and the results of its memory tools are derived."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.config.config import Config
+from agent.config.workspaces import prepare_workspace
+from agent.session import Session
+from foundation.paths import Workspace
+from memory.origin import DERIVED_FROM, Origin
+from memory.search import Query
+from models.settings import ModelSettings
+from tests.agent.turn.test_turn import calls
+from tests.loopback import Loopback, chat
+
+KEY = "The greenhouse key hangs behind the blue door."
+
+
+@pytest.fixture
+async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare_workspace(workspace, environment)
+    models = ModelSettings(tools=True, window=8_000, retries=0)
+    opened = Session.open(
+        workspace, Config(model=f"openai:m@{server.address}/v1", environment=environment, models=models)
+    )
+    yield opened
+    await opened.close()
+
+
+async def send(session: Session, text: str) -> None:
+    async for _ in session.send(text):
+        pass
+
+
+async def test_after_many_answers_from_memory_the_person_is_cited(session: Session, server: Loopback) -> None:
+    search = calls(("search_memory", {"query": "greenhouse key"}))
+    said = chat(f"As you said: {KEY}")
+    server.plays(chat("Noted."), search, chat(KEY), search, said, chat("The door is blue."))
+    await send(session, KEY)
+    session.new()
+    await send(session, "Where is the greenhouse key?")
+    session.new()
+    await send(session, "And the greenhouse key, where does it hang?")
+    await send(session, "What colour is the door?")
+
+    hits = session.memory.search.query(Query(text="greenhouse key")).hits
+    assert (hits[0].origin, hits[0].snippet) == (Origin.USER, KEY)
+    assert {hit.origin for hit in hits} == {Origin.USER}
+    answers = session.memory.search.query(Query(kinds=("message",), speaker="m", limit=20)).hits
+    derived = {
+        hit.snippet: session.memory.conversations.find_entry(hit.entry_id).meta.get(DERIVED_FROM)
+        for hit in answers
+        if hit.snippet  # not those that call a tool
+    }
+    source = hits[0].id
+    assert derived == {
+        "Noted.": None,
+        KEY: [source],
+        f"As you said: {KEY}": [source],
+        "The door is blue.": [source],
+    }
+
+
+async def test_what_a_model_adds_is_evidence(session: Session, server: Loopback) -> None:
+    server.plays(chat("Noted. The lock takes a key of type Abus 65."))
+    await send(session, KEY)
+    hits = session.memory.search.query(Query(text="which type of key does the lock take")).hits
+    assert hits[0].origin is Origin.ASSISTANT

@@ -1,0 +1,50 @@
+"""An answer that only repeats its sources is told from one that says something new. In doubt it is new."""
+
+import pytest
+
+from memory.repetition import LONGEST, SourceText, repeated_sources
+
+KEY = SourceText(
+    "e_key", "The greenhouse key hangs behind the blue door. Ann has the spare one.", "Garden · 2025-03-14"
+)
+FLIGHT = SourceText("e_flight", "我订了CA1234航班，3月15日上午九点从北京出发。")
+
+
+@pytest.mark.parametrize(
+    ("answer", "sources"),
+    [
+        ("The greenhouse key hangs behind the blue door.", ("e_key",)),
+        ("It hangs behind the blue door [Home · 2025-03-14 · e_key].", ("e_key",)),
+        ("As you told me on 2025-03-14, the key is behind the blue door. Let me know if you need more!", ("e_key",)),
+        ("According to your notes, the key to the greenhouse is hanging behind the blue door.", ("e_key",)),
+        ("**Key:** behind the blue door\n\nAnn has the spare one. Anything else?", ("e_key",)),
+        ("您的CA1234航班3月15日上午九点从北京出发。", ("e_flight",)),
+        ("The greenhouse key hangs behind the blue door.\n您订了CA1234航班。", ("e_key", "e_flight")),
+    ],
+)
+def test_what_repeats_names_its_sources(answer: str, sources: tuple[str, ...]) -> None:
+    assert repeated_sources(answer, [KEY, FLIGHT]) == sources
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The greenhouse key is under the red pot.",
+        "The greenhouse key hangs behind the blue door. The lock was changed in May.",
+        "The greenhouse key does not hang behind the blue door.",
+        "The greenhouse key hangs behind the blue door number 7.",
+        "The greenhouse key hangs behind Maria's blue door.",
+        "您的CA1234航班3月16日上午九点从北京出发。",
+        "我没订CA1234航班。",
+        "Ok!",
+        "",
+        "Shall I look for the greenhouse key?",
+    ],
+)
+def test_what_says_something_new_or_nothing_names_none(answer: str) -> None:
+    assert repeated_sources(answer, [KEY, FLIGHT]) == ()
+
+
+def test_without_sources_and_without_bounds_nothing_repeats() -> None:
+    assert repeated_sources(KEY.text, []) == ()
+    assert repeated_sources(KEY.text + " " * LONGEST, [KEY]) == ()
