@@ -40,7 +40,7 @@ def test_killed_anywhere_nothing_is_lost_and_nothing_is_doubled(tmp_path: Path, 
     assert min(found["landed"].values()) > kills * 0.3  # at a moment, and at a call
     assert found["told"]["archived"] > kills / 2
     if kills > 100:
-        assert min(found["told"][what] for what in ("repacked", "deleted", "repaired", "file", "tagged")) > 10
+        assert min(found["told"][what] for what in ("repacked", "deleted", "repaired", "file", "tagged")) >= 5
 
 
 @pytest.mark.slow
