@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-NEEDS_DATA = frozenset({"minilm_onnx", "onnx_file", "resident", "retrieval", "scale", "secret_sweep", "vector_scan"})
+NEEDS_DATA = frozenset(
+    {"context_quality", "minilm_onnx", "onnx_file", "resident", "retrieval", "scale", "secret_sweep", "vector_scan"}
+)
 
 
 def main(arguments: list[str]) -> int:

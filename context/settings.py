@@ -26,6 +26,10 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
         int, Meta(ge=0, description="The same in tokens, where that is less; 0 leaves it to the share.")
     ] = 2000
     recall_most: Annotated[int, Meta(ge=0, le=1_000, description="The most passages recalled for one message.")] = 100
+    recall_threshold: Annotated[
+        float,
+        Meta(ge=0, le=1, description="How likely memory must serve a message for anything to be recalled; 0 for any."),
+    ] = 0.3
     recall_wait: Annotated[
         float, Meta(ge=0, le=600, description="The most seconds that a message waits for what is recalled for it.")
     ] = 3.0

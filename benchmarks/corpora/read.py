@@ -9,7 +9,7 @@ from benchmarks.corpora.corpus import Corpus, NotThis
 from benchmarks.corpora.faq import faq, pages
 from benchmarks.corpora.madial import is_madial, madial
 from benchmarks.corpora.squad import is_squad, squad
-from benchmarks.corpora.talk import is_locomo, is_realtalk, locomo, realtalk
+from benchmarks.corpora.talk import is_locomo, is_realtalk, is_talks, locomo, realtalk, talks
 
 FORMATS = (
     "LoCoMo's (locomo10.json), REALTALK's (a chat's JSON, or the folder of them), SQuAD's (cmrc2018_dev.json), "
@@ -42,6 +42,8 @@ def _of_file(path: Path) -> Corpus | None:
             return locomo(found[0], path)
         if is_realtalk(found[0]):
             return realtalk({path: found[0]})
+        if is_talks(found[0]):
+            return talks(found[0])
         if is_squad(found[0]):
             return squad(found[0], path)
         if is_chitchat(found[0]):

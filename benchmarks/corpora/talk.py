@@ -14,7 +14,7 @@ asked.
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,38 @@ def realtalk(chats: dict[Path, dict[str, Any]]) -> Corpus:
     """A store a file."""
     stores = tuple(_store(path.stem, chat, chat["qa"], REALTALK, path) for path, chat in chats.items())
     return Corpus(name="REALTALK", stores=stores, categories=REALTALK)
+
+
+def is_talks(found: Any) -> bool:
+    return _has(found, "conversations") and all(_has(each, "sessions", "questions") for each in found["conversations"])
+
+
+def talks(found: dict[str, Any]) -> Corpus:
+    """Our own Chinese talks (talks_zh.json), all in one store."""
+    turns: list[Turn] = []
+    questions: list[Asked] = []
+    for talk in found["conversations"]:
+        for session in talk["sessions"]:
+            began = datetime.fromisoformat(session["time"]).replace(tzinfo=UTC)
+            turns.extend(
+                Turn(
+                    id=f"{talk['id']} {turn['id']}",
+                    conversation=talk["id"],
+                    text=turn["text"],
+                    speaker=turn["speaker"],
+                    time=(began + timedelta(minutes=number)).isoformat(),
+                )
+                for number, turn in enumerate(session["turns"])
+            )
+        questions.extend(
+            Asked(
+                text=asked["question"],
+                category=ADVERSARIAL if asked["category"] == "unanswerable" else asked["category"],
+                evidence=tuple(f"{talk['id']} {turn}" for turn in asked["evidence"]),
+            )
+            for asked in talk["questions"]
+        )
+    return Corpus(name="talks-zh", stores=(Store(name="talks", turns=tuple(turns), questions=tuple(questions)),))
 
 
 def _store(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -24,6 +25,7 @@ from models.chat.port import ImageRule
 from models.embed.port import Embedder
 from models.fence import neutralise
 from models.messages import RecalledSpan
+from models.recalled import recalled_block
 from models.tokens import Estimate, estimate
 
 PASSAGE = 200
@@ -32,6 +34,13 @@ PASSAGE = 200
 _MOST_PARTS = 100  # as many as fit into the largest context, about
 _TELLING = 25  # characters: what is shorter stands in many turns
 _TIMED = 10  # hits: as many as a person is shown
+
+
+class Recalled(NamedTuple):
+    """Tokens of what is recalled, and the share of the evidence that stands in it."""
+
+    tokens: int
+    held: float
 
 
 class Opened:
@@ -74,9 +83,18 @@ class Opened:
         where a part is of that passage.
         """
         parts = recall_passages(
-            search, RecallRequest(asked.text), RecallLimits(tokens, PASSAGE, _MOST_PARTS), self._counting
+            search,
+            RecallRequest(asked.text),
+            RecallLimits(tokens, PASSAGE, _MOST_PARTS, all_that_fit=True),
+            self._counting,
         )
         return sum(self._stands(asked, each, parts) for each in asked.evidence) / len(asked.evidence)
+
+    def recalled(self, asked: Asked, limits: RecallLimits) -> "Recalled":
+        """What is recalled for a message within the limits."""
+        parts = recall_passages(self._memory.search.query, RecallRequest(asked.text), limits, self._counting)
+        held = sum(self._stands(asked, each, parts) for each in asked.evidence) / max(len(asked.evidence), 1)
+        return Recalled(self._counting.text(recalled_block(parts)), held)
 
     def _stands(self, asked: Asked, evidence: str, parts: tuple[RecalledSpan, ...]) -> bool:
         own = [_plain(part.text) for part in parts if part.citation.ref == evidence]

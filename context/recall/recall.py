@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter, fit_lines
 from context.recall.citations import CitablePassage, cited_parts
+from context.recall.need import message_features, recall_likelihood
 from context.settings import ContextSettings
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
@@ -21,6 +22,9 @@ from models.recalled import RecalledSpan, passage_lines, recalled_block, shared_
 
 SHORT_MESSAGE = 6  # words: a shorter message is searched for with the previous one
 SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the passage is in view
+FREE_TOKENS = 500  # within which a passage of LEAST_SHARE of the best score is recalled; from there on of WORTHWHILE
+LEAST_SHARE, WORTHWHILE = 0.2, 0.5
+FEW_HITS = 5
 SHORTEST = 25  # tokens of a short turn with its share of the label; bounds the number of hits
 _MOST_OF_PREVIOUS = 40  # words of the previous message added to a short one
 SPARE = 20  # extra hits, in place of hits that are already in view
@@ -41,19 +45,25 @@ class RecallRequest(Struct, frozen=True):
 
 
 class RecallLimits(Struct, frozen=True):
-    """Maximum tokens in total, tokens of a passage, number of passages, and tokens of cited passages (may be more)."""
+    """Maximum tokens in total, tokens of a passage, number of passages, and tokens of cited passages (may be more).
+
+    `threshold` is the likelihood that memory serves the message (context/recall/need.py) from which on anything is
+    recalled; `all_that_fit`: passages are recalled as long as there is room, however little each adds.
+    """
 
     tokens: int
     passage: int
     most: int
     cited: int = 0
+    threshold: float = 0.0
+    all_that_fit: bool = False
 
 
 def limits_of(settings: ContextSettings, total: int) -> RecallLimits:
     """Limits for a request of `total` tokens."""
     share = int(total * settings.recall_share)
     tokens = min(share, settings.recall_tokens) if settings.recall_tokens else share
-    return RecallLimits(tokens, settings.recall_passage, settings.recall_most, share)
+    return RecallLimits(tokens, settings.recall_passage, settings.recall_most, share, settings.recall_threshold)
 
 
 def search_text(text: str, before: str) -> str:
@@ -96,16 +106,29 @@ def fit_passages(
 ) -> tuple[RecalledSpan, ...]:
     """Selects the passages that fit from the results of a search. `results` is None where there was no query."""
     cited = cited_parts(request.cited, max(limits.cited, limits.tokens), counting)
-    candidates = results.hits if results else ()
+    candidates = results.hits if results and _is_served(request, results, limits.threshold) else ()
     hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
     by_id = {hit.id: hit for hit in candidates}
+    best = max((hit.score for hit in candidates), default=0.0)  # those in view included: they may say it all
     parts = [_part(hit, rank, by_id, limits, counting) for rank, hit in enumerate(_ranked(hits), len(cited))]
     return (
         *cited,
         *_grouped_by_label(
-            _fit_by_value([(part, seq) for part, seq in parts if part.text.strip()], cited, limits, counting)
+            _fit_by_value([(part, seq) for part, seq in parts if part.text.strip()], cited, limits, counting, best)
         ),
     )
+
+
+def _is_served(request: RecallRequest, results: SearchResults, threshold: float) -> bool:
+    """Whether it is likely enough that memory serves the message. A short one is judged with the previous one. Where
+    few passages are relevant at all, as in a new store, those that may answer cost little, and are recalled."""
+    if threshold <= 0:
+        return True
+    if not message_features(request.text):
+        return False
+    if results.found and results.total <= FEW_HITS:
+        return True
+    return recall_likelihood(search_text(request.text, request.before), results) >= threshold
 
 
 def _in_view(hit: Hit, request: RecallRequest) -> bool:
@@ -180,11 +203,16 @@ class _Cost(Struct, frozen=True):
 
 
 def _fit_by_value(
-    parts: Sequence[_PassageWithSeq], cited: tuple[RecalledSpan, ...], limits: RecallLimits, counting: MessageCounter
+    parts: Sequence[_PassageWithSeq],
+    cited: tuple[RecalledSpan, ...],
+    limits: RecallLimits,
+    counting: MessageCounter,
+    best_score: float,
 ) -> list[_PassageWithSeq]:
-    """The passages that fit besides the `cited` ones, by value per token.
+    """The passages that fit beside the `cited` ones and are worth their tokens, by value per token.
 
-    A label is counted once; of two equally relevant passages the shorter is preferred.
+    Within the first FREE_TOKENS a passage needs LEAST_SHARE of the best score, after them WORTHWHILE of it. A label is
+    counted once; of two equally relevant passages the shorter is preferred.
     """
     chosen: list[_PassageWithSeq] = []
     labels: dict[tuple[str, ...], RecalledSpan] = {}
@@ -195,7 +223,8 @@ def _fit_by_value(
         best = max(remaining, key=lambda cost: cost.value[cost.key in labels])
         remaining.remove(best)
         tokens = best.tokens[best.key in labels]
-        if tokens > room:
+        share = LEAST_SHARE if limits.tokens - room < FREE_TOKENS else WORTHWHILE
+        if tokens > room or (best.passage[0].score < share * best_score and not limits.all_that_fit):
             continue
         room -= tokens
         labels.setdefault(best.key, best.passage[0])

@@ -252,6 +252,7 @@ async def test_a_message_said_anew_begins_a_branch_and_the_old_course_stays(sess
     texts = [entry.text for entry in await session.history() if entry.role is Role.USER]
     assert texts == ["The boat is blue.", "The boat is called Halcyon."]
     assert session.memory.cold.find(old).text == "The boat is called Thetis."
+    await say(session, "What is the boat called?")
     assert session.report is not None
     sent = " ".join(message.text for message in session.report.messages)
     assert "The boat is blue." in sent
