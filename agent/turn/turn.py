@@ -147,7 +147,7 @@ class TurnRun:
         for warning in ports.warnings():
             yield events.Notice("warning", warning)
         if not turn.continuing:
-            yield events.Recall(assembled.recalled)
+            yield events.Recall(tuple(sorted(assembled.recalled, key=lambda span: span.rank)))
         yield events.ContextReady(assembled.report)
 
     async def _answer(self, recorder: AnswerRecorder) -> AsyncGenerator[SessionEvent, None]:

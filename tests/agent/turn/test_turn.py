@@ -13,6 +13,7 @@ from agent.config.workspaces import prepare_workspace
 from agent.events import (
     AnswerStored,
     PermissionRequested,
+    Recall,
     SessionEvent,
     Stopped,
     TextDelta,
@@ -90,6 +91,18 @@ async def test_an_answer(session: Session, server: Loopback) -> None:
     seen = await turn(session, "How is the boiler?")
     assert names(seen) == "UserStored Recall ContextReady TextDelta TextDelta UsageKnown AnswerStored"
     assert await stored(session) == [(Role.USER, "How is the boiler?"), (Role.ASSISTANT, "The boiler is fine.")]
+
+
+async def test_what_was_recalled_is_told_with_the_most_relevant_first(session: Session, server: Loopback) -> None:
+    server.plays(*[chat("Ok.")] * 4)
+    for text in ("The ferry was late today.", "The ferry to Hydra costs forty euros.", "On the ferry the food is bad."):
+        await turn(session, text)
+    session.new()
+    seen = await turn(session, "What does the ferry to Hydra cost?")
+    (recall,) = [event for event in seen if isinstance(event, Recall)]
+    assert [span.rank for span in recall.recalled] == sorted(span.rank for span in recall.recalled)
+    assert len(recall.recalled) > 1
+    assert recall.recalled[0].text == "The ferry to Hydra costs forty euros."
 
 
 async def test_the_message_is_on_disk_before_the_model_is_asked(session: Session, server: Loopback) -> None:
