@@ -9,6 +9,7 @@ from foundation.clock import SystemClock
 from foundation.errors import Misuse, PalimpsestError
 from memory.memory import Memory
 from memory.search import Query, parse_query, to_json
+from memory.search.model_functions import FilterArguments, filter_options
 from memory.search_options import OPTIONS, SearchOption, SearchOptions
 
 
@@ -18,12 +19,17 @@ def _type_in_batch(option: SearchOption) -> Any:
 
 BatchQuery: Final = msgspec.defstruct(
     "BatchQuery",
-    [("query", str), *((option.name, _type_in_batch(option), None) for option in OPTIONS)],
+    [
+        ("query", str),
+        ("filters", FilterArguments | None, None),
+        *((option.name, _type_in_batch(option), None) for option in OPTIONS),
+    ],
     frozen=True,
     kw_only=True,
     forbid_unknown_fields=True,
 )
-"""One line of a batch: the command line's options by name; absent ones default to those of the command line."""
+"""One line of a batch: the command line's options by name; absent ones default to those of the command line.
+`filters` decide what is found, as those of the function `exact` do; the query then only ranks."""
 
 
 def query_of_options(text: str, options: Mapping[str, Any]) -> Query:
@@ -48,11 +54,19 @@ def _query(line: bytes, options: Mapping[str, Any]) -> Query:
         parsed = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"), type=BatchQuery)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Misuse("Unreadable line", f"{error}.", '{"query": "…"} is what a line looks like.') from error
-    options_given = msgspec.structs.asdict(parsed)
+    options_given = {name: getattr(parsed, name) for name in parsed.__struct_fields__}
     values = {option.field: _value(option, options_given[option.name]) for option in OPTIONS}
-    return query_of_options(
-        options_given["query"], {**options, **{name: value for name, value in values.items() if value is not None}}
-    )
+    filters = _given_filters(options_given["filters"]) if options_given["filters"] else {}
+    given = {name: value for name, value in values.items() if value is not None}
+    query = query_of_options(options_given["query"], {**options, **filters, **given})
+    return msgspec.structs.replace(query, filters_decide=bool(filters))
+
+
+def _given_filters(filters: FilterArguments) -> dict[str, Any]:
+    """The options that differ from none given."""
+    unset = msgspec.structs.asdict(SearchOptions())
+    options = msgspec.structs.asdict(filter_options(filters))
+    return {name: value for name, value in options.items() if value and value != unset[name]}
 
 
 def _value(option: SearchOption, value: Any) -> Any:

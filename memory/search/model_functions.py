@@ -184,15 +184,18 @@ def timeline_of_best(search: Search, given: BestTimelineArguments) -> SearchResu
 
 
 def exact(search: Search, given: ExactArguments) -> SearchResults:
-    """Entries that hold every term of the query and pass the filters."""
-    filters = given.filters
+    """Entries that pass the filters, ranked by the query; without filters those that hold every term of it."""
+    options = filter_options(given.filters, newest=given.newest, limit=given.k, page=given.page)
+    query = parse_query(given.query, options, clock=search.clock)
+    decided = given.filters != FilterArguments()
+    return search.query(msgspec.structs.replace(query, exact=not decided, filters_decide=decided))
+
+
+def filter_options(filters: FilterArguments, **more: Any) -> SearchOptions:
+    """The options that the filters stand for, and more of them by their fields."""
     entity_types = [filters.entity_type] if isinstance(filters.entity_type, str) else filters.entity_type
     since, until = (filters.date_range.since, filters.date_range.until) if filters.date_range else ("", "")
-    options = SearchOptions(
-        exact=True,
-        newest=given.newest,
-        limit=given.k,
-        page=given.page,
+    return SearchOptions(
         role=filters.role,
         speaker=filters.speaker,
         conversation=filters.conversation,
@@ -202,8 +205,8 @@ def exact(search: Search, given: ExactArguments) -> SearchResults:
         concepts=_filter_values(filters.concept),
         files=_filter_values(filters.file),
         entities=tuple(entity for entity in entity_types if entity),
+        **more,
     )
-    return search.query(parse_query(given.query, options, clock=search.clock))
 
 
 def semantic(search: Search, given: SemanticArguments) -> SearchResults:

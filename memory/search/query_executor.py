@@ -170,6 +170,8 @@ class QueryExecutor:
                 return of_days
             limit = 2 * query.page * query.limit
             hits = find(question, sources, most=limit, least=query.threshold, explain=query.explain)
+            if query.filters_decide and not query.threshold:
+                return _before_others(hits, newest(sources)), notes
             if not len(hits) and (query.exact or query.wording.phrases) and not query.threshold:
                 worth = {term.term: question.weight(term) for term in question.terms}
                 return replace(newest(sources), worth=worth), notes  # stop words alone, but each hit holds all of them
@@ -211,6 +213,14 @@ class QueryExecutor:
             return sources, notes
         self._derived.refresh()
         return (*sources, SearchSource(self._derived, may_be_derived, each=query.each)), notes
+
+
+def _before_others(hits: RankedHits, all_that_pass: NewestHits) -> NewestHits:
+    """All that pass the filters: those that match the text first, best first, then the others, newest first."""
+    ranked = dict.fromkeys((hit.source, hit.key) for hit in hits)
+    others = ((hit.source, hit.key) for hit in all_that_pass)
+    rows = np.array([*ranked, *(pair for pair in others if pair not in ranked)], "i8").reshape(-1, 2)
+    return NewestHits(rows[:, 0], rows[:, 1], hits.worth)
 
 
 class NoteDocuments:

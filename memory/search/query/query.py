@@ -54,6 +54,7 @@ class Query(Struct, frozen=True, kw_only=True):
     `before` and `after` entries around it. `latest`: only the so many most recently updated conversations; without
     text, one conversation after the other, each in order of time. `without` names signals of the ranking that are
     switched off. Quotes and dashes in the text are operators (query/syntax.py), unless `as_it_stands`.
+    `filters_decide`: the text only ranks what passes the filters, and leaves none of it out.
     Derived entries (memory/origin.py) are found only where `kinds` or `speaker` is given: their sources are found
     themselves. A list without text has the answers among them.
     """
@@ -87,6 +88,7 @@ class Query(Struct, frozen=True, kw_only=True):
     latest: int = 0
     without: frozenset[str] = frozenset()
     as_it_stands: bool = False
+    filters_decide: bool = False
 
     @property
     def wording(self) -> ParsedQuery:

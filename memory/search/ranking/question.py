@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from foundation.text.analysis import iter_terms, term_list
 from foundation.text.cross_language import question_terms
@@ -22,6 +23,10 @@ _ASKS_WHEN = re.compile(
 )
 _ASKS_NUMBER = re.compile(r"\bhow (?:many|much|often|old)\b|多少|几个|几次|几岁", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’]s\b)?")
+_REQUESTS = frozenset(term_list("find search show list look lookup retrieve fetch record records entry entries")) | {
+    *("查找", "查询", "搜索", "检索", "列出", "找出", "找到", "记录", "条目"),
+}
+"""Terms that ask for entries and do not say which: beside another content term they select nothing."""
 _NOBODY = frozenset({"user", "assistant", "tool", "system", ""})
 
 SIGNALS = (
@@ -104,8 +109,11 @@ def parse_question(
     dates, date_spans = mentioned_periods(text), question_spans(text, now) if now else ()
     date_ranges = [(date.start, date.end) for date in dates] + [(span.at, span.to) for span in date_spans]
     dated = {term for start, end in date_ranges for term in iter_terms(text[start:end])}
+    terms = [QueryTerm(term, is_weak(term), term in dated, tuple(also)) for term, *also in term_groups]
+    if any(not term.weak and term.term not in _REQUESTS for term in terms):
+        terms = [replace(term, weak=True) if term.term in _REQUESTS else term for term in terms]
     return Question(
-        terms=tuple(QueryTerm(term, is_weak(term), term in dated, tuple(also)) for term, *also in term_groups),
+        terms=tuple(terms),
         periods=tuple(dict.fromkeys(date.period for date in dates)),
         spans=tuple(span for span in date_spans if not span.yearless),
         anchors=tuple(event_anchors(text)),

@@ -139,6 +139,20 @@ def test_a_batch_answers_in_order_and_an_error_stands_in_its_place(talk: Run, tm
     assert found[0]["hits"][0]["id"] == found[6]["hits"][0]["id"] == "t3"
 
 
+def test_filters_of_a_batch_decide_what_is_found(talk: Run, tmp_path: Path) -> None:
+    batch = tmp_path / "batch.jsonl"
+    lines = [
+        '{"query": "查找航班记录", "filters": {"speaker": "Ann"}}',
+        '{"query": "x", "filters": {"date_range": ["1999-01-01", "1999-12-31"]}}',
+        '{"query": "x", "filters": {"colour": "red"}}',
+    ]
+    batch.write_text("\n".join(lines), encoding="utf-8")
+    by_speaker, none, wrong = map(json.loads, talk("search", "--batch", str(batch)).out.splitlines())
+    assert by_speaker["hits"] and {hit["speaker"] for hit in by_speaker["hits"]} == {"Ann"}
+    assert none["hits"] == []
+    assert "colour" in wrong["error"]["message"]
+
+
 def test_recall_by_question_and_by_id_gives_the_whole_text(talk: Run) -> None:
     by_question = talk("recall", "greenhouse key", "--json").json
     assert by_question["hits"][0]["text"] == TALK[0]["text"]
