@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from foundation.clock import iso
+from foundation.terminal_text import visible, visible_line
 from memory.hot.merge import merge
 from memory.hot.note import Note
 from memory.hot.parse import is_only_a_link, lines_of, outside_comments, parse
@@ -16,6 +17,8 @@ from memory.hot.parse import is_only_a_link, lines_of, outside_comments, parse
 Edit = Callable[[str], str]
 
 _STRUCTURED = re.compile(r"\s*(?:[-*+]\s|\d{1,3}[.)]\s|>|```|~~~|\||#{1,6}\s)")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_LISTED = re.compile(r"\s{0,12}[-*+]\s+\S")
 _HEADING = re.compile(r"^(#{1,6}[ \t])", re.MULTILINE)
 _FENCES = re.compile(r"^\s{0,12}(`{3,}|~{3,})", re.MULTILINE)
 _LONGEST_HEADING = 48
@@ -23,9 +26,20 @@ _LONGEST_HEADING = 48
 
 def format_entry(time: datetime, heading: str, text: str, conversation: str | None) -> str:
     """A timeline entry as it stands in the file, with `\\n` ends."""
-    link = f"[#{conversation}](./conversations/{conversation}.md)\n" if conversation else ""
+    label = "关联对话" if _HAN.search(heading) else "Conversation"
+    link = f"- {label}: [#{conversation}](./conversations/{conversation}.md)\n" if conversation else ""
     body = as_items(text)
     return f"<!-- {iso(time)} -->\n# {heading}\n{body}{link}"
+
+
+def split_heading(text: str) -> tuple[str, str]:
+    """Heading and body of a note that came without a heading: the first of several lines is the heading alone; of a
+    single line, or a first one that is cut short, the body has all of it."""
+    first, _, rest = text.strip().partition("\n")
+    heading = one_line(heading_for(text))
+    if rest.strip() and not _STRUCTURED.match(first) and heading == one_line(first):
+        return heading, rest
+    return heading, text
 
 
 def heading_for(text: str) -> str:
@@ -38,15 +52,16 @@ def heading_for(text: str) -> str:
 
 
 def one_line(heading: str) -> str:
-    return " ".join(heading.replace("<!--", "‹!--").split()).strip("# ")
+    return visible_line(heading.replace("<!--", "‹!--")).strip("# ")
 
 
 def as_items(text: str) -> str:
-    """The text as list items, a line each; text that is Markdown already stays as it is.
+    """The text as list items, a line each; lines that are Markdown already stay as they are. Control characters become
+    glyphs.
 
     What would end the entry when it is read again (a timestamp, a heading, an open fence) is made harmless.
     """
-    text = text.replace("\r\n", "\n").strip("\n").rstrip().replace("<!--", "‹!--")
+    text = visible(text.replace("\r\n", "\n").strip("\n").rstrip()).replace("<!--", "‹!--")
     if not text:
         return ""
     if _STRUCTURED.match(text):
@@ -57,6 +72,8 @@ def as_items(text: str) -> str:
 
 
 def _item(line: str) -> str:
+    if _LISTED.match(line):
+        return f"{line.rstrip()}\n"
     return f"- {line.strip()}\n" if line.strip() else ""
 
 

@@ -35,6 +35,7 @@ from memory.hot.edits import (
     one_line,
     remove_note,
     rewrite_note,
+    split_heading,
 )
 from memory.hot.files import (
     MOST_BYTES,
@@ -121,12 +122,14 @@ class HotMemory:
 
     def remember(self, text: Cleared, *, heading: Cleared | None = None, conversation: str | None = None) -> Note:
         """Appends an entry to MEMORY.md's timeline. Without a heading its first words become the heading."""
-        title = one_line(heading or "") or one_line(heading_for(text))
+        title, body = one_line(heading or ""), str(text)
+        if not title:
+            title, body = split_heading(body)
         if not text.strip() and not heading:
             raise Misuse("Nothing to remember", "The text is empty.", f"Say what to remember: {PROGRAM} remember TEXT")
         with self._writing("MEMORY.md"):
             moment = self._free_moment("MEMORY.md", title)
-            now = self._write("MEMORY.md", append_entry("MEMORY.md", moment, title, text, conversation))
+            now = self._write("MEMORY.md", append_entry("MEMORY.md", moment, title, body, conversation))
             return next(note for note in now if note.time == moment and note.heading == title)
 
     def rewrite(self, note_id: str, text: Cleared) -> Note:

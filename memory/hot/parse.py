@@ -5,7 +5,7 @@ A timeline entry is
     <!-- 2024-03-15T14:30:00Z -->
     # Flight checked in
     - Flight: CA1234
-    [#c_4kx7](./conversations/c_4kx7.md)
+    - Conversation: [#c_4kx7](./conversations/c_4kx7.md)
 
 and goes on to the next timestamp, or to the next heading that is not deeper than its own. In Markdown that a person
 wrote without timestamps each heading begins a note, and each paragraph that stands before any heading is one.

@@ -58,7 +58,8 @@ def test_an_entry_of_the_timeline_is_read_with_its_time_heading_lines_and_link(
 def test_what_is_remembered_stands_in_the_file_as_the_timeline_has_it(workspace: Workspace, hot: HotMemory) -> None:
     note = hot.remember(clear("Ann lives in Oslo"), heading=clear("Where Ann lives"), conversation="c_4kx7")
     assert workspace.memory_md.read_text(encoding="utf-8") == (
-        "<!-- 2026-03-14T09:26:53Z -->\n# Where Ann lives\n- Ann lives in Oslo\n[#c_4kx7](./conversations/c_4kx7.md)\n"
+        "<!-- 2026-03-14T09:26:53Z -->\n# Where Ann lives\n- Ann lives in Oslo\n"
+        "- Conversation: [#c_4kx7](./conversations/c_4kx7.md)\n"
     )
     assert (note.line_first, note.line_last, note.text) == (1, 4, "- Ann lives in Oslo")
     assert note.conversation == "c_4kx7"
@@ -292,7 +293,7 @@ def test_a_note_below_a_persons_own_text_is_rewritten_without_touching_a_byte_of
     hot.rewrite(note.id, clear("new\nlines"))
     after = workspace.memory_md.read_bytes()
     assert after.startswith(mine)
-    assert after.endswith(b"- new\r\n- lines\r\n[#c_1](./conversations/c_1.md)\r\n")
+    assert after.endswith(b"- new\r\n- lines\r\n- Conversation: [#c_1](./conversations/c_1.md)\r\n")
 
 
 def test_a_comment_that_a_person_put_into_a_note_survives_its_rewriting(workspace: Workspace, hot: HotMemory) -> None:
@@ -317,3 +318,22 @@ def test_an_edit_within_one_tick_of_the_filesystems_clock_is_seen(
     hot.refresh()
     workspace.memory_md.write_text("# A\nbb\n", encoding="utf-8")
     assert hot.refresh() == ["MEMORY.md"]
+
+
+def test_a_note_of_several_lines_is_a_heading_and_a_list(hot: HotMemory, workspace: Workspace) -> None:
+    note = hot.remember(clear("航班值机确认\n- 航空公司: CA1234\n- 座位: 32A"), conversation="c_125")
+    assert (note.heading, note.text) == ("航班值机确认", "- 航空公司: CA1234\n- 座位: 32A")
+    assert (
+        (workspace.root / "MEMORY.md")
+        .read_text("utf-8")
+        .endswith("# 航班值机确认\n- 航空公司: CA1234\n- 座位: 32A\n- 关联对话: [#c_125](./conversations/c_125.md)\n")
+    )
+    plain = hot.remember(clear("The boiler\nserviced by Meyer\n* every May"))
+    assert (plain.heading, plain.text) == ("The boiler", "- serviced by Meyer\n* every May")
+
+
+def test_control_characters_are_visible_in_the_file(hot: HotMemory, workspace: Workspace) -> None:
+    hot.remember(clear("Red \x1b[31mletters\x1b[0m\nand a bell \x07"))
+    written = (workspace.root / "MEMORY.md").read_bytes()
+    assert b"\x1b" not in written and b"\x07" not in written
+    assert "␛[31mletters" in written.decode()
