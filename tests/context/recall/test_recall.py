@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from context.assembly.tokens import MessageCounter
-from context.recall.recall import RecallLimits, RecallRequest, recall_passages, search_text
+from context.recall.recall import RecallLimits, RecallRequest, fit_passages, recall_passages, search_text
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust
 from memory.records import EntryDraft, EntryKind
@@ -301,3 +301,44 @@ def test_a_passage_whose_label_stands_goes_before_one_that_needs_its_own() -> No
         said("By the vault is a gate.", 9, score=0.49),
     )
     assert [part.citation.ref for part in found_by_hand(hits, 74)] == ["e_2", "e_9"]
+
+
+def scored(*scores: float) -> SearchResults:
+    """Hits of about 100 tokens each, with these scores."""
+    hits = tuple(
+        Hit(
+            id=f"e_{n}",
+            kind="message",
+            conversation=f"c{n}",
+            entry=n + 1,
+            snippet=" ".join(f"word{n}x{m}" for m in range(40)),
+            score=score,
+            citation=Citation(kind="entry", ref=f"e_{n}", conversation=f"c{n}", title=f"Talk {n}"),
+            trust=Trust.EXACT,
+        )
+        for n, score in enumerate(scores)
+    )
+    return SearchResults(query="", total=len(hits), hits=hits, likelihood=0.9)
+
+
+def test_each_further_passage_must_be_worth_its_tokens() -> None:
+    results, counting = scored(1.0, *[0.3] * 12, 0.1), MessageCounter(Estimate(), ImageRule.NONE)
+    request = RecallRequest("Which of the words was it?")
+    all_that_fit = fit_passages(results, request, RecallLimits(4000, 200, 100, all_that_fit=True), counting)
+    assert len(all_that_fit) == 14
+    worth = fit_passages(results, request, RecallLimits(4000, 200, 100), counting)
+    assert 1 < len(worth) < 8
+    assert counting.text(recalled_block(worth)) < 800
+    assert min(part.score for part in worth) == 0.3
+
+
+def test_where_the_best_is_in_view_the_weak_ones_do_not_stand_in_for_it() -> None:
+    counting = MessageCounter(Estimate(), ImageRule.NONE)
+    request = RecallRequest("Which of the words was it?", entries=frozenset({1}))
+    assert fit_passages(scored(1.0, 0.15, 0.1), request, RecallLimits(4000, 200, 100), counting) == ()
+    assert len(fit_passages(scored(1.0, 0.5, 0.1), request, RecallLimits(4000, 200, 100), counting)) == 1
+
+
+def test_nothing_comes_back_for_courtesy_however_well_it_matches(talk: Talk) -> None:
+    remembered(talk, "Thanks, that was very helpful!", *(f"Thanks for the map of island {n}." for n in range(8)))
+    assert talk.send("Thanks, that was very helpful!", "You are welcome.").recalled == ()
