@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -113,7 +114,8 @@ class DraftKeeper:
         self._saved_as = key
 
     def _save_soon(self) -> None:
-        self._prompt.run_worker(self._save_quietly(self._prompt.full_text), group="draft", exclusive=True)
+        save = partial(self._save_quietly, self._prompt.full_text)  # called by the worker, which may never start
+        self._prompt.run_worker(save, group="draft", exclusive=True)
 
     async def _save_quietly(self, text: str) -> None:
         try:
