@@ -3,8 +3,9 @@
 A model that answers from memory writes the recalled facts once more. Such an answer is derived (memory/origin.py): its
 sources are found themselves. Sentence by sentence, two neighbouring sentences of one source must hold at least COVERED
 of the content terms and deny or affirm as it does, and each value (a date, an amount, a name) must occur in the
-sources. Citations, questions, offers of help and sentences without a content term say nothing. When in doubt a text
-counts as new: it is then found beside its sources, where the ranking prefers these.
+sources. A question, a supposition or a wish is no source: an answer that affirms it says something new. Citations,
+questions, offers of help and sentences without a content term say nothing. When in doubt a text counts as new: it is
+then found beside its sources, where the ranking prefers these.
 """
 
 import re
@@ -20,6 +21,7 @@ from foundation.text.sentences import is_question, sentences
 from foundation.text.stopwords import is_weak
 from foundation.text.tags import TAG_PREFIX
 from memory.cold.recalled_results import passages_in
+from memory.search.results.statements import SUPPOSED
 from memory.search.results.values import NEGATION, values
 
 COVERED = 0.7
@@ -31,6 +33,11 @@ LONGEST = 20_000
 _MOST_SENTENCES = 4_000  # of all sources together
 _CITATION = re.compile(r"[\[【][^\[\]【】\n]{0,300}(?: · |\b[emp]g?_)[^\[\]【】\n]{0,300}[\]】]")
 _DENYING = re.compile("[没未别]")
+_ASKING = re.compile(
+    r"\s*(?:(?:so|and|but|ok|hey),? )*(?:is|are|was|were|do|does|did|can|will|has|have|had|shall"
+    r"|(?:is|are|do|does|did|was)n['’]t|who|what|where|when|why|how|which)\b|.*(?:是不是|有没有|对吧|什么|哪|几|谁|多少)",
+    re.IGNORECASE,
+)
 _OFFER = re.compile(
     r"\b(?:let me know|feel free|hope (?:this|that|it) helps|(?:happy|glad) to help|need anything|anything else"
     r"|just ask|would you like)\b|告诉我|随时|需要帮|还有(?:什么|其他)|希望.{0,6}帮",
@@ -88,7 +95,7 @@ class _Windows:
             self._labels.update(term_list(source.label))
             before, denied = frozenset[str](), frozenset[bool]()
             for sentence in sentences(source.text[:LONGEST]):
-                terms = frozenset(_content(sentence.text))
+                terms = frozenset[str]() if _states_nothing(sentence.text) else frozenset(_content(sentence.text))
                 self._all.update(term_list(sentence.text))
                 self._values.update(value.value for value in values(sentence.text))
                 denies = frozenset({_denies(sentence.text)})
@@ -118,6 +125,10 @@ def _content(text: str) -> Iterator[str]:
     """Content terms, without tags."""
     language = language_of(text)
     return (term for term in term_list(text, language) if not is_weak(term) and not term.startswith(TAG_PREFIX))
+
+
+def _states_nothing(sentence: str) -> bool:
+    return SUPPOSED.search(sentence) is not None or _ASKING.match(sentence) is not None
 
 
 def _denies(text: str) -> bool:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from foundation.text.analysis import term_list
+from foundation.text.analysis import plain_words, term_list
 from foundation.text.folding import is_unspaced
 from foundation.text.stopwords import is_weak
 from memory.search import Hit, SearchResults
@@ -148,9 +148,10 @@ def _covered(content: set[str], hits: Sequence[Hit]) -> float:
 
 def _names_somebody(text: str, hits: Sequence[Hit]) -> bool:
     """Whether it names a speaker of the hits, or has a name that stands in one of the first."""
-    folded = text.casefold()
-    if any(hit.speaker and hit.speaker.casefold().split()[0] in folded for hit in hits if hit.speaker.strip()):
-        return True
+    words = {word.casefold() for word in plain_words(text)}
+    for first in {hit.speaker.casefold().split()[0] for hit in hits if hit.speaker.strip()}:
+        if first in text if is_unspaced(first[0]) else first in words:
+            return True
     names = [value.value for value in values(text) if value.kind in {"name", "code"}]
     found = " ".join(hit.snippet.casefold() for hit in hits[:5])
     return any(name.casefold() in found for name in names)

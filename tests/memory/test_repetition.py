@@ -45,6 +45,20 @@ def test_what_says_something_new_or_nothing_names_none(answer: str) -> None:
     assert repeated_sources(answer, [KEY, FLIGHT]) == ()
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Does the ferry leave at nine?", "Yes, the ferry leaves at nine."),
+        ("does the ferry leave at nine", "The ferry leaves at nine."),
+        ("Maybe the ferry leaves at nine.", "The ferry leaves at nine."),
+        ("渡轮是不是九点出发", "渡轮九点出发。"),
+        ("渡轮九点出发吗？", "对，渡轮九点出发。"),
+    ],
+)
+def test_an_answer_that_affirms_a_question_is_new(asked: str, answer: str) -> None:
+    assert repeated_sources(answer, [SourceText("e_question", asked)]) == ()
+
+
 def test_without_sources_and_without_bounds_nothing_repeats() -> None:
     assert repeated_sources(KEY.text, []) == ()
     assert repeated_sources(KEY.text + " " * LONGEST, [KEY]) == ()

@@ -14,10 +14,11 @@ from foundation.text.stopwords import is_weak
 from memory.search.results.values import NEGATION, values
 
 _MOST, _LONGEST = 12, 240  # sentences of a snippet, characters of one
-_SUPPOSED = re.compile(
+SUPPOSED = re.compile(
     r"[?？]\s*$|\b(?:if|would|could|might|maybe|perhaps|should|wish|hope|hoping|suppose|unless)\b|如果|要是|也许|可能|希望|想要|吗",
     re.IGNORECASE,
 )
+"""A question, a supposition or a wish: it states nothing."""
 _CHANGES = re.compile(
     r"\b(?:now|nowadays|no longer|any ?more|instead(?: of)?|from now on|by now|currently|these days"
     r"|(?:has been |have been |was |were |is |are |got |has |have )?"
@@ -94,7 +95,7 @@ def statements(text: str) -> Iterator[Statement]:
     """The first of a text's sentences that are statements."""
     for sentence in islice(sentences(text), _MOST):
         bare = sentence.text.strip(" -*#>\t")
-        if len(bare) <= _LONGEST and bare and not _SUPPOSED.search(bare) and (found := _statement(bare)):
+        if len(bare) <= _LONGEST and bare and not SUPPOSED.search(bare) and (found := _statement(bare)):
             yield found
 
 

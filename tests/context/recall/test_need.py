@@ -60,5 +60,12 @@ def test_an_instruction_or_a_general_question_is_not(message: str, snippet: str)
     assert recall_likelihood(message, results(snippet, score=0.2, likelihood=0.5)) < ContextSettings().recall_threshold
 
 
+def test_a_name_within_a_word_names_nobody() -> None:
+    results_of_ann, results_of_lin = results("", speaker="Ann"), results("", speaker="林晓")
+    assert message_features("Where did Ann go?", results_of_ann.hits)["named"] == 1
+    assert message_features("Where did the planning go?", results_of_ann.hits)["named"] == 0
+    assert message_features("林晓住在哪里？", results_of_lin.hits)["named"] == 1
+
+
 def test_without_hits_nothing_is_served() -> None:
     assert recall_likelihood("Where is the key?", SearchResults(query="")) == 0.0
