@@ -138,7 +138,7 @@ def unpack_ms(cold: ColdStore, vault: Vault, ids: list[str]) -> float:
         pack = Pack(vault.storage, row.pack)
         frame = pack.frame_of(row.position)
         began = time.process_time()
-        pack.unpacked(frame)
+        pack.open_frame(frame)
         times.append(time.process_time() - began)
     return round(statistics.median(times) * 1000, 2)
 

@@ -6,7 +6,8 @@ MemoryFailure           the root of this package's errors
 │   └── NoSuchNote          no note has this id
 ├── Damaged             what is on disk is not what was written
 │   ├── ForgedName      a stored name that no version of this program wrote
-│   └── StorageUnreachable     the storage of packs cannot be reached now
+│   ├── StorageUnreachable     the storage of packs cannot be reached now
+│   └── NewerPack       a pack that a newer program wrote
 ├── InexactText         it was read, and may be wrong
 ├── NotAPage            the picture is not a page of this program
 ├── OutOfDate           what was to be archived changed meanwhile
@@ -56,6 +57,12 @@ class StorageUnreachable(Damaged):
     """The remote storage of packs does not answer or refuses access. Nothing there is known to be damaged."""
 
     code = "unreachable"
+
+
+class NewerPack(Damaged):
+    """A pack that a newer program wrote. It is not damaged, and is left as it is."""
+
+    code = "newer_pack"
 
 
 class InexactText(MemoryFailure):

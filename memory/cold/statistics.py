@@ -26,7 +26,7 @@ def statistics(connection: apsw.Connection) -> Statistics:
         pages=_count(connection, "pages"),
         packs=packs,
         pack_bytes=pack_bytes,
-        cold_pages=_count(connection, "pages JOIN packs ON packs.name = pages.pack WHERE packs.kind = 'cold'"),
+        cold_pages=_count(connection, "pages JOIN packs ON packs.name = pages.pack WHERE packs.kind <> 'warm'"),
         database_bytes=found.st_size if (found := status(Path(connection.db_filename("main")))) else 0,
         models=_models(connection),
     )

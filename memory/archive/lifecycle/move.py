@@ -69,11 +69,12 @@ class PageMover:
     def _compare(self, written: WrittenPack, pictures: Sequence[PageImage]) -> None:
         """Raises Damaged unless the new file has every page bit for bit."""
         pack = Pack(self._storage, written.name)
-        frame, unpacked = None, b""
+        frame, pages = None, None
         for position, picture in enumerate(pictures):
-            if (page_frame := pack.frame_of(position)) != frame:
-                frame, unpacked = page_frame, pack.unpacked(page_frame)
-            if pack.cut(position, unpacked) != picture.png:
+            if pages is None or pack.frame_of(position) != frame:
+                frame = pack.frame_of(position)
+                pages = pack.open_frame(frame)
+            if pack.page_of_frame(position, pages) != picture.png:
                 raise Damaged(
                     "A page did not come back",
                     f"Page {picture.id} was written to {pack.place} and reads differently. The old pack stays.",

@@ -26,7 +26,7 @@ FRAMES_AT_ONCE = 4
 """Frames of a pack in an unbounded run; a bounded run makes packs of one."""
 
 _DUE_PAGES = """FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <= ?
-    AND (k.kind = 'warm' OR (SELECT count(*) FROM pages q WHERE q.pack = k.name) < ?)"""
+    AND (k.kind <> 'symbols' OR (SELECT count(*) FROM pages q WHERE q.pack = k.name) < ?)"""
 
 
 class RepackResult(Struct, frozen=True):

@@ -131,7 +131,7 @@ class PackManifest(Struct, frozen=True, kw_only=True):
     pack: str = ""
     size: int = 0
     sha256: str = ""
-    kind: str = "warm"  # warm | cold
+    kind: str = "warm"  # warm | symbols | cold, until 0.3.2
     created_ms: int = 0
     archives: tuple[ArchiveFact, ...] = ()
     pages: tuple[PageFact, ...] = ()

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeVar
 
-from memory.archive.packs.pack import Pack
+from memory.archive.packs.pack import FramePages, Pack
 from memory.archive.packs.storage import Storage
 from memory.errors import Damaged
 from memory.pages.types import PageRow
@@ -14,7 +14,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _PACKS = 32  # lists of pages: some 100 kB each
-_FRAMES = 3  # of 64 pages, 8 to 13 MB each
+_FRAMES = 3  # of 64 pages: half a megabyte to a megabyte each, 8 to 13 MB in packs of version 1
 
 
 class PageReader:
@@ -26,7 +26,7 @@ class PageReader:
         self._fresh = fresh
         self._lock = threading.Lock()
         self._packs: OrderedDict[str, Pack] = OrderedDict()
-        self._frames: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+        self._frames: OrderedDict[tuple[str, int], FramePages] = OrderedDict()
 
     def png(self, row: PageRow) -> bytes:
         """The page's PNG. Raises Damaged; NotFound where the page was deleted meanwhile."""
@@ -52,12 +52,12 @@ class PageReader:
         frame = pack.frame_of(row.position)
         key = (row.pack, frame.offset)
         with self._lock:
-            unpacked = self._frames.get(key)
-        if unpacked is None:
-            unpacked = pack.unpacked(frame)
-            if pack.pages[row.position].size < len(unpacked):  # it has neighbours
-                self._cache(self._frames, key, unpacked, _FRAMES)
-        return pack.cut(row.position, unpacked)
+            pages = self._frames.get(key)
+        if pages is None:
+            pages = pack.open_frame(frame)
+            if len(pages) > 1:
+                self._cache(self._frames, key, pages, _FRAMES)
+        return pack.page_of_frame(row.position, pages)
 
     def _pack(self, name: str) -> Pack:
         with self._lock:

@@ -10,8 +10,9 @@ import zstandard
 from msgspec import Struct
 
 from foundation.trust import Trust
-from memory.errors import NotAPage
+from memory.errors import Damaged, NotAPage
 from memory.pages.read.reader import read_picture
+from memory.pages.symbol_coding import LARGEST, MAGIC, PageSymbols
 from memory.pages.types import PageText
 
 _zstd = cast("Any", zstandard)  # its types are not declared
@@ -44,7 +45,7 @@ def salvaged_pages(body: bytes) -> Iterator[SalvagedPage]:
 
 
 def pictures(body: bytes) -> Iterator[bytes]:
-    """The PNGs in every frame that can be opened, as far as it can."""
+    """The PNGs in every frame that can be opened, as far as it can: PNGs themselves, or pages coded by symbols."""
     left, at = MOST, body.find(FRAME)
     while at >= 0 and left > 0:
         frame = _Frame(body, at)
@@ -62,19 +63,41 @@ class _Frame:
         self.end = at + len(FRAME)
 
     def pictures(self) -> Iterator[bytes]:
+        held = bytearray()
+        for piece in self._pieces():
+            held += piece
+            while held.startswith(PNG) and (end := held.find(_END)) >= 0:
+                yield bytes(held[: end + len(_END)])
+                del held[: end + len(_END)]
+            is_coded = held.startswith(MAGIC[: len(held)])
+            longest = LARGEST if is_coded else LARGEST_PNG
+            if not (is_coded or held.startswith(PNG[: len(held)])) or len(held) > longest:
+                return
+        if held.startswith(MAGIC):
+            yield from _coded_pictures(bytes(held))
+
+    def _pieces(self) -> Iterator[bytes]:
+        """What the frame holds, until it ends or cannot be unpacked further."""
         unpacker = _zstd.ZstdDecompressor(max_window_size=WIDEST_WINDOW).decompressobj()
-        held = b""
         for at in range(self._at, len(self._body), _AT_ONCE):
             piece = self._body[at : at + _AT_ONCE]
             try:
-                held += cast("bytes", unpacker.decompress(piece))
+                yield cast("bytes", unpacker.decompress(piece))
             except _zstd.ZstdError:
                 return
-            while held.startswith(PNG) and (end := held.find(_END)) >= 0:
-                yield held[: end + len(_END)]
-                held = held[end + len(_END) :]
             if unpacker.eof:
                 self.end = at + len(piece) - len(cast("bytes", unpacker.unused_data))
                 return
-            if not held.startswith(PNG[: len(held)]) or len(held) > LARGEST_PNG:
-                return
+
+
+def _coded_pictures(coded: bytes) -> Iterator[bytes]:
+    """The pages that can be rebuilt: of a frame that was cut off, those before its end."""
+    try:
+        pages = PageSymbols(coded, whole=False)
+    except Damaged:
+        return
+    for number in range(len(pages)):
+        try:
+            yield pages.png(number)
+        except Damaged:
+            continue

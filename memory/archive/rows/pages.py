@@ -159,8 +159,8 @@ def first_entry(connection: apsw.Connection, page_id: str) -> int | None:
 
 
 def warm_pages(connection: apsw.Connection, before_ms: int) -> int:
-    """Number of pages in warm packs from before that moment."""
-    sql = "SELECT count(*) FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <= ? AND k.kind = 'warm'"
+    """Number of pages in packs from before that moment that can be repacked: warm ones, and cold ones of version 1."""
+    sql = "SELECT count(*) FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <= ? AND k.kind <> 'symbols'"
     return int(fetch(connection, sql, (before_ms,))[0][0])
 
 

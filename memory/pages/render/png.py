@@ -7,6 +7,7 @@ import io
 import struct
 import warnings
 import zlib
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +16,57 @@ from PIL import Image
 from foundation.image_errors import why_unreadable
 from memory.errors import NotAPage
 
+MOST_BLOCKS = 64  # stored blocks of a PNG of ours: the largest page has four
 MOST_PIXELS = 40_000_000
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_DATA_AT = 41  # where the pixel data of our PNGs begins
+_LONGEST_BLOCK = 65_535  # bytes of a stored block
 _GREY_1_BIT = (1, 0, 0, 0, 0)  # depth, colour type, compression, filter, interlace
 
 
-def encode_png(ink: NDArray[np.uint8]) -> bytes:
-    """A 1-bit grey PNG, stored (compression level 0), black on white, no metadata."""
+def encode_png(ink: NDArray[np.uint8], blocks: Sequence[int] = ()) -> bytes:
+    """A 1-bit grey PNG, stored (not compressed), black on white, no metadata: the same bytes with every zlib.
+
+    `blocks` are the lengths of the zlib stream's stored blocks, where they are to be those of another encoder.
+    """
     height, stride = ink.shape
     raw = np.zeros((height, stride + 1), np.uint8)  # a filter byte before each row: none
     np.invert(ink, out=raw[:, 1:])
     head = struct.pack(">IIBBBBB", stride * 8, height, *_GREY_1_BIT)
-    return _SIGNATURE + _chunk(b"IHDR", head) + _chunk(b"IDAT", zlib.compress(raw.tobytes(), 0)) + _chunk(b"IEND", b"")
+    data = _stored(raw.tobytes(), blocks)
+    return _SIGNATURE + _chunk(b"IHDR", head) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+
+
+def stored_blocks(png: bytes) -> tuple[int, ...]:
+    """Lengths of the stored blocks of a PNG as `encode_png` writes them; none where it has others, or is another."""
+    (length,) = struct.unpack_from(">I", png, _DATA_AT - 8) if len(png) > _DATA_AT else (0,)
+    at, end, blocks = _DATA_AT + 2, min(_DATA_AT + length - 4, len(png)), list[int]()
+    while at + 5 <= end and len(blocks) < MOST_BLOCKS:
+        is_last, size, inverse = struct.unpack_from("<BHH", png, at)
+        if is_last > 1 or size ^ inverse != 0xFFFF:
+            return ()
+        blocks.append(size)
+        at += 5 + size
+        if is_last:
+            return tuple(blocks) if at == end else ()
+    return ()
+
+
+def _stored(raw: bytes, blocks: Sequence[int]) -> bytes:
+    """A zlib stream of stored blocks (RFC 1950, 1951), as long as possible unless `blocks` has their lengths."""
+    parts, at = [b"\x78\x01"], 0
+    whole, rest = divmod(len(raw), _LONGEST_BLOCK)
+    for size in blocks or [_LONGEST_BLOCK] * whole + [rest] * bool(rest):
+        parts += [struct.pack("<BHH", at + size == len(raw), size, size ^ 0xFFFF), raw[at : at + size]]
+        at += size
+    return b"".join([*parts, struct.pack(">I", zlib.adler32(raw))])
 
 
 def decode(picture: bytes) -> NDArray[np.uint8]:
     """The picture's ink, dark on light. Raises NotAPage for what is no picture, or more than 40 million pixels."""
-    ink = _our_png(picture)
+    ink = decode_own(picture)
     return np.packbits(decode_grey(picture) < 128, axis=1) if ink is None else ink
 
 
@@ -41,7 +74,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))
 
 
-def _our_png(picture: bytes) -> NDArray[np.uint8] | None:
+def decode_own(picture: bytes) -> NDArray[np.uint8] | None:
     """The ink of a 1-bit grey PNG without row filters, whole and sound; None for any other."""
     if not picture.startswith(_SIGNATURE + b"\x00\x00\x00\rIHDR") or len(picture) < 33:
         return None

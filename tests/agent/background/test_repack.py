@@ -34,7 +34,7 @@ def test_a_frame_at_rest_is_packed_and_no_more_is_due(filled: Memory) -> None:
     job = RepackJob(filled)
     assert job.due()
     assert not job.step(lambda: False).more
-    assert "cold" in kinds(filled)
+    assert COLD in kinds(filled)
     assert not job.due()
     assert filled.vault.check() == []
 

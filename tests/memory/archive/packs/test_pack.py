@@ -2,19 +2,22 @@
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memory.archive.packs import pack as packing
-from memory.archive.packs.pack import _FOOTER, MAGIC, Pack, new_pack_name
+from memory.archive.packs.pack import _FOOTER, MAGIC, Pack, PageImage, new_pack_name
 from memory.archive.packs.storage import LocalStorage
+from memory.archive.repair.salvage import salvaged_pages
 from memory.archive.write.page_writer import picture_of
-from memory.errors import Damaged
+from memory.errors import Damaged, NewerPack
 from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import MODES
 from memory.pages.render.page import RenderedPage, page_sheets, render_page
 from memory.zstd import packer, unpack
+from tests.memory.pages.zlib_pages import page_of_zlib
 
 
 def write_pack(folder: Path, pages: list[RenderedPage]) -> Path:
@@ -99,3 +102,72 @@ def test_a_list_of_pages_altered_on_disk_is_said_to_be_damaged(tmp_path: Path, p
 def test_a_pack_that_is_gone_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(Damaged):
         opened(tmp_path / "gone.pages")
+
+
+# ── versions, and pictures that are no pages ──
+
+
+PHOTOGRAPH = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
+
+
+def image(number: int, png: bytes) -> PageImage:
+    return PageImage(f"pg_{number:012}", number, "base", 1, "00", png)
+
+
+@pytest.mark.parametrize("write", [packing.write_pack, packing.write_cold_pack])
+def test_pictures_that_are_no_pages_share_a_pack_with_pages(
+    tmp_path: Path, pages: list[RenderedPage], write: Callable[..., packing.WrittenPack]
+) -> None:
+    pngs = [pages[0].png, PHOTOGRAPH, page_of_zlib(pages[1].png), b"no picture", pages[2].png]
+    storage = LocalStorage(tmp_path)
+    written = write(storage, new_pack_name(), [image(number, png) for number, png in enumerate(pngs)])
+    pack = Pack(storage, written.name)
+    assert [pack.png(position) for position in range(len(pngs))] == pngs
+    assert [saved.png for saved in salvaged_pages(storage.read(written.name))] == [pngs[0], pngs[2], pngs[4]]
+
+
+def test_frames_that_would_be_too_large_to_read_are_divided(tmp_path: Path) -> None:
+    pngs = [number.to_bytes(4) * 2**17 for number in range(1, 65)]  # half a megabyte each
+    storage = LocalStorage(tmp_path)
+    written = packing.write_cold_pack(storage, new_pack_name(), [image(n, png) for n, png in enumerate(pngs)])
+    pack = Pack(storage, written.name)
+    assert [pack.png(position) for position in range(len(pngs))] == pngs
+    assert len({pack.frame_of(position) for position in range(len(pngs))}) == 4
+
+
+def test_a_cold_pack_takes_less_than_its_text(tmp_path: Path) -> None:
+    text = "".join(f"{n}: the ferry leaves at {n % 24}:{n % 60:02}, {n * 7919 % 9973} people\n" for n in range(9000))
+    pages = [
+        picture_of(render_page(sheet, f"pg_{number:012}", number))
+        for number, sheet in enumerate(page_sheets([LayoutText(text)], MODES["base"]), 1)
+    ]
+    written = packing.write_cold_pack(LocalStorage(tmp_path), new_pack_name(), pages)
+    assert written.size * 2 < len(text)
+
+
+def test_a_pack_of_a_newer_program_is_called_newer_and_not_damaged(tmp_path: Path, pages: list[RenderedPage]) -> None:
+    path = write_pack(tmp_path / "packs", pages)
+    body = bytearray(path.read_bytes())
+    body[len(MAGIC) - 1] += 1
+    path.write_bytes(body)
+    with pytest.raises(NewerPack, match="of version 3; this program reads versions 1 to 2") as caught:
+        opened(path)
+    assert str(path) in caught.value.message
+
+
+def test_any_flipped_bit_is_found_or_was_never_read(tmp_path: Path, pages: list[RenderedPage]) -> None:
+    """In a cold pack: in every frame, in the list, in the footer and in the magic."""
+    storage, name = LocalStorage(tmp_path), new_pack_name()
+    packing.write_cold_pack(storage, name, [picture_of(page) for page in pages])
+    body = storage.read(name)
+    for at in range(0, len(body), 7):
+        flipped = bytearray(body)
+        flipped[at] ^= 1 << at % 8
+        storage.write(name, bytes(flipped))
+        try:
+            pack = Pack(storage, name)
+            found = [pack.png(position) for position in range(len(pages))]
+        except Damaged as error:
+            assert name in error.message
+        else:
+            assert found == [page.png for page in pages]

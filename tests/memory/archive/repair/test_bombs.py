@@ -19,9 +19,12 @@ from memory.archive.packs.manifest import LONGEST
 from memory.archive.packs.manifest import MAGIC as FACTS_MAGIC
 from memory.archive.packs.pack import END as PACK_END
 from memory.archive.packs.pack import MAGIC as PACK_MAGIC
+from memory.archive.packs.pack import SIGNATURE
 from memory.archive.packs.parity import MAGIC as PARITY_MAGIC
 from memory.errors import Damaged, NotAPage
 from memory.pages.render.png import MOST_PIXELS, decode
+from memory.pages.symbol_coding import LARGEST
+from memory.pages.symbol_coding import MAGIC as CODED_MAGIC
 from memory.zstd import packer, unpack
 from tests.paths import ROOT
 
@@ -105,9 +108,16 @@ def test_what_is_no_whole_frame_is_damaged(frame: bytes) -> None:
 # ── files that lie, opened in a process of their own: what it took of time and memory is measured ──
 
 
-def pack_of(listed: bytes, *, offset: int | None = None, length: int | None = None, frames: bytes = b"") -> bytes:
+def pack_of(
+    listed: bytes,
+    *,
+    offset: int | None = None,
+    length: int | None = None,
+    frames: bytes = b"",
+    magic: bytes = PACK_MAGIC,
+) -> bytes:
     """A pack with that list of pages, which its footer vouches for."""
-    body = PACK_MAGIC + frames
+    body = magic + frames
     where, size = (len(body) if offset is None else offset), (len(listed) if length is None else length)
     return body + listed + struct.pack("<QI32s8s", where, size, hashlib.sha256(listed).digest(), PACK_END)
 
@@ -131,6 +141,25 @@ def zeros(megabytes: int, **how: bool) -> bytes:
 def leaf(**lies: int) -> bytes:
     one = {"id": "pg_0", "number": 1, "mode": "base", "chars": 1, "sha256": "00", "offset": 17, "length": 40, "size": 9}
     return packer()(json.dumps({"schema": 1, "pages": [one | lies]}).encode())
+
+
+VERSION_1 = SIGNATURE + b"\x01"
+
+
+def coded(counts: tuple[int, int, int], rest: bytes = b"") -> bytes:
+    """A pack with one frame of coded pages that have these counts of pages, symbols and pairs."""
+    return coded_frames(CODED_MAGIC + struct.pack("<III", *counts) + rest)
+
+
+def coded_frames(frame: bytes, times: int = 1) -> bytes:
+    packed = zstandard.ZstdCompressor(level=1).compress(frame)
+    return pack_of(leaf(length=len(packed), size=2**20), frames=packed * times)
+
+
+def page_of_blanks(tokens: int) -> bytes:
+    """Heads of 64 pages of one blank symbol, with that many tokens each: far more than they have cells."""
+    heads = struct.pack("<HBBIII", 2048, 8, 16, 0, 0, tokens) * 64
+    return heads + bytes(1 + 16) + bytes(tokens * 64)
 
 
 def wide_window() -> bytes:
@@ -174,6 +203,16 @@ BOMBS = {
     "place.pages": lambda: pack_of(leaf(offset=2**62, length=2**40)),
     "below.pages": lambda: pack_of(leaf(at=-5, size=20)),
     "frames.pages": lambda: pack_of(leaf(length=100, size=2**20), frames=zeros(300) * 3),
+    "size-1.pages": lambda: pack_of(leaf(size=2**62), magic=VERSION_1),
+    "below-1.pages": lambda: pack_of(leaf(at=-5, size=20), magic=VERSION_1),
+    "frames-1.pages": lambda: pack_of(leaf(length=100, size=2**20), frames=zeros(300) * 3, magic=VERSION_1),
+    "counts.pages": lambda: coded((2**32 - 1, 2**32 - 1, 2**32 - 1)),
+    "symbols.pages": lambda: coded((1, 2**32 - 1, 0), bytes(LARGEST - 20)),
+    "pairs.pages": lambda: coded((1, 2**20, 2**20), bytes(LARGEST - 20)),
+    "tokens.pages": lambda: coded((64, 1, 0), page_of_blanks(LARGEST // 64 - 100)),
+    "blocks.pages": lambda: coded((1, 1, 0), struct.pack("<HBBIII", 512, 8, 16, 2**32 - 1, 1, 1) + bytes(100)),
+    "beyond.pages": lambda: coded((1, 1, 0), struct.pack("<HBBIII", 512, 8, 16, 1, 2048, 2**31) + bytes(9_999)),
+    "many.pages": lambda: coded_frames(CODED_MAGIC + struct.pack("<III", 64, 1, 0) + page_of_blanks(4_000), 200),
     "pictures.pages": lambda: pack_of(leaf(), frames=wide_window() * 5),
     "list.manifest": lambda: sealed(zeros(512)),
     "silent.manifest": lambda: sealed(zeros(64, write_content_size=False)),
