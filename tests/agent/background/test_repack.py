@@ -7,6 +7,7 @@ import pytest
 from agent.background.jobs import RepackJob
 from foundation.paths import Workspace
 from foundation.privacy import as_given
+from memory.archive.packs.pack import COLD
 from memory.archive.rows import pages
 from memory.memory import Memory
 from tests.fakes import FakeClock
