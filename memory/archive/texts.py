@@ -14,7 +14,7 @@ from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pages as page_rows
 from memory.archive.write.sidecar import page_of_sidecar
 from memory.cold import ColdStore
-from memory.errors import Damaged, NotAPage, NotFound, StorageUnreachable
+from memory.errors import Damaged, NewerPack, NotAPage, NotFound, StorageUnreachable
 from memory.pages.render.header import text_digest
 from memory.pages.types import STORED, EntryText, PageRow, PageText
 from memory.records import Entry
@@ -133,7 +133,7 @@ class ArchivedTexts:
         try:
             read = read_picture(self._page_reader.png(row), label=label, sha256=row.sha256, page_id=row.id)
         except (Damaged, NotAPage) as error:
-            unreachable = error if isinstance(error, StorageUnreachable) else None
+            unreachable = error if isinstance(error, StorageUnreachable | NewerPack) else None
             why = error.message.rstrip(".")
         if read is not None and read.trust is Trust.EXACT:
             return read

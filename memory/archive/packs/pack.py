@@ -253,7 +253,7 @@ class Pack:
         """The pack's version, and its list of pages."""
         size = self._storage.size(self.name)
         head = self._read(0, len(MAGIC)) if size >= len(MAGIC) + _FOOTER.size else b""
-        if not head.startswith(SIGNATURE):
+        if not head.startswith(SIGNATURE) or head[-1] < 1:
             raise self._damaged("it is no pack")
         refuse_newer(self._storage, self.name)
         offset, length, sha256, end = _FOOTER.unpack(self._read(size - _FOOTER.size, _FOOTER.size))

@@ -13,7 +13,7 @@ import apsw
 from foundation.clock import from_ms, iso, to_ms
 from foundation.trust import Trust
 from memory.archive.packs.manifest import manifest_name, parts_of
-from memory.archive.packs.pack import Pack, PageImage, new_pack_name, write_pack
+from memory.archive.packs.pack import Pack, PageImage, new_pack_name, refuse_newer, write_pack
 from memory.archive.packs.parity import parity_name, recover_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.repair.deleted import DeletedConversations
@@ -30,7 +30,7 @@ from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
 from memory.cold.encoding import readable_meta, unpack
 from memory.cold.sql import fetch, first
-from memory.errors import MemoryFailure
+from memory.errors import MemoryFailure, NewerPack
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import text_digest
 from memory.pages.types import PageRow
@@ -96,6 +96,9 @@ class PackAdopter:
             self._log.lost.append(f"Pack {name} is of another workspace: it was left as it is.")
             return
         body = self._body(name, sealed)
+        if (newer := self._newer(name)) and _is_as_written(name, body, sealed):
+            self._log.lost.append(f"Pack {name}: {newer}")
+            return
         sound = self._without_deleted(name, list(salvaged_pages(body)) if body else [], sealed)
         if not sound and name in self._packs_to_delete:
             self._log.mended.append(f"Pack {name}: what it held was deleted; now it is gone.")
@@ -110,7 +113,7 @@ class PackAdopter:
         drawn = self._redraw(name, sound, sealed)
         saved = [saved_page for saved_page in [*sound, *drawn] if not self._has_conflicting_id(name, saved_page)]
         if not saved:
-            self._log.lost.append(f"Pack {name}: no page in it can be brought into the index.")
+            self._log.lost.append(f"Pack {name}: {newer or 'no page in it can be brought into the index.'}")
             return
         if {(saved_page.page.page_id, saved_page.page.text) for saved_page in saved} <= {
             (page.id, page.text) for page in self._pages
@@ -125,6 +128,14 @@ class PackAdopter:
             name, positions = self._rewrite(name, saved, sealed)
         self._rows[name] = self._rows.get(name) or _row(name, self._storage, self._now)
         self._pages += [pixel_page(saved_page, name, positions[saved_page.page.page_id]) for saved_page in saved]
+
+    def _newer(self, name: str) -> str:
+        """Why the pack is left to a newer program; "" where its version is known."""
+        try:
+            refuse_newer(self._storage, name)
+        except NewerPack as error:
+            return f"{error.message} {error.hint}"
+        return ""
 
     def _without_deleted(self, name: str, sound: list[SalvagedPage], sealed: ManifestFacts) -> list[SalvagedPage]:
         """Without pages of deleted conversations: those that no manifest mentions any more."""
@@ -176,7 +187,7 @@ class PackAdopter:
         if self._storage.size(name) > LARGEST_PACK:
             return b""
         body, fact = self._storage.read(name), sealed.facts.get(("pack", name))
-        if fact is None or hashlib.sha256(body).hexdigest() == fact["sha256"]:
+        if fact is None or _is_as_written(name, body, sealed):
             return body
         whole = recover_pack(self._storage, name, bytes.fromhex(fact["sha256"]), fact["size"])
         if whole is None:
@@ -267,6 +278,11 @@ class PackAdopter:
                 text = "".join(texts[page][at : at + length] for _, length, page, at in fields["spans"])
                 terms[fields["seq"]] = self._cold.analyse(text, fields["speaker"], readable_meta(fields["meta"]))
         return terms
+
+
+def _is_as_written(name: str, body: bytes, sealed: ManifestFacts) -> bool:
+    fact = sealed.facts.get(("pack", name))
+    return fact is not None and hashlib.sha256(body).hexdigest() == fact["sha256"]
 
 
 def _is_stored_elsewhere(

@@ -21,7 +21,7 @@ from memory.archive.rows.facts import facts_of, unsealed
 from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
 from memory.cold.sql import each
-from memory.errors import MemoryFailure
+from memory.errors import MemoryFailure, NewerPack
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import text_digest
 from memory.pages.render.modes import MODES
@@ -101,6 +101,9 @@ class _Pages:
     def look(self, pages: Sequence[PageRow]) -> Iterator[IntegrityProblem]:
         try:
             pack = Pack(self._storage, self._row.name)
+        except NewerPack as error:
+            yield IntegrityProblem("pack", self._row.name, f"{error.message} {error.hint}")
+            return
         except MemoryFailure as error:
             yield IntegrityProblem("pack", self._row.name, f"Its list of pages cannot be read: {error.message}")
             for page in pages:
@@ -194,6 +197,8 @@ def _unknown_pack_content(storage: Storage, name: str) -> str:
     """Content of a pack that no row refers to, and its likely cause."""
     try:
         pages = Pack(storage, name).pages
+    except NewerPack as error:
+        return error.message
     except MemoryFailure as error:
         return f"This index does not know the pack, and it cannot be read ({error.message})."
     chars = sum(page.chars for page in pages)
