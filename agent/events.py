@@ -1,10 +1,10 @@
 """Events of a turn. Every face subscribes to them, and to nothing else.
 
-They come in this order: Notice*, UserStored, WordsHidden?; for each request Compacted?, EpochChanged?, Notice*, Recall
-(the first request only), ContextReady, then Prefill, TextDelta and ReasoningDelta in any order, Notice?, UsageKnown,
-and for each tool call PermissionRequested?, ToolStarted, ToolFinished; then the next request. The last event is exactly
-one of AnswerStored (after UsageKnown), Stopped and TurnFailed; the last two may come at any point. The text of a
-TextDelta was given to the store before.
+They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request Compacted?,
+EpochChanged?, Notice*, Recall (the first request only), ContextReady, then Prefill, TextDelta and ReasoningDelta in any
+order, Notice?, UsageKnown, and for each tool call PermissionRequested?, ToolStarted, ToolFinished; then the next
+request. The last event is exactly one of AnswerStored (after UsageKnown), Stopped and TurnFailed; the last two may come
+at any point. The text of a TextDelta was given to the store before.
 """
 
 import asyncio
@@ -22,6 +22,12 @@ class Notice(Struct, frozen=True):
 
     level: str
     text: str
+
+
+class Archiving(Struct, frozen=True):
+    """Texts that are too large for the request are archived as pages, by name. It may take some seconds."""
+
+    names: tuple[str, ...]
 
 
 class UserStored(Struct, frozen=True):
@@ -166,6 +172,7 @@ class TurnFailed(Struct, frozen=True):
 
 SessionEvent = (
     Notice
+    | Archiving
     | UserStored
     | WordsHidden
     | Recall

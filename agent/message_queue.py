@@ -12,12 +12,16 @@ from msgspec import Struct, structs
 
 
 class QueuedMessage(Struct, frozen=True, kw_only=True):
-    """A message or a slash command. With `entry`, a request to show this stored entry (its seq), matched by `text`."""
+    """A message or a slash command. With `entry`, a request to show this stored entry (its seq), matched by `text`.
+
+    `pastes` are the pasted parts of `text`.
+    """
 
     id: int
     text: str
     skill: str = ""
     entry: int | None = None
+    pastes: tuple[str, ...] = ()
 
 
 Handler = Callable[[QueuedMessage], Awaitable[bool]]
@@ -50,10 +54,12 @@ class MessageQueue:
     def is_idle(self) -> bool:
         return not (self.busy or self._waiting)
 
-    def add(self, text: str, skill: str = "", *, entry: int | None = None) -> QueuedMessage:
+    def add(
+        self, text: str, skill: str = "", *, entry: int | None = None, pastes: tuple[str, ...] = ()
+    ) -> QueuedMessage:
         """Appends a message and returns it with its id."""
         self.accepted += 1
-        message = QueuedMessage(id=self.accepted, text=text, skill=skill, entry=entry)
+        message = QueuedMessage(id=self.accepted, text=text, skill=skill, entry=entry, pastes=pastes)
         self._waiting.append(message)
         self._added.set()
         self._on_change()

@@ -18,6 +18,7 @@ from agent.config.embedder import embedding_of
 from agent.events import SessionEvent
 from agent.tools.builtin import ReadFile, RecallPassage, RememberNote, SearchMemory
 from agent.tools.registry import Toolbox
+from agent.turn.large_texts import LargeTexts, archives_of
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.store import StoredTurn
 from agent.turn.turn import TurnRun
@@ -43,6 +44,7 @@ from models.ocr.open import image_text_reader
 if TYPE_CHECKING:
     from models.chat.detect import DetectedModel
 
+MAX_EARLIER = 200  # entries in which an archive of the same attachment is looked for
 CLOSING_WAIT = 5.0  # seconds that closing waits for the turn, and for background work
 
 T = TypeVar("T")
@@ -122,19 +124,21 @@ class Session:
         attachments: Sequence[Attachment] = (),
         skill: str = "",
         brought: tuple[RecalledSpan, ...] | None = None,
+        pastes: Sequence[str] = (),
     ) -> AsyncGenerator[SessionEvent, None]:
         """Runs one turn and yields its events (agent.events). Closing the iterator stops the answer and keeps its text
         so far.
 
         `brought` is knowledge's result for the message (agent.services.knowledge): then nothing else is recalled for
-        it.
+        it. `pastes` are the parts of `text` that were pasted or piped: where they are too large for the request, they
+        are archived, and their beginnings attached.
 
         Raises TemporaryFailure during another turn, ReadOnly where the workspace is not trusted.
         """
         refuse_read_only(self.workspace)
         if self._turn is not None:
             raise TemporaryFailure("Still answering", "One message at a time.", "Wait, or stop the answer first.")
-        self._turn = turn = TurnRun(self._ports(), TurnInput(text, tuple(attachments), skill, brought))
+        self._turn = turn = TurnRun(self._ports(), TurnInput(text, tuple(attachments), skill, brought, tuple(pastes)))
         self._idle.clear()
         try:
             async with aclosing(turn.events()) as events:
@@ -151,6 +155,7 @@ class Session:
             model=model,
             tools=self.toolbox,
             store=StoredTurn(self, self.memory, context, model, self.toolbox),
+            large_texts=self._large_texts(),
             prepare=self.prepare_model,
             prefetch=lambda text: context.prefetch(self.conversation, text, model.profile),
             reload=lambda: context.reload(sending=True),
@@ -198,17 +203,39 @@ class Session:
 
     def preview(self, text: str, attachments: Sequence[Attachment] = (), skill: str = "") -> AssembledRequest:
         """The request that this message would make now. Blocks; stores nothing."""
-        conversation = self.conversation and self.memory.conversations.at(self.conversation.seq)
-        leaf = conversation.leaf if conversation else None
-        turn = Turn(conversation=conversation, leaf=leaf, text=text, attachments=tuple(attachments), skill=skill)
-        return self.assemble(turn)
+        message = TurnInput(text, tuple(attachments), skill)
+        if message.may_be_large:
+            message, _ = self._large_texts().fold(message)
+        return self._preview(message, recall=True)
 
-    def assemble(self, turn: Turn) -> AssembledRequest:
+    def _preview(self, message: TurnInput, *, recall: bool = False) -> AssembledRequest:
+        conversation = self.conversation and self.memory.conversations.at(self.conversation.seq)
+        turn = Turn(
+            conversation=conversation,
+            leaf=conversation.leaf if conversation else None,
+            text=message.text,
+            attachments=message.attachments,
+            skill=message.skill,
+        )
+        return self.assemble(turn, recall=recall)
+
+    def _large_texts(self) -> LargeTexts:
+        return LargeTexts(self._preview, self.memory, self.clock, self._archives)
+
+    def _archives(self) -> frozenset[str]:
+        """The conversations (ids) that hold archived attachments of this one's last messages."""
+        conversation = self.conversation and self.memory.conversations.at(self.conversation.seq)
+        if conversation is None or conversation.leaf is None:
+            return frozenset()
+        entries = itertools.islice(self.memory.conversations.path(conversation.leaf), MAX_EARLIER)
+        return frozenset(id_ for entry in entries for id_ in archives_of(entry))
+
+    def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
         profile = self.model.profile
         tools = self.toolbox.definitions if profile.tools and self.config.tools.enabled else ()
         facts = self._facts() if profile.spec == "offline" else ()
-        return self.context.assemble(turn, profile, self.model.counter, tools=tools, facts=facts)
+        return self.context.assemble(turn, profile, self.model.counter, tools=tools, facts=facts, recall=recall)
 
     async def outlook(self) -> CompactionPreview | None:
         """The preview of `compact`; None where nothing can be archived."""

@@ -42,6 +42,7 @@ from memory.records import Conversation, Entry, EntryKind
 from memory.search import Query
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile, TokenCounter
+from models.excerpts import without_placeholders
 from models.messages import Fact, Role, Tool
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Context:
 
         `Prefetch.run` blocks; call it in a separate thread.
         """
-        components = self.state
+        components, text = self.state, without_placeholders(text)
         if not components.settings.recall or not text.strip():
             return None
         conversations, total = self._memory.conversations, budget_for(profile.window, components.settings).total

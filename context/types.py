@@ -14,11 +14,25 @@ from models.messages import Message, RecalledSpan, Request
 
 
 class Attachment(Struct, frozen=True):
-    """A file that is sent with a message."""
+    """A file that is sent with a message, or a pasted text that is too large for it.
+
+    `archive` is the reference of the archive that holds it (`#3`); "" for none.
+    """
 
     name: str
     media_type: str
     data: bytes
+    archive: str = ""
+    pasted: bool = False
+
+    @property
+    def text(self) -> str:
+        """The text of a file that is no picture. Raises UnicodeDecodeError."""
+        return self.data.decode("utf-8-sig").replace("\r\n", "\n")
+
+    @property
+    def is_picture(self) -> bool:
+        return self.media_type.startswith("image/") and self.media_type != "image/svg+xml"
 
 
 class Turn(Struct, frozen=True, kw_only=True):
@@ -52,6 +66,7 @@ class AssembledRequest(Struct, frozen=True, kw_only=True):
     recalled: tuple[RecalledSpan, ...] = ()
     tail: ClearedParts = NO_PARTS
     notices: tuple[FileNotice, ...] = ()  # about the sources of the tail
+    shortened: tuple[str, ...] = ()  # names of attachments that are not in the request as a whole
     epoch_changed: str = ""
     compaction: ProjectedCompaction | None = None
     epoch: EpochState

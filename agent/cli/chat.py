@@ -65,7 +65,8 @@ def run_chat(invocation: Invocation, message: str) -> None:
         raise Misuse("Two messages", "-p has its own text.", "Give the message once.")
     from agent.headless.run import answer
 
-    text = _with_input(invocation.prompt, piped_input())
+    piped = piped_input() or ""
+    text = _with_input(invocation.prompt, piped)
     form = invocation.output_format or ("json" if invocation.json else "text")
     invocation.json = invocation.json or form != "text"
     invocation.status = asyncio.run(
@@ -75,6 +76,7 @@ def run_chat(invocation: Invocation, message: str) -> None:
             form,
             here=invocation.here,
             mentions=invocation.prompt,
+            piped=piped,
             knowledge=invocation.knowledge,
         )
     )
@@ -181,9 +183,9 @@ def at_a_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
-def _with_input(text: str, piped: str | None) -> str:
+def _with_input(text: str, piped: str) -> str:
     """The prompt with piped input below it."""
-    message = "\n\n".join(part for part in (text, piped or "") if part.strip())
+    message = "\n\n".join(part for part in (text, piped) if part.strip())
     if not message:
         raise Misuse("Nothing to answer", "-p was given no text, and standard input is empty.", f'{PROGRAM} -p "TEXT"')
     return message

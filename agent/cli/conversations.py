@@ -13,6 +13,7 @@ from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
 from agent.exporters import jsonl_objects, markdown_pieces
 from agent.services.deletion import (
+    attached_archives,
     deletion_time,
     older_copies_notice,
     purge_from_mirrors,
@@ -95,7 +96,8 @@ def rename(ref: str, title: str) -> None:
 def delete(ref: str, yes: bool) -> None:
     """Delete a conversation with all its entries and pages, and what other conversations recalled of it.
 
-    It asks first. What is cut short goes on with the next command.
+    It asks first. Archives of texts that were attached to its messages go with it. What is cut short goes on with the
+    next command.
     """
     invocation = current()
     with invocation.memory() as memory:
@@ -116,6 +118,8 @@ def delete(ref: str, yes: bool) -> None:
             memory.workspace, traces_of(memory, conversation)
         )  # first, because it can be repeated
         memory.mirrors.remove(conversation.seq)
+        for attached in attached_archives(memory, conversation):
+            memory.knowledge.delete_conversation(attached)
         deletion = memory.knowledge.delete_conversation(conversation.seq)
         troubles = (
             purge_from_search(memory),

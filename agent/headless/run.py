@@ -50,12 +50,13 @@ async def answer(
     *,
     here: Path | None = None,
     mentions: str | None = None,
+    piped: str = "",
     knowledge: bool = False,
 ) -> int:
     """Sends `text` and prints the answer in `form` (`text`, `json` or `stream-json`); gives the exit status.
 
-    Files that `mentions` (by default `text`) names with @ are attached; relative names are resolved in `here`. With
-    `knowledge` the answer is from the added files.
+    Files that `mentions` (by default `text`) names with @ are attached; relative names are resolved in `here`. `piped`
+    is the part of `text` that came from standard input. With `knowledge` the answer is from the added files.
 
     A slash command is run instead of sent. Nobody can be asked, so tools that need permission are declined.
     """
@@ -79,7 +80,9 @@ async def answer(
         if knowledge:
             recalled_parts, pictures = await _from_knowledge(session, text)
             files = [*files, *pictures]
-        status = await _turn(session, HeadlessMessage(text, files, skill, recalled_parts), _output_for(form))
+        status = await _turn(
+            session, HeadlessMessage(text, files, skill, recalled_parts, (piped,) if piped else ()), _output_for(form)
+        )
         return status == 0
 
     queue = MessageQueue()
@@ -100,6 +103,7 @@ class HeadlessMessage(NamedTuple):
     files: Sequence[Attachment]
     skill: str
     recalled: tuple[RecalledSpan, ...] | None
+    pastes: tuple[str, ...] = ()
 
 
 async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSpan, ...], tuple[Attachment, ...]]:
@@ -294,6 +298,8 @@ def narrate(event: SessionEvent) -> None:
     match event:
         case events.Notice(text=text):
             output.narrate(text)
+        case events.Archiving(names=names):
+            output.narrate(f"Archiving {', '.join(names)} …")
         case events.WordsHidden():
             output.narrate(event.text)
         case events.Compacted(receipt=receipt):

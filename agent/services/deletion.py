@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,17 +12,36 @@ from typing import TYPE_CHECKING
 from foundation.files import read_bytes, scan
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
-from memory.errors import MemoryFailure
+from memory.errors import MemoryFailure, NotFound
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.memory import Memory
+    from memory.records import Conversation
 
+ARCHIVE_KIND = "archive"  # the kind of the conversations that hold archived texts
 MAX_COPY_BYTES = 2**24  # a larger copy is not searched
 
 
 def deletion_time(memory: Memory, id_: str) -> datetime | None:
     """When the conversation of that id was deleted; None where there was none."""
     return memory.conversations.deleted_at(id_)
+
+
+def attached_archives(memory: Memory, conversation: Conversation) -> list[int]:
+    """The conversations (their seqs) that hold archived attachments of this one's messages.
+
+    None for an imported conversation: its metadata may name any.
+    """
+    from agent.turn.large_texts import archives_of
+
+    if conversation.source:
+        return []
+    ids = {id_: None for entry in memory.conversations.all_entries(conversation.seq) for id_ in archives_of(entry)}
+    found: list[Conversation] = []
+    for id_ in ids:
+        with suppress(NotFound):  # deleted by hand
+            found.append(memory.conversations.find(id_))
+    return [archive.seq for archive in found if archive.kind == ARCHIVE_KIND]
 
 
 def purge_from_search(memory: Memory) -> str:

@@ -1,7 +1,7 @@
 """The ports of a turn: the model, the tools, the store, and how a request is made."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -18,14 +18,43 @@ from memory.records import Conversation, Entry
 from models.chat.port import AnswerEnd, AnswerError, ChatModel
 from models.messages import RecalledSpan, ToolCall
 
+SMALL: Final = 2_000  # characters: a message with less, its files included, is not checked for its size
+
 
 class TurnInput(Struct, frozen=True):
-    """What a person sends. `brought` is what knowledge has on it; nothing else is recalled for it then."""
+    """What a person sends.
+
+    `brought` is what knowledge has on it; nothing else is recalled for it then. `pastes` are the parts of `text` that
+    were pasted or piped: where the message is too large, they are attached. `whole` is the text before that; "" where
+    nothing was. `archives` are the conversations that hold its archived attachments (their ids).
+    """
 
     text: str
     attachments: tuple[Attachment, ...] = ()
     skill: str = ""
     brought: tuple[RecalledSpan, ...] | None = None
+    pastes: tuple[str, ...] = ()
+    whole: str = ""
+    archives: tuple[str, ...] = ()
+
+    @property
+    def may_be_large(self) -> bool:
+        """Whether it might not fit a small window."""
+        return len(self.text) + sum(len(file.data) for file in self.attachments if not file.is_picture) > SMALL
+
+
+class LargeTextPort(Protocol):
+    """Archives the texts that do not fit the request. Both methods block."""
+
+    def fold(self, message: TurnInput) -> tuple[TurnInput, tuple[Attachment, ...]]:
+        """The message, with parts of it attached where it does not fit, and the attachments to archive."""
+        ...
+
+    def archive(
+        self, message: TurnInput, attachments: Sequence[Attachment], is_stopped: Callable[[], bool]
+    ) -> tuple[TurnInput, list[str]]:
+        """Archives the attachments; the message with their references, and a sentence for each that failed."""
+        ...
 
 
 class TurnStore(Protocol):
@@ -78,6 +107,7 @@ class TurnPorts(Struct, frozen=True, kw_only=True):
     model: ChatModel
     tools: Toolbox
     store: TurnStore
+    large_texts: LargeTextPort
     prepare: Callable[[], Awaitable[None]]  # learns the model's window and abilities
     prefetch: Callable[[str], Prefetch | None]  # the search for what a message recalls
     reload: Callable[[], tuple[FileNotice, ...]]  # reads the workspace's files that changed

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from agent import events
 from agent.events import SessionEvent
 from agent.tools.registry import Toolbox, ToolOutput
+from agent.turn.large_texts import ARCHIVES
 from agent.turn.ports import TurnInput
 from agent.turn.recorder import AnswerRecorder
 from context import AssembledRequest, Context, Turn
@@ -68,14 +69,19 @@ class StoredTurn:
         """Stores the message, in a new conversation where there is none."""
         state, conversations = self._state, self._memory.conversations
         findings = examine(message.text)
+        sent = examine(message.whole) if message.whole else findings
         if state.conversation is None:
             title = clear(state.next_title) or edited(findings.cleared, _first_line)
             state.conversation, state.next_title = conversations.new(title), ""
-        hidden = (*state.hidden.get(state.conversation.seq, ()), *hidden_texts(message.text))
+        hidden = (*state.hidden.get(state.conversation.seq, ()), *hidden_texts(message.whole or message.text))
         if hidden:  # kept as long as requests carry the words: for the session
             state.hidden[state.conversation.seq] = tuple(dict.fromkeys(hidden))
             self._echoes = EchoFilter(hidden)
-        meta = {"attachments": [attachment.name for attachment in message.attachments]} if message.attachments else {}
+        meta: dict[str, Any] = {}
+        if message.attachments:
+            meta["attachments"] = [attachment.name for attachment in message.attachments]
+        if message.archives:
+            meta[ARCHIVES] = list(message.archives)
         # The leaf is read again: another process may have continued this conversation.
         state.conversation = conversations.at(state.conversation.seq)
         draft = EntryDraft(
@@ -88,8 +94,8 @@ class StoredTurn:
         )
         self._message = self._newest = entry = conversations.append(draft)
         stored = events.UserStored(state.conversation.id, entry.id)
-        if findings.unclosed or findings.injected:
-            return stored, events.WordsHidden(findings.unclosed, findings.injected)
+        if sent.unclosed or sent.injected:
+            return stored, events.WordsHidden(sent.unclosed, sent.injected)
         return (stored,)
 
     def compacted(self, receipt: CompactionReceipt) -> None:

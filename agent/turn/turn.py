@@ -66,13 +66,12 @@ class TurnRun:
 
     async def _steps(self) -> AsyncGenerator[SessionEvent, None]:
         ports, store = self._ports, self._ports.store
-        await self._begin_prefetch()
-        for notice in await asyncio.to_thread(ports.reload):
-            self._reloaded.append(notice.path)
-            yield events.Notice(notice.level, str(notice))
-        await ports.prepare()
-        for event in await asyncio.to_thread(store.message, self._message):
-            yield event
+        async with aclosing(self._begin()) as steps:
+            async for event in steps:
+                yield event
+        if self._stopped:
+            yield events.Stopped(store.conversation.id, "", "")
+            return
         turn = self._first_turn()
         while True:
             async with aclosing(self._request(turn)) as steps:
@@ -96,6 +95,23 @@ class TurnRun:
                 return
             turn = Turn(conversation=store.conversation, leaf=store.newest.seq, continuing=True)
 
+    async def _begin(self) -> AsyncGenerator[SessionEvent, None]:
+        """Stores the message, after what is too large for the request is archived, and begins its memory search."""
+        ports = self._ports
+        if not self._message.may_be_large:
+            await self._begin_prefetch()
+        for notice in await asyncio.to_thread(ports.reload):
+            self._reloaded.append(notice.path)
+            yield events.Notice(notice.level, str(notice))
+        await ports.prepare()
+        if self._message.may_be_large:
+            async with aclosing(self._archive_large_texts()) as steps:
+                async for event in steps:
+                    yield event
+            await self._begin_prefetch()  # its search finds what was just archived
+        for event in await asyncio.to_thread(ports.store.message, self._message):
+            yield event
+
     @property
     def _limits(self) -> tuple[int, int]:
         """The tool calls that this turn may still make, and the characters of their arguments."""
@@ -106,6 +122,25 @@ class TurnRun:
     def _calls_tools(self) -> bool:
         """Whether the newest answer ended with tool calls."""
         return self._outcome == AnswerEnd(StopReason.TOOL_CALLS)
+
+    async def _archive_large_texts(self) -> AsyncGenerator[SessionEvent, None]:
+        """Archives what does not fit the request. Where that fails, the message is stored as it was sent."""
+        large_texts = self._ports.large_texts
+        message, attachments = await asyncio.to_thread(large_texts.fold, self._message)
+        if not attachments:
+            return
+        yield events.Archiving(tuple(attachment.name for attachment in attachments))
+        try:
+            archived, troubles = await asyncio.to_thread(
+                large_texts.archive, message, attachments, lambda: self._stopped
+            )
+        except (PalimpsestError, OSError) as error:
+            if not self._stopped:
+                yield events.Notice("error", f"The text could not be archived: {_reason(error)}")
+            return
+        self._message = archived
+        for trouble in troubles:
+            yield events.Notice("warning", trouble)
 
     async def _begin_prefetch(self) -> None:
         """Begins the search for what the message recalls; it runs while the message is stored."""
@@ -218,6 +253,10 @@ def _too_many_calls(box: Toolbox, made: int, left_out: int) -> events.TurnFailed
         f"The model asked for {requested:,} tool calls in one turn and {made:,} were made: {limit}.",
         f"Say what you want done next, or raise {setting} in the configuration.",
     )
+
+
+def _reason(error: PalimpsestError | OSError) -> str:
+    return error.message if isinstance(error, PalimpsestError) else f"{error.strerror or error}."
 
 
 def _shown(event: Event) -> SessionEvent | None:

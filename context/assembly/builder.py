@@ -6,10 +6,11 @@ from msgspec import Struct
 
 from context.assembly.budget import Budget, budget_for
 from context.assembly.digest import Item, decode_items, tools_digest
-from context.assembly.gather import GatheredTail, TailInputs, gather_tail
+from context.assembly.excerpts import is_attached_text
+from context.assembly.gather import GatheredTail, TailInputs, excerpts_of, gather_tail
 from context.assembly.head import HeadSources, new_epoch_state
 from context.assembly.request import BuiltRequest, HistoryZones, RequestInputs, build_request
-from context.assembly.tail import RequestTail
+from context.assembly.tail import RequestTail, is_in_view
 from context.assembly.tokens import Layer, MessageCounter
 from context.assembly.view import BranchView
 from context.compaction.compact import archived_tokens
@@ -29,6 +30,7 @@ from context.types import AssembledRequest, Turn
 from foundation.privacy import TextSource, clear
 from models.chat.port import Profile
 from models.cleared_parts import cleared_parts
+from models.excerpts import Excerpt, without_placeholders
 from models.messages import Fact, MessagePart, RecalledSpan, Role, Text, Tool
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
@@ -204,12 +206,18 @@ class RequestAssembler:
     ) -> AssembledRequest:
         is_reported = gathered is not None and gathered.changes_part in result.tail.injected
         changes = gathered.changes if gathered and is_reported else ()
+        excerpts = excerpts_of(result.tail.pieces, self._turn.attachments if gathered else ())
         return AssembledRequest(
             request=result.request,
             report=result.report,
             recalled=result.tail.recalled,
             tail=cleared_parts(tuple(_without_private_text(part) for part in result.tail.injected)),
-            notices=(*(gathered.notices if gathered else ()), *((SEARCH_TOO_LATE,) if self._search_late else ())),
+            notices=(
+                *(gathered.notices if gathered else ()),
+                *(_excerpt_notice(name, excerpt) for name, excerpt in excerpts),
+                *((SEARCH_TOO_LATE,) if self._search_late else ()),
+            ),
+            shortened=tuple(name for name, _ in excerpts),
             epoch_changed=changed,
             compaction=compaction,
             epoch=state,
@@ -240,7 +248,9 @@ class RequestAssembler:
         )
         passages = passages_in(self._view)
         changes = unreported_changes(state, self._sources.notes, self._sources.skills, self._view.seqs, passages)
-        return gather_tail(inputs, self._turn, self._view, changes, self._recall(state))
+        attached = [part.text for entry in self._view.entries for part in entry.sent if is_attached_text(part)]
+        recalled = [span for span in self._recall(state) if not is_in_view(span, attached)]
+        return gather_tail(inputs, self._turn, self._view, changes, recalled)
 
     def _recall(self, state: EpochState) -> tuple[RecalledSpan, ...]:
         settings, turn = self._components.settings, self._turn
@@ -248,7 +258,7 @@ class RequestAssembler:
             return turn.brought
         if not self._arguments.recall:
             return ()
-        message = resolve_citations(turn.text, self._components.recall)
+        message = resolve_citations(without_placeholders(turn.text), self._components.recall)
         limits = limits_of(settings, self._budget.total)
         if not settings.recall:  # cited passages are included all the same, as an attachment is
             return cited_parts(message.passages, limits.cited, self._counting)
@@ -309,6 +319,10 @@ class RequestAssembler:
         return msgspec.structs.replace(
             inputs, history=history, leaving=DroppedSource(name, plan.leaving_tokens, why), archive=archive
         )
+
+
+def _excerpt_notice(name: str, excerpt: Excerpt) -> FileNotice:
+    return FileNotice("info" if excerpt.ref else "warning", excerpt.sentence(name), name)
 
 
 def _without_private_text(part: MessagePart) -> MessagePart:

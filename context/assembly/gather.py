@@ -7,11 +7,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from context.assembly.budget import Budget
+from context.assembly.excerpts import is_attached_text
 from context.assembly.head import HeadSources
 from context.assembly.tail import RequestTail, TailInput, bound_tail
 from context.assembly.tokens import Layer, MessageCounter, MessagePiece
 from context.assembly.view import BranchView
-from context.layers.message import LoadedAttachment, ReadImage, load_for_model, message_piece, recalled_pieces
+from context.layers.message import (
+    LoadedAttachment,
+    ReadImage,
+    attachment_source,
+    load_for_model,
+    message_piece,
+    recalled_pieces,
+)
 from context.layers.project import changes_piece, skill_piece, skills_called
 from context.layers.system import instruction_pieces, knowledge_pieces, matching_rules
 from context.notice import FileNotice
@@ -19,8 +27,9 @@ from context.report import DroppedSource
 from context.settings import ContextSettings
 from context.sources.changes import SourceChange
 from context.sources.conditions import ConditionInput
-from context.types import Turn
+from context.types import Attachment, Turn
 from models.chat.port import Profile
+from models.excerpts import Excerpt, line_count, split_excerpt
 from models.fence import new_nonce
 from models.messages import MessagePart, RecalledSpan, Text
 
@@ -73,6 +82,21 @@ def gather_tail(
         tail = RequestTail(tail.pieces, (*tail.dropped, (Layer.PROJECT, deferred)))
     notices = tuple(attachment.notice for attachment in attached if attachment.notice)
     return GatheredTail(tail, reported, changed.part if changed else None, notices)
+
+
+def excerpts_of(pieces: Sequence[MessagePiece], attachments: Sequence[Attachment]) -> list[tuple[str, Excerpt]]:
+    """The attached texts that the request does not hold as a whole, by name. `pieces` are those of its tail."""
+    shown = {piece.source: piece.part.text for piece in pieces if is_attached_text(piece.part)}
+    excerpts: list[tuple[str, Excerpt]] = []
+    for attachment in attachments:
+        if attachment.is_picture:
+            continue
+        text = shown.get(attachment_source(attachment.name))
+        if text is None:
+            excerpts.append((attachment.name, Excerpt(0, line_count(attachment.text), ref=attachment.archive)))
+        elif excerpt := split_excerpt(text)[1]:
+            excerpts.append((attachment.name, excerpt))
+    return excerpts
 
 
 def _with_nonce(pieces: Sequence[MessagePiece], nonce: str) -> tuple[MessagePiece, ...]:

@@ -132,8 +132,8 @@ def _message_too_large(inputs: RequestInputs, tail: RequestTail, room: int) -> R
         "The message is too large for the model",
         f"It takes {message_tokens:,} tokens and {max(0, room):,} are free: {_window(inputs)}, "
         f"and the head takes {inputs.fixed:,}.",
-        f"Shorten it, attach the text as a file, keep it with `{PROGRAM} archive FILE` and ask about it, "
-        "or use a model with a larger window.",
+        f"It is kept: ask about it, and its passages are recalled. `{PROGRAM} archive FILE` keeps a text on pages; "
+        "a model with a larger window takes it whole.",
     )
 
 

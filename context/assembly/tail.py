@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from context.assembly.budget import Budget
+from context.assembly.excerpts import fair_limits, shorten_attachment
 from context.assembly.tokens import CountedMessage, Layer, MessageCounter, MessagePiece, fit_lines
 from context.errors import RequestTooLarge
 from context.report import DroppedSource
@@ -14,6 +15,7 @@ from models.messages import Image, MessagePart, RecalledSpan, Role, Text
 
 MARGIN = 4  # tokens that joining may add to a part
 _SHARE_FULL = "its share is full"
+_ARCHIVED = "it is archived, and can be recalled"
 _NO_ROOM = "there is no room beside the conversation and the message"
 
 # Drop order where the tail does not fit, lowest first; the message itself is never dropped.
@@ -57,12 +59,20 @@ def bound_tail(parts: TailInput, budget: Budget, settings: ContextSettings, coun
         dropped.extend(left_out)
         return included
 
+    attachments = _bounded_attachments(parts.attachments, int(budget.total * settings.attachment_share), counting)
+    dropped.extend(attachments.dropped)
+    shown = [piece.part.text for piece in attachments.pieces if isinstance(piece.part, Text)]
+
     pieces = (
         *within(parts.instructions, budget.shares[Layer.SYSTEM]),
         *within(parts.skills, project),
         *within(parts.changes, project // 2),
-        *parts.recalled,
-        *within(parts.attachments, int(budget.total * settings.attachment_share)),
+        *(
+            piece
+            for piece in parts.recalled
+            if not (isinstance(piece.part, RecalledSpan) and is_in_view(piece.part, shown))
+        ),
+        *attachments.pieces,
         *parts.message,
     )
     return RequestTail(pieces, tuple(dropped))
@@ -70,6 +80,8 @@ def bound_tail(parts: TailInput, budget: Budget, settings: ContextSettings, coun
 
 def squeeze(tail: RequestTail, room: int, counting: MessageCounter) -> tuple[RequestTail, CountedMessage]:
     """Truncates the tail to `room` tokens: recalled passages first, then changes, skills, instructions, attachments.
+
+    Of two attachments the larger one is truncated.
 
     Raises RequestTooLarge where the message alone does not fit.
     """
@@ -80,12 +92,13 @@ def squeeze(tail: RequestTail, room: int, counting: MessageCounter) -> tuple[Req
         excess = counted.tokens - room
         if excess <= 0:
             return RequestTail(tuple(pieces), tuple(dropped)), counted
-        lowest = _lowest_ranked(pieces)
+        lowest = _lowest_ranked(pieces, counting)
         if lowest is None:
             raise RequestTooLarge("Too large", f"{counted.tokens:,} tokens do not fit {max(0, room):,}.")
         tokens = counting.part(pieces[lowest].part)
         shorter, dropped_tokens = _shortened(pieces[lowest], tokens - excess - MARGIN, counting)
-        dropped.append((pieces[lowest].layer, DroppedSource(pieces[lowest].source, dropped_tokens, _NO_ROOM)))
+        why = _ARCHIVED if pieces[lowest].archive else _NO_ROOM
+        dropped.append((pieces[lowest].layer, DroppedSource(pieces[lowest].source, dropped_tokens, why)))
         pieces[lowest : lowest + 1] = [shorter] if shorter and dropped_tokens else []
 
 
@@ -109,12 +122,37 @@ def _bounded(
     return tuple(included), dropped
 
 
+def _bounded_attachments(pieces: Sequence[MessagePiece], limit: int, counting: MessageCounter) -> RequestTail:
+    """The attachments in `limit` tokens: small ones whole, the others with equal shares of the rest."""
+    included: list[MessagePiece] = []
+    dropped: list[tuple[Layer, DroppedSource]] = []
+    tokens = [counting.part(piece.part) + MARGIN for piece in pieces]
+    for piece, wanted, room in zip(pieces, tokens, fair_limits(tokens, limit), strict=True):
+        if wanted <= room:
+            included.append(piece)
+            continue
+        shorter, dropped_tokens = _shortened(piece, room - MARGIN, counting)
+        dropped.append(
+            (piece.layer, DroppedSource(piece.source, dropped_tokens, _ARCHIVED if piece.archive else _SHARE_FULL))
+        )
+        included += [shorter] if shorter else []
+    return RequestTail(tuple(included), tuple(dropped))
+
+
+def is_in_view(recalled: MessagePart, shown: Sequence[str]) -> bool:
+    """Whether one of the attachments' texts in the request shows the recalled passage already."""
+    return isinstance(recalled, RecalledSpan) and any(recalled.text.strip("… \n") in text for text in shown)
+
+
 def _shortened(piece: MessagePiece, limit: int, counting: MessageCounter) -> tuple[MessagePiece | None, int]:
     """The piece truncated to `limit` tokens (None where no part of it is usable), and the number of dropped tokens."""
     tokens = counting.part(piece.part)
     if not isinstance(piece.part, Text):
         return None, tokens
     part = piece.part
+    if part.injected == "attachment":
+        shorter = shorten_attachment(piece, limit, counting)
+        return shorter, tokens - (counting.part(shorter.part) if shorter else 0)
     frame = counting.part(replace(part, text=""))
     text, dropped_tokens = fit_lines(part.text, limit - frame, counting, f"… (the rest of {piece.source} did not fit)")
     if not text or not dropped_tokens:
@@ -122,10 +160,16 @@ def _shortened(piece: MessagePiece, limit: int, counting: MessageCounter) -> tup
     return MessagePiece(piece.layer, piece.source, replace(part, text=text)), dropped_tokens
 
 
-def _lowest_ranked(pieces: Sequence[MessagePiece]) -> int | None:
-    """Index of the piece to drop next: the last of the lowest rank."""
+def _lowest_ranked(pieces: Sequence[MessagePiece], counting: MessageCounter) -> int | None:
+    """Index of the piece to drop next: the last of the lowest rank, of attachments the largest."""
     ranked = [(rank, -n) for n, piece in enumerate(pieces) if (rank := _rank(piece)) is not None]
-    return -min(ranked)[1] if ranked else None
+    if not ranked:
+        return None
+    lowest, last = min(ranked)
+    if lowest < _RANKS["attachment"]:
+        return -last
+    attachments = [-n for rank, n in ranked if rank == lowest]
+    return max(attachments, key=lambda index: (counting.part(pieces[index].part), index))
 
 
 def _rank(piece: MessagePiece) -> int | None:

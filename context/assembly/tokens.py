@@ -20,11 +20,12 @@ class Layer(StrEnum):
 
 
 class MessagePiece(Struct, frozen=True):
-    """A part of a message, before it is counted."""
+    """A part of a message, before it is counted. `archive` is the reference of the archive that holds it, or ""."""
 
     layer: Layer
     source: str
     part: MessagePart
+    archive: str = ""
 
 
 class CountedMessage(Struct, frozen=True):

@@ -72,10 +72,10 @@ def media_type_of(name: str, data: bytes) -> str:
 
 def load_for_model(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) -> LoadedAttachment:
     """Converts an attachment to a piece for the model. Raises BadAttachment where it is neither text nor an image."""
-    if attachment.media_type.startswith("image/") and attachment.media_type != "image/svg+xml":
+    if attachment.is_picture:
         return _picture(attachment, vision, read_image)
     try:
-        text = attachment.data.decode("utf-8-sig").replace("\r\n", "\n")
+        text = attachment.text
     except UnicodeDecodeError as error:
         raise BadAttachment(
             "Not text",
@@ -100,12 +100,18 @@ def _json(attachment: Attachment, text: str) -> tuple[Any] | None:
 
 def _text_piece(attachment: Attachment, text: str) -> MessagePiece:
     shown = f"{one_line(attachment.name)}\n{text}"  # private tags stay: storing removes the text between them
-    return MessagePiece(Layer.MESSAGE, f"attachment {attachment.name}", Text(shown, injected="attachment"))
+    part = Text(shown, injected="attachment")
+    return MessagePiece(Layer.MESSAGE, attachment_source(attachment.name), part, attachment.archive)
+
+
+def attachment_source(name: str) -> str:
+    """The source of an attachment's piece in reports."""
+    return f"attachment {name}"
 
 
 def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None) -> LoadedAttachment:
     width, height = _size(attachment)
-    name, source, kinds = attachment.name, f"attachment {attachment.name}", frozenset({"any", "image"})
+    name, source, kinds = attachment.name, attachment_source(attachment.name), frozenset({"any", "image"})
     if vision:
         image = Image(attachment.data, attachment.media_type, width, height, name)
         return LoadedAttachment(MessagePiece(Layer.MESSAGE, source, image), kinds)

@@ -110,10 +110,12 @@ class FakeSession:
         self.gate = asyncio.Semaphore(0)
         self.archived = ""
         self._stop = asyncio.Event()
+        self.pastes: tuple[str, ...] = ()  # of the last message
 
     async def send(
-        self, text: str, attachments: Sequence[Any] = (), skill: str = ""
+        self, text: str, attachments: Sequence[Any] = (), skill: str = "", *, pastes: Sequence[str] = ()
     ) -> AsyncGenerator[SessionEvent, None]:
+        self.pastes = tuple(pastes)
         self.sent.append((text, tuple(each.name for each in attachments), skill))
         self.conversation = self.conversation or SimpleNamespace(id="c_1", title="House")
         self._stop.clear()

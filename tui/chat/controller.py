@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -31,8 +32,9 @@ from foundation.errors import PalimpsestError
 from memory.errors import NotFound, ReadOnly
 from memory.records import Conversation
 from memory.search import Query
+from models.excerpts import placeholder
 from tui.chat.background import PageProgress
-from tui.chat.history import PAGE_SIZE, HistoryView
+from tui.chat.history import PAGE_SIZE, HistoryView, attached_note
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.dialogs.choices import ChoiceItem, ExpandChoice
 from tui.images.attached import attachment_previews
@@ -136,7 +138,7 @@ class ChatController:
             elif message.text.startswith("/") and not message.skill and _is_command(message.text):
                 await self._command(message.text.strip())
             else:
-                await self._send(message.text, message.skill)
+                await self._send(message.text, message.skill, message.pastes)
         except PalimpsestError as error:
             self._show_error(error)
         except Exception as error:  # the edge of a turn: a bug ends the turn, not the chat
@@ -145,18 +147,19 @@ class ChatController:
             self._view.status.update_info(doing="")
         return not self._turn_failed
 
-    async def _send(self, text: str, skill: str) -> None:
-        attachments, note, pictures = await asyncio.to_thread(self._read_attachments, text)
+    async def _send(self, text: str, skill: str, pastes: tuple[str, ...] = ()) -> None:
+        typed = reduce(_folded, pastes, text)  # a paste names no files
+        attachments, note, pictures = await asyncio.to_thread(self._read_attachments, typed)
         if self._history.has_more_below:
             await self.return_to_newest()
-        self._view.transcript.add(UserItem(text, note), *pictures)
+        self._view.transcript.add(UserItem(typed, note), *pictures)
         self._view.transcript.follow_end()
         quotes = self.session.profile.spec == "offline"
         turn_view = TurnView(self._view.transcript, self._view.status, quotes=quotes, known=self._known_changes)
         self._known_changes = frozenset()
         self._turn_failed = True
         try:
-            async with aclosing(self.session.send(text, attachments, skill)) as events:
+            async with aclosing(self.session.send(text, attachments, skill, pastes=pastes)) as events:
                 async for event in events:
                     turn_view.write(event)
                     if isinstance(event, PermissionRequested) and not event.answer.done():
@@ -172,8 +175,8 @@ class ChatController:
     def _read_attachments(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
         attachments = attachments_of(text, self._working_directory)
         pictures = self._pictures(attachments)
-        names = [attachment.name for attachment in attachments if not attachment.media_type.startswith("image/")]
-        return attachments, " · ".join(f"with {name}" for name in names), pictures
+        names = [attachment.name for attachment in attachments if not attachment.is_picture]
+        return attachments, attached_note(names), pictures
 
     def _pictures(self, parts: "Sequence[Attachment | Image]") -> list[TranscriptItem]:
         """Previews of the pictures among them, with their token costs. Blocks."""
@@ -333,6 +336,10 @@ class ChatController:
             hint = hint.replace("then try again", "then open the chat again")
         item = MutedLine(error.message) if isinstance(error, Cancelled) else ErrorItem(error.title, error.message, hint)
         self._view.transcript.add(item)
+
+
+def _folded(message: str, paste: str) -> str:
+    return message.replace(paste, placeholder("Pasted text", paste), 1)
 
 
 def _is_command(text: str) -> bool:

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from memory.errors import Damaged
 from memory.pages.types import EntryText
 from memory.records import Entry, EntryKind
-from models.messages import Image, Role
+from models.excerpts import split_excerpt
+from models.messages import Image, Role, Text
 from tui.widgets.status import short_count
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
 from tui.widgets.transcript.view import Transcript
@@ -39,7 +40,7 @@ def _entry_items(entry: Entry, passage: Callable[[Entry], EntryText], pictures: 
             return [MutedLine("older turns are in the archive; a summary stands in their place", gap=True)]
         case EntryKind.MESSAGE, Role.USER:
             images = [part for part in entry.sent if isinstance(part, Image)]
-            return [UserItem(_text(entry, passage)), *pictures(images)]
+            return [UserItem(_text(entry, passage), _note(entry)), *pictures(images)]
         case EntryKind.MESSAGE, _:
             answer = markdown_items(_text(entry, passage))
             return answer if entry.complete else [*answer, MutedLine("the answer broke off here", gap=True)]
@@ -47,6 +48,22 @@ def _entry_items(entry: Entry, passage: Callable[[Entry], EntryText], pictures: 
             return [MutedLine(f"▸ {entry.meta.get('name', 'tool')}: {short_count(entry.chars)} characters", gap=True)]
         case _:
             return []
+
+
+def attached_note(names: Iterable[str]) -> str:
+    """The note below a message about the files that went with it."""
+    return " · ".join(f"with {name}" for name in names)
+
+
+def _note(entry: Entry) -> str:
+    """The files that went with the message, and which lines of them."""
+    texts = [part.text for part in entry.sent if isinstance(part, Text) and part.injected == "attachment"]
+    notes: list[str] = []
+    for text in texts:
+        name, _, rest = text.partition("\n")
+        excerpt = split_excerpt(rest)[1]
+        notes.append(excerpt.sentence(name) if excerpt else attached_note([name]))
+    return "\n".join(notes)
 
 
 def _text(entry: Entry, passage: Callable[[Entry], EntryText]) -> str:

@@ -245,7 +245,7 @@ class ChatScreen(Screen[None]):
             self._view.return_to_prompt([message.text])
             self._show_error(self._open_error)
         else:
-            self.queue.add(message.text)
+            self.queue.add(message.text, pastes=message.pastes)
 
     @on(Prompt.Changed)
     def _prompt_changed(self) -> None:

@@ -4,6 +4,7 @@ from typing import Final
 
 from agent.events import (
     AnswerStored,
+    Archiving,
     Compacted,
     ContextReady,
     EpochChanged,
@@ -75,6 +76,8 @@ class TurnView:
                 self._recalled = recalled
             case UsageKnown(tokens_per_second=speed):
                 self._status.update_info(speed=0.0 if self._quotes else speed)
+            case Archiving(names=names):
+                self._status.update_info(doing=f"archiving {', '.join(names)} · Esc stops")
             case UserStored():
                 self._status.update_info(doing="thinking back · Esc stops")
             case Notice() | WordsHidden() | EpochChanged() | Compacted():

@@ -79,7 +79,10 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
             if files
             else _facts(matching_facts, greeted=without_greeting(question_text) != question_text, words=words)
         )
-        sure = [quote for quote in firm if quote.overlap > 1 and quote.share >= ANSWERS]
+        quoted = {passage.cited for file in files for passage in file.passages}
+        sure = [
+            quote for quote in firm if quote.overlap > 1 and quote.share >= ANSWERS and quote.source.cited not in quoted
+        ]
         return "\n\n".join([*own, _quoted(words.quoting, sure, recalled, words)] if sure else own)
     if greets(question_text) and not firm:
         return f"{words.greeting}\n\n{words.what_to_do}"

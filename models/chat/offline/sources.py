@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from foundation.text.similarity import overlap
 from models.chat.offline.phrases import LanguagePhrases
 from models.chat.offline.quotes import LONGEST_QUOTE, QuoteSource, best_quotes, content_terms, is_only_questions
+from models.excerpts import line_count, split_excerpt, without_placeholders
 from models.messages import Image, Message, RecalledSpan, Request, Role, Text
 
 FIRST_LINES = 5
@@ -35,12 +36,17 @@ _KINDS = {
 
 
 class AttachmentSource(Struct, frozen=True):
-    """A file as the request holds it. `text` is "" for a picture that nobody read; `size` is a picture's, in pixels."""
+    """A file as the request holds it. `text` is "" for a picture that nobody read; `size` is a picture's, in pixels.
+
+    `lines` are those of the whole file, `passages` those recalled from its archive.
+    """
 
     name: str
     kind: str
     text: str = ""
     size: str = ""
+    lines: int = 0
+    passages: tuple[QuoteSource, ...] = ()
 
 
 def attached_files(message: Message) -> list[AttachmentSource]:
@@ -51,7 +57,10 @@ def attached_files(message: Message) -> list[AttachmentSource]:
             case Image(name=name, width=width, height=height):
                 files.append(AttachmentSource(name or "the picture", "picture", size=f"{width}×{height}"))
             case Text(text=text, injected="attachment"):
-                files.append(_from_text(text))
+                file = _from_text(text)
+                recalled = [span for span in message.parts if isinstance(span, RecalledSpan)]
+                passages = tuple(source_of(span) for span in recalled if span.citation.title == file.name)
+                files.append(structs.replace(file, passages=passages))
             case _:
                 pass
     return files
@@ -61,14 +70,17 @@ def _from_text(text: str) -> AttachmentSource:
     if picture := _UNREAD.match(text):
         return AttachmentSource(picture["name"], "picture", size=picture["size"])
     if picture := _READ.match(text):
-        return AttachmentSource(picture["name"], "picture", text[picture.end() :], picture["size"])
+        words = text[picture.end() :]
+        return AttachmentSource(picture["name"], "picture", words, picture["size"], line_count(words))
     name, _, rest = text.partition("\n")
     kind = "calendar" if rest.startswith("Event: ") else _KINDS.get(PurePath(name).suffix.lower(), "text")
-    return AttachmentSource(name, kind, rest)
+    shown, excerpt = split_excerpt(rest)
+    return AttachmentSource(name, kind, shown, lines=excerpt.lines if excerpt else line_count(rest))
 
 
 def without_names(question: str, files: list[AttachmentSource]) -> str:
     """The question less the names of its files, which nothing answers."""
+    question = without_placeholders(question)
     for file in files:
         question = question.replace(f"@{file.name}", " ").replace(file.name, " ")
     return question
@@ -91,14 +103,15 @@ def _unread(file: AttachmentSource, words: LanguagePhrases) -> str:
 def _shown(file: AttachmentSource, question: str, words: LanguagePhrases) -> str:
     lines = [line.strip() for line in file.text.splitlines() if line.strip()]
     first = [_cut(line) for line in lines[:FIRST_LINES]]
-    quotes = best_quotes(question, [QuoteSource(file.text, file.name)], most=1)
+    quotes = best_quotes(question, [QuoteSource(file.text, file.name), *file.passages], most=1)
     answering = [line for quote in quotes if quote.overlap for line in quote.lines]
+    cited = [quote.source.cited for quote in quotes if quote.source in file.passages]
     more = [line for line in answering if not any(line in shown_line or shown_line in line for shown_line in first)]
     opening = words.attached if len(lines) <= FIRST_LINES else words.attached_begins
     kind = words.kinds.get(file.kind, file.kind)
-    shown = [opening.format(name=file.name, kind=kind, lines=len(lines)), _quoted(first)]
+    shown = [opening.format(name=file.name, kind=kind, lines=file.lines), _quoted(first)]
     if more:
-        shown += [words.attached_answers, _quoted(more)]
+        shown += [words.attached_answers, _quoted(more), *(f"— {source}" for source in cited)]
     return "\n\n".join(shown)
 
 
@@ -130,7 +143,7 @@ def source_of(part: RecalledSpan) -> QuoteSource:
     cited = str(part.citation)
     if part.time and not part.citation.time:
         cited = f"{cited[:-1]} · {part.time:%Y-%m-%d}]"
-    return QuoteSource(part.text, f"{cited} · {part.trust.value}", part.citation.speaker)
+    return QuoteSource(without_placeholders(part.text), f"{cited} · {part.trust.value}", part.citation.speaker)
 
 
 def recalled_sources(request: Request) -> list[QuoteSource]:

@@ -8,13 +8,14 @@ REQUEST = "(Compacted )?(EpochChanged )?(Notice )*{recall}ContextReady "
 ANSWER = "((Prefill|TextDelta|ReasoningDelta) )*(Notice )?"
 CALL = "(PermissionRequested )?ToolStarted ToolFinished "
 ROUNDS = (
-    "(Notice )*UserStored (WordsHidden )?"
+    "(Notice )*(Archiving )?(Notice )*UserStored (WordsHidden )?"
     + REQUEST.format(recall="Recall ")
     + f"({ANSWER}UsageKnown ({CALL})+{REQUEST.format(recall='')})*{ANSWER}"
 )
 WHOLE = re.compile(f"{ROUNDS}(UsageKnown AnswerStored|Stopped|TurnFailed)")
 FAILED_EARLY = re.compile(
-    "(Notice )*(UserStored (WordsHidden )?)?(Compacted )?(EpochChanged )?(Notice )*(Recall )?TurnFailed"
+    "(Notice )*(Archiving )?(Notice )*(UserStored (WordsHidden )?)?(Compacted )?(EpochChanged )?(Notice )*(Recall )?"
+    "(TurnFailed|Stopped)"
 )
 IN_TOOLS = "(PermissionRequested )?(ToolStarted )?|(Compacted )?(EpochChanged )?(Notice )*"
 FAILED_IN_TOOLS = re.compile(f"{ROUNDS}UsageKnown ({CALL})*({IN_TOOLS})TurnFailed")

@@ -1,6 +1,6 @@
 """A turn with fake ports: it stores each step before the face learns of it, and needs no store of ours."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from agent.tools.port import ToolSettings
 from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.turn import TurnRun
-from context import AssembledRequest, Turn
+from context import AssembledRequest, Attachment, Turn
 from context.compaction.compact import CompactionReceipt
 from context.epoch import EpochState
 from memory.records import Conversation, Entry, EntryKind
@@ -127,6 +127,18 @@ class FakeModel:
         """Nothing is open."""
 
 
+class FakeLargeTexts:
+    """Everything fits."""
+
+    def fold(self, message: TurnInput) -> tuple[TurnInput, tuple[Attachment, ...]]:
+        return message, ()
+
+    def archive(
+        self, message: TurnInput, attachments: Sequence[Attachment], is_stopped: Callable[[], bool]
+    ) -> tuple[TurnInput, list[str]]:
+        return message, []
+
+
 class FakeTool:
     """Answers with what it is asked."""
 
@@ -149,6 +161,7 @@ async def run(log: list[str], model: FakeModel, *, fails: str = "") -> list[Sess
         model=model,
         tools=Toolbox((FakeTool(),), ToolSettings()),
         store=FakeStore(log, fails),
+        large_texts=FakeLargeTexts(),
         prepare=prepare,
         prefetch=lambda _text: None,
         reload=tuple,

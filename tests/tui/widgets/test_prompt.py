@@ -65,15 +65,42 @@ async def test_a_long_paste_is_folded_sent_whole_and_unfolded_by_pasting_again(o
     async with open_chat() as chat:
         chat.screen.prompt.post_message(Paste(long))
         await chat.pilot.pause()
-        assert chat.screen.prompt.text == "[Pasted text #1 · 41 lines]"
+        assert chat.screen.prompt.text == "[Pasted text #1 · 40 lines]"
         await chat.say(" what is it?")
         await chat.quiet()
         assert chat.session.sent[0][0] == long + " what is it?"
+        assert chat.session.pastes == (long,)
+        await chat.press("up")
+        assert chat.screen.prompt.text == "[Pasted text #1 · 40 lines] what is it?"
+        assert chat.screen.prompt.full_text == long + " what is it?"
+        chat.screen.prompt.clear()
         chat.screen.prompt.post_message(Paste(long))
         await chat.pilot.pause()
         chat.screen.prompt.post_message(Paste(long))
         await chat.pilot.pause()
         assert chat.screen.prompt.text == long
+
+
+async def test_a_long_message_of_an_earlier_session_comes_back_folded(open_chat: Any) -> None:
+    long = "line of text\n" * 5000
+    async with open_chat() as chat:
+        chat.screen.prompt.prompt_history.add(long)
+        await chat.press("up")
+        assert chat.screen.prompt.text == "[Pasted text #1 · 5,000 lines]"
+        assert chat.screen.prompt.full_text == long
+
+
+async def test_a_paste_names_no_files_and_stays_folded_in_the_transcript(open_chat: Any, tmp_path: Path) -> None:
+    from textual.events import Paste
+
+    (tmp_path / "mail.txt").write_text("x", encoding="utf-8")
+    async with open_chat() as chat:
+        chat.screen.prompt.post_message(Paste("see @mail.txt\n" * 60))
+        await chat.pilot.pause()
+        await chat.say(" what is it?")
+        await chat.quiet()
+        assert chat.session.sent[0][1] == ()
+        assert "[Pasted text · 60 lines] what is it?" in chat.text
 
 
 async def test_a_pasted_escape_is_seen_and_does_nothing(open_chat: Any) -> None:

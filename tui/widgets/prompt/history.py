@@ -1,6 +1,7 @@
 """Prompt history: in memory as it was typed, on disk without private text."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ class PromptHistory:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._entries: list[str] = []
+        self._pastes: dict[str, None] = {}
 
     def move(self, path: Path) -> None:
         """Changes the path of the file."""
@@ -40,6 +42,15 @@ class PromptHistory:
         if cleared := clear(text):
             make_private_folder(self._path.parent)
             append(self._path, encode(json_line(cleared)))
+
+    def add_pastes(self, pastes: Iterable[str]) -> None:
+        """Adds texts that were pasted into entries, so that they are folded again. In memory only."""
+        self._pastes |= dict.fromkeys(pastes)
+
+    @property
+    def pastes(self) -> tuple[str, ...]:
+        """The pasted texts, newest first."""
+        return tuple(reversed(self._pastes))
 
     @property
     def entries(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Prompt editor: Enter sends, Shift+Enter and Ctrl+J begin a line; typed text is never lost."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -10,6 +11,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from foundation.terminal_text import visible
+from models.excerpts import line_count
 from tui.typed_app import app_of
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
@@ -18,6 +20,8 @@ JOINERS: Final = ("\u200c", "\u200d")  # inside of emoji sequences, and of words
 NEWLINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
 MAX_PASTE_CHARS: Final = 1_000
 MAX_PASTE_LINES: Final = 15
+MAX_PLAIN_CHARS: Final = 10_000  # of a message from the history that is not folded
+MAX_PLAIN_LINES: Final = 100
 _PASTE_MARK = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 
 
@@ -33,9 +37,22 @@ class PasteBuffer:
             return text
         number = len(self._texts) + 1
         self._texts[number] = text
-        lines = text.count("\n") + 1
-        size = f"{lines} lines" if lines > 1 else f"{len(text):,} characters"
+        lines = line_count(text)
+        size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
         return f"[Pasted text #{number} · {size}]"
+
+    def refold(self, text: str, pastes: Iterable[str]) -> str:
+        """A whole message, with the long texts that were pasted into it folded again; if none is known, all of it."""
+        for paste in pastes:
+            if paste in text and (folded := self.fold(paste)) != paste:
+                text = text.replace(paste, folded, 1)
+        is_long = len(text) > MAX_PLAIN_CHARS or text.count("\n") >= MAX_PLAIN_LINES
+        return self.fold(text) if is_long else text
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts behind all placeholders."""
+        return tuple(self._texts.values())
 
     def placeholder_of(self, text: str, prompt: str) -> str:
         """The placeholder of this text in the prompt, or "": pasting a text again unfolds it."""
@@ -60,10 +77,11 @@ class Prompt(TextArea):
 
     @dataclass
     class Submitted(Message):
-        """`text` is the text to send, with pastes unfolded; `shown` the text of the prompt."""
+        """`text` is the text to send, with pastes unfolded; `shown` the text of the prompt; `pastes` their texts."""
 
         text: str
         shown: str
+        pastes: tuple[str, ...] = ()
 
     @dataclass
     class Interrupted(Message):
@@ -95,8 +113,11 @@ class Prompt(TextArea):
     # Text
 
     def set_text(self, text: str) -> None:
-        """Replaces the text, control characters made visible; puts the cursor at the end."""
-        self.text = visible(text)
+        """Replaces the text, control characters made visible, long pastes folded; puts the cursor at the end."""
+        self._show(self._pastes.refold(visible(text), map(visible, self.prompt_history.pastes)))
+
+    def _show(self, text: str) -> None:
+        self.text = text
         self.move_cursor(self.document.end)
 
     def insert_text(self, text: str) -> None:
@@ -190,7 +211,9 @@ class Prompt(TextArea):
     def _submit(self) -> None:
         shown = self.text
         if shown.strip():
-            self.post_message(self.Submitted(self.take_text(), shown))
+            pastes = tuple(text for text in self._pastes.texts if text in self.full_text)
+            self.prompt_history.add_pastes(pastes)
+            self.post_message(self.Submitted(self.take_text(), shown, pastes))
 
     def _walk_history(self, *, back: bool) -> bool:
         if self._history_cursor is None:
@@ -205,7 +228,7 @@ class Prompt(TextArea):
         if entry is None:
             return False
         cursor = self._history_cursor
-        self.set_text(entry)
+        self.set_text(entry)  # the cursor keeps edited entries as they are shown, with placeholders
         self._history_cursor = cursor
         if back:
             self.move_cursor((0, 0))
@@ -217,7 +240,7 @@ class Prompt(TextArea):
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         if placeholder := self._pastes.placeholder_of(text, self.text):
             before, _, after = self.text.partition(placeholder)
-            self.set_text(before + text + after)
+            self._show(visible(before + text + after))
             return
         folded = self._pastes.fold(text)
         self.insert(visible(folded))

@@ -16,6 +16,10 @@ GUTTER: Final = 2  # cells before each line, for the speaker's mark
 USER_MARK: Final = "❯ "
 ANSWER_MARK: Final = "◆ "
 WELCOME_LABEL_CELLS: Final = 11
+MAX_LINES: Final = 40  # of a message that is shown whole
+MAX_CHARS: Final = 8_000
+MAX_LINE: Final = 300  # characters shown of a line of a folded message
+LINES_KEPT: Final = 3  # at the beginning, and at the end
 PROMISES: Final = (
     "What you say is kept here, in files of your own, on your own machine.",
     "It comes back when it matters, with its date and its place: /recall.",
@@ -33,16 +37,36 @@ class TranscriptItem(Protocol):
 
 
 class UserItem(Struct, frozen=True):
-    """A message of the user. `note` is shown muted below it: the attachments."""
+    """A message of the user. `note` is shown muted below it: the attachments. The middle of a long text is folded."""
 
     text: str
     note: str = ""
 
     def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
-        rows = wrap_runs([(visible(self.text), styles.user)], width - GUTTER, line_breaks)
+        begin, folded, end = fold_middle(self.text)
+        runs: list[StyledRun] = [(visible(begin), styles.user)]
+        if folded:
+            runs += [(f"\n{folded}\n", styles.muted), (visible(end), styles.user)]
+        rows = wrap_runs(runs, width - GUTTER, line_breaks)
         if self.note:
             rows += wrap_runs([(self.note, styles.muted)], width - GUTTER, line_breaks)
         return [[], *indent(rows, Segment(USER_MARK, styles.accent), Segment(" " * GUTTER, styles.text))]
+
+
+def fold_middle(text: str) -> tuple[str, str, str]:
+    """Beginning and end of a long text, with what was folded between them; a short text, "" and ""."""
+    lines = text.split("\n")
+    if len(lines) <= MAX_LINES and len(text) <= MAX_CHARS:
+        return text, "", ""
+    if len(lines) <= MAX_LINES:
+        begin, end = text[: MAX_CHARS // 2], text[-MAX_CHARS // 4 :]
+        return f"{begin}…", f"… {len(text) - len(begin) - len(end):,} of {len(text):,} characters folded …", f"…{end}"
+    begin, end = map("\n".join, (map(_clipped, lines[:LINES_KEPT]), map(_clipped, lines[-LINES_KEPT:])))
+    return begin, f"… {len(lines) - 2 * LINES_KEPT:,} of {len(lines):,} lines folded …", end
+
+
+def _clipped(line: str) -> str:
+    return line if len(line) <= MAX_LINE else line[:MAX_LINE] + "…"
 
 
 class AnswerBlock(Struct, frozen=True):
@@ -178,7 +202,9 @@ def estimate_height(item: TranscriptItem, width: int) -> int:
     match item:
         case AnswerBlock(block=block):
             text = block.source
-        case UserItem(text=text) | MutedLine(text=text):
+        case UserItem(text=text):
+            text = "\n".join(fold_middle(text))
+        case MutedLine(text=text):
             pass
         case _ if item_text := getattr(item, "text", ""):
             text = item_text

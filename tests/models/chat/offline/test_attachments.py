@@ -1,7 +1,9 @@
 """Without a model, a file that goes with a message is quoted, and a picture is said to be one."""
 
+from foundation.trust import Citation, Trust
 from models.chat.offline.provider import answer
-from models.messages import Image, MessagePart, Text, user
+from models.excerpts import Excerpt
+from models.messages import Image, MessagePart, RecalledSpan, Text, user
 from tests.models.chat.events import request
 
 EVENT = Text(
@@ -66,3 +68,20 @@ def test_a_files_name_is_no_word_of_the_question() -> None:
 
 def test_a_files_lines_stay_together() -> None:
     assert ">\n" not in ask("what is in @b.txt", LIST)
+
+
+def test_the_lines_of_a_file_are_counted_as_an_editor_counts_them() -> None:
+    text = Text("n.md\n# Notes\n\none\n\ntwo\n\nthree\nfour\nfive\nsix\n", injected="attachment")
+    assert "(Markdown, 10 lines)" in ask("look @n.md", text)
+
+
+def test_an_excerpt_has_the_lines_of_the_whole_and_its_archive_answers_for_the_rest() -> None:
+    note = Excerpt(6, 5000, ref="#1").note
+    part = Text(f"b.txt\nShopping\nmilk\nbread\neggs\nrice\nsalt\n{note}", injected="attachment")
+    citation = Citation(kind="page", ref="pg_1", title="b.txt")
+    recalled = RecalledSpan("The door code is 4711.", citation, Trust.EXACT)
+    said = ask("which door code is in @b.txt?", recalled, part)
+    assert "(a text, 5,000 lines)" in said
+    assert quoted(said)[-1] == "The door code is 4711." and said.count("4711") == 1
+    assert f"— {citation} · exact" in said
+    assert "not in this request" not in said

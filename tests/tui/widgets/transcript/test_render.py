@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
+from tui.widgets.transcript.items import MAX_LINES, UserItem
 from tui.widgets.transcript.markdown import block_lines
 from tui.widgets.transcript.splitter import MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
@@ -82,3 +83,15 @@ def test_any_text_can_be_drawn(text: str, width: int) -> None:
     for line in rendered(text, width):
         assert cell_len(line) <= width
         assert "\x1b" not in line
+
+
+def test_the_middle_of_a_long_message_is_folded_and_counted() -> None:
+    def shown(text: str) -> str:
+        rows = UserItem(text).lines(80, LOOK)
+        return "\n".join("".join(part.text for part in row).strip() for row in rows)
+
+    lines = [f"第{n}行 🔑" for n in range(5000)]
+    folded = shown("\n".join(lines)).splitlines()
+    assert folded[1:] == [f"❯ {lines[0]}", *lines[1:3], "… 4,994 of 5,000 lines folded …", *lines[-3:]]
+    assert "folded" not in shown("\n".join(lines[:MAX_LINES]))
+    assert "… 14,000 of 20,000 characters folded …" in shown("灯" * 20_000)
