@@ -18,7 +18,6 @@ from foundation.privacy import as_given
 from foundation.trust import Citation, Trust
 from memory.archive import read_png
 from memory.archive.json import archived_as_json
-from memory.archive.write.sidecar import keep_text as keep
 from memory.errors import InexactText, NotFound
 from memory.memory import Memory
 from memory.pages.types import PageText
@@ -41,8 +40,8 @@ def archive_conversation(
     with closing(Memory.open(place)) as memory:
         archived = memory.vault.archive_text(given, label=label, mode=mode)
         shape = archived_as_json(archived, memory.vault.png)
-    if keep_text:
-        keep(place.kept_texts, label, given)
+        if keep_text:
+            memory.vault.keep_text(label, given)
     return {**shape, "image_path": shape["pages"][0]["path"], "compression_ratio": shape["ratio"]}
 
 

@@ -36,6 +36,23 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
             extra={"guarded": True},
         ),
     ] = 512
+    page_cache_mb: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Pictures of pages in .palimpsest/pages take at most so many megabytes; those of the last day "
+            "stay.",
+            extra={"guarded": True},
+        ),
+    ] = 256
+    page_cache_days: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Pictures of pages there are deleted when nobody used them for so many days.",
+            extra={"guarded": True},
+        ),
+    ] = 7
     parity: Annotated[
         int, Meta(ge=0, le=100, description="Parity kept beside each pack, in percent of its size; 0 keeps none.")
     ] = 0

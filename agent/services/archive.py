@@ -14,7 +14,7 @@ from foundation.files import FileTooLarge, UnsafePath, read_bytes, resolve_new_f
 from foundation.privacy import Cleared, TextSource, as_given, clear, examine
 from foundation.program import PROGRAM
 from memory.archive.json import archived_as_json
-from memory.archive.write.sidecar import file_stem, keep_text
+from memory.archive.write.sidecar import file_stem
 from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE, mode_named
 from memory.pages.types import ArchiveResult
@@ -59,7 +59,7 @@ def archive_text(
     label = clear(label)
     archived_text, secrets = _cleared_text(text, redact=redact)
     archived = memory.vault.archive_text(archived_text, label=label, mode=mode, dense=dense, on_page=on_page)
-    path = keep_text(memory.workspace.kept_texts, label, archived_text) if keep else None
+    path = memory.vault.keep_text(label, archived_text) if keep else None
     pictures = tuple(memory.vault.png(page.id) for page in archived.pages)
     return FileArchiveResult(
         archived=archived, text=archived_text, pictures=pictures, text_path=path, secrets=secrets, redacted=redact

@@ -6,19 +6,21 @@ and at worst an unreferenced pack is left. Only `release` and the deletion of a 
 """
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from contextlib import suppress
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
 from foundation.clock import Clock, to_ms
-from foundation.files import child, exists, make_private_folder, read_bytes, remove, scan, touch, write_atomically
+from foundation.files import UnsafePath
 from foundation.privacy import Cleared, clear
 from memory.archive.lifecycle.deletion import ConversationDeleter, DeletionResult
 from memory.archive.lifecycle.overdue import Overdue
 from memory.archive.packs.pack_cache import CachedStorage
+from memory.archive.packs.page_cache import PageCache
 from memory.archive.packs.reader import PageReader
 from memory.archive.packs.storage import MIN_REPACK_AGE, PAGES_A_FRAME, LocalStorage, Storage
 from memory.archive.packs.unknown_packs import index_lost, unknown_packs
@@ -43,41 +45,6 @@ if TYPE_CHECKING:
     from memory.pages.types import OnPage
 
 
-KEPT_FOR = timedelta(days=1)
-
-
-class PageCache:
-    """A folder of `<page id>.png`, for a person to open and for a vision model to be sent; it can be rebuilt."""
-
-    def __init__(self, folder: Path, clock: Clock) -> None:
-        self._folder = folder
-        self._clock = clock
-        self._swept_at: float | None = None
-
-    def put(self, page_id: str, png: bytes) -> Path:
-        """The page as a file, which stays for a day at least."""
-        make_private_folder(self._folder)
-        self._sweep()
-        path = child(self._folder, f"{page_id}.png")
-        if not exists(path) or read_bytes(path) != png:
-            write_atomically(path, png, sync=False)  # compared above before it is given out again
-        touch(path, self._clock.now().timestamp())
-        return path
-
-    def drop(self, page_id: str) -> None:
-        remove(child(self._folder, f"{page_id}.png"), missing_ok=True)
-
-    def _sweep(self) -> None:
-        """Deletes pages that were not used for a day; once an hour at most."""
-        now = self._clock.now().timestamp()
-        if self._swept_at is not None and now - self._swept_at < 3600:
-            return
-        self._swept_at = now
-        for path, found in scan(self._folder, "pg_*.png"):
-            if now - found.st_mtime > KEPT_FOR.total_seconds():
-                remove(path, missing_ok=True)
-
-
 class Vault:
     """The archive of one workspace. `count` counts a text's tokens, and `tokenizer` is its name.
 
@@ -100,13 +67,14 @@ class Vault:
     ) -> None:
         self.storage: Storage = LocalStorage(packs) if isinstance(packs, Path) else packs
         self.settings = settings or ArchiveSettings()
-        self._cache = PageCache(cache, clock)
+        self._cache = PageCache(cache, clock, self.settings)
         self._cold = cold
         self._clock = clock
         self._count = count
         self._tokenizer = tokenizer
         self.page_reader = PageReader(self.storage, lambda page: cold.read(lambda db: page_rows.page_row(db, page)))
         self._texts = ArchivedTexts(cold, self.page_reader, kept)
+        self._kept = kept
 
     # ── in ──
 
@@ -150,6 +118,17 @@ class Vault:
         `also` did not run.
         """
         return self._archiver.entries(entries, label, self._mode(mode, dense), also=also, on_page=on_page)
+
+    def keep_text(self, label: str, text: Cleared) -> Path:
+        """Writes the text as `memory/archive/<label>.md`, for a person to read and to search; gives its path.
+
+        It replaces earlier texts that were archived under the label, and never one that was edited.
+        """
+        if self._kept is None:
+            raise ValueError("this vault has no folder for kept texts")
+        from memory.archive.write.sidecar import keep_text
+
+        return keep_text(self._kept, label, text, lambda earlier: self._holds(label, earlier))
 
     def expected(
         self, entries: Sequence[Entry], *, mode: str | None = None, dense: bool | None = None
@@ -307,7 +286,10 @@ class Vault:
         return Repacker(self._cold, self._clock, self._page_mover)
 
     def close(self) -> None:
-        """Closes the connection to remote storage."""
+        """Bounds the page cache, and closes the connection to remote storage."""
+        if not self._cold.read_only:
+            with suppress(OSError, UnsafePath):
+                self._cache.sweep()
         self.storage.close()
 
     # ── within ──
@@ -329,6 +311,20 @@ class Vault:
         from memory.archive.lifecycle.move import PageMover
 
         return PageMover(self._cold, self.storage, self._clock, self.page_reader, parity=self.settings.parity)
+
+    def _holds(self, label: str, text: str) -> bool:
+        """Whether the pages of an archive of that label hold this text, to the letter."""
+        archives = [archive.seq for archive in self.archives() if archive.label == clear(label)]
+        return any(self._is_text_of(self.pages(archive), text) for archive in archives)
+
+    def _is_text_of(self, pages: Sequence[PageRow], text: str) -> bool:
+        if sum(page.chars for page in pages) != len(text):
+            return False
+        starts = accumulate((page.chars for page in pages), initial=0)
+        return all(
+            self.exact_text(page) == text[start : start + page.chars]
+            for start, page in zip(starts, pages, strict=False)
+        )
 
     def _mode(self, name: str | None, dense: bool | None) -> Mode:
         return mode_named(name or self.settings.mode, self.settings.dense if dense is None else dense)

@@ -5,10 +5,22 @@ file: only text that matches the page's hash is used.
 """
 
 import re
+import secrets
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
-from foundation.files import encode, exists, is_file, list_files, make_folder, read_bytes, write_atomically
+from foundation.files import (
+    encode,
+    list_files,
+    make_folder,
+    read_bytes,
+    remove,
+    replace,
+    sync_folder,
+    write_temporary,
+)
+from foundation.files.atomic_exchange import ASIDE, link_if_free
 from foundation.privacy import Cleared, clear
 from memory.pages.render.header import text_digest
 
@@ -17,18 +29,61 @@ _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")  # Windows
 _LONGEST = 60  # characters, at most four bytes each: under the 255 bytes of every file system
 
 
-def keep_text(folder: Path, label: str, text: Cleared) -> Path:
-    """Writes the text as `<label>.md` in `folder`, and gives its path; never over another text of that name."""
+def keep_text(
+    folder: Path, label: str, text: Cleared, is_archived: Callable[[str], bool] = lambda _text: False
+) -> Path:
+    """Writes the text as `<label>.md` in `folder`, and gives its path.
+
+    Earlier texts of the label are removed where `is_archived` says that its pages hold them to the letter: a label has
+    one file. A text that the user edited stays, as does that of another label: then a number follows the name.
+    """
     make_folder(folder)
+    same: Path | None = None
+    for path in _files_of(folder, label):
+        body = read_bytes(path)
+        if same is None and body == encode(text):
+            same = path
+        elif _is_copy(body, is_archived):
+            _remove_copy(path, body)
+    return same or _write_free(folder, label, text)
+
+
+def _files_of(folder: Path, label: str) -> list[Path]:
+    name = re.compile(rf"{re.escape(file_stem(label))}(-\d+)?\.md")
+    return [path for path in list_files(folder, "*.md") if name.fullmatch(path.name)]
+
+
+def _is_copy(body: bytes, is_archived: Callable[[str], bool]) -> bool:
+    try:
+        return is_archived(body.decode("utf-8"))
+    except UnicodeDecodeError:
+        return False
+
+
+def _remove_copy(path: Path, body: bytes) -> None:
+    """Removes a file that holds `body`. It is moved aside and read again: an edit of that instant is put back."""
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}{ASIDE}")
+    replace(path, aside)
+    if read_bytes(aside) != body:
+        stem = path.name.removesuffix(".md")
+        next(free for free in _names(path.parent, stem) if link_if_free(aside, free))
+    remove(aside, missing_ok=True)
+
+
+def _write_free(folder: Path, label: str, text: Cleared) -> Path:
+    """Writes the text under the first free name, never over another file."""
     stem = file_stem(label)
-    for number in count(1):
-        path = folder / (f"{stem}.md" if number == 1 else f"{stem}-{number}.md")
-        if not exists(path):
-            write_atomically(path, text)
-            return path
-        if is_file(path) and read_bytes(path) == encode(text):
-            return path
-    raise AssertionError
+    beside = write_temporary(folder / f"{stem}.md", text)
+    try:
+        path = next(free for free in _names(folder, stem) if link_if_free(beside, free))
+    finally:
+        remove(beside, missing_ok=True)
+    sync_folder(folder)
+    return path
+
+
+def _names(folder: Path, stem: str) -> Iterator[Path]:
+    return (folder / (f"{stem}.md" if number == 1 else f"{stem}-{number}.md") for number in count(1))
 
 
 def file_stem(label: str) -> str:

@@ -271,21 +271,54 @@ def test_a_page_that_is_not_there_is_said_so(vault: Vault) -> None:
 # ── files ──
 
 
-def test_a_page_in_the_cache_reads_by_itself_and_stays_a_day(
-    vault: Vault, workspace: Workspace, clock: FakeClock
+def test_a_page_in_the_cache_reads_by_itself_and_stays_as_long_as_the_setting_says(
+    workspace: Workspace, cold: ColdStore, clock: FakeClock
 ) -> None:
+    vault = Vault(workspace.packs, workspace.page_cache, cold, clock, settings=ArchiveSettings(page_cache_days=2))
     first = vault.archive_text(as_given("one"), label="one").pages[0]
     second = vault.archive_text(as_given("two"), label="two").pages[0]
     path = vault.png(first.id)
     assert path.parent == workspace.page_cache
     assert read_png(path).text == "one"
-    clock.advance(23 * 3600)
+    clock.advance(47 * 3600)
     vault.png(second.id)
     assert path.exists()
     clock.advance(2 * 3600)
     vault.png(second.id)
     assert not path.exists()
     assert vault.png(first.id).exists()  # made again from its pack
+
+
+def test_pictures_above_the_bound_are_deleted_oldest_first_and_never_those_of_the_last_day(
+    workspace: Workspace, cold: ColdStore, clock: FakeClock
+) -> None:
+    vault = Vault(workspace.packs, workspace.page_cache, cold, clock, settings=ArchiveSettings(page_cache_mb=1))
+    pages = vault.archive_text(as_given("".join(f"{n} words\n" for n in range(9_000))), label="long").pages
+    old: list[Path] = []
+    for page in pages[:9]:  # of 132 kB each: a megabyte and more
+        old.append(vault.png(page.id))
+        clock.advance(1)
+    clock.advance(25 * 3600)
+    new = [vault.png(page.id) for page in pages[9:11]]
+    clock.advance(2 * 3600)
+    vault.png(pages[10].id)
+    assert [path.exists() for path in old] == [False] * 4 + [True] * 5
+    assert all(path.exists() for path in new)
+
+
+def test_all_pictures_of_the_last_day_stay_however_many_they_are(
+    workspace: Workspace, cold: ColdStore, clock: FakeClock
+) -> None:
+    vault = Vault(workspace.packs, workspace.page_cache, cold, clock, settings=ArchiveSettings(page_cache_mb=1))
+    pages = vault.archive_text(as_given("".join(f"{n} words\n" for n in range(9_000))), label="long").pages
+    pictures = [vault.png(page.id) for page in pages]
+    assert sum(path.stat().st_size for path in pictures) > 2**20
+    clock.advance(23 * 3600)
+    vault.close()
+    assert all(path.exists() for path in pictures)
+    clock.advance(2 * 3600)
+    vault.close()
+    assert sum(path.stat().st_size for path in pictures if path.exists()) <= 2**20
 
 
 def test_a_page_spoilt_in_the_cache_is_made_again(vault: Vault) -> None:
