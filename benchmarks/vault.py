@@ -147,7 +147,7 @@ def stored_once(workspace: Workspace) -> dict[str, Any]:
     """Eight files, each given out five times with an edit between, archived twice a time."""
     cold, vault = opened(workspace)
     dice = random.Random(4)
-    files = [path.read_text("utf-8") for path in sorted((ROOT / "memory" / "archive" / "read").glob("*.py"))[:8]]
+    files = [path.read_text("utf-8") for path in sorted((ROOT / "memory" / "pages" / "read").rglob("*.py"))[-8:]]
     conversation = cold.new_conversation().seq
     said = shared = 0
     for _ in range(5):

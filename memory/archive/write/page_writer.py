@@ -95,9 +95,10 @@ def _drawn(runs: Iterable[Sequence[LayoutText]], mode: Mode) -> Iterator[tuple[i
 
 
 def prove(pack: Pack, position: int, page: RenderedPage) -> None:
-    """Raises Damaged unless the pack returns the page exactly."""
-    back = read_picture(pack.png(position), sha256=page.sha256.hex(), page_id=page.id, engine="cells")
-    if back.trust is not Trust.EXACT or back.text != page.text or back.number != page.number:
+    """Raises Damaged unless the pack returns the page's PNG to the byte, and that reads as its text."""
+    png = pack.png(position)
+    back = read_picture(png, sha256=page.sha256.hex(), page_id=page.id, engine="cells")
+    if png != page.png or back.trust is not Trust.EXACT or back.text != page.text or back.number != page.number:
         raise Damaged(
             "A page did not come back",
             f"Page {page.number} was written to {pack.place} and reads differently. Nothing was let go.",
