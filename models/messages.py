@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
+from foundation.trust import Citation
 from models.fence import fence_text, label, neutralise, neutralise_json
 from models.recalled import RecalledSpan, recalled_block
 
@@ -124,6 +125,8 @@ class Request(Struct, frozen=True, kw_only=True):
     max_tokens: int = 1024
     temperature: float | None = None
     facts: tuple[Fact, ...] = ()  # for offline alone; sent nowhere
+    whole: tuple[RecalledSpan, ...] = ()  # whole passages that offline quotes from, best first; sent nowhere
+    cited: tuple[Citation | None, ...] = ()  # of each message, for offline; sent nowhere
 
     @property
     def recalled(self) -> tuple[RecalledSpan, ...]:

@@ -19,15 +19,17 @@ from context.epoch import EpochBasis, EpochState, decode_epoch, reason_to_end
 from context.errors import RequestTooLarge
 from context.notice import FileNotice
 from context.pages.in_view import PageRequest, page_room
-from context.recall.citations import cited_parts, resolve_citations
+from context.recall.citations import cited_parts, resolve_citations, whole_passages
 from context.recall.prefetch import previous_question
-from context.recall.recall import RecallRequest, fit_passages, limits_of, recall_passages
+from context.recall.recall import RecallRequest, fit_passages, limits_of, query_for, recall_passages
 from context.recall.stale import current_passages, passages_in
 from context.report import DroppedSource, archive_of
 from context.sources.changes import unchanged_notes, unreported_changes
 from context.state import ContextState
 from context.types import AssembledRequest, Turn
 from foundation.privacy import TextSource, clear
+from foundation.trust import Citation
+from models.chat.offline.phrases import asks
 from models.chat.port import Profile
 from models.cleared_parts import cleared_parts
 from models.excerpts import Excerpt, without_placeholders
@@ -168,6 +170,8 @@ class RequestAssembler:
             tools=self._arguments.tools,
             tool_tokens=self._tool_tokens,
             facts=self._arguments.facts,
+            whole=self._whole_passages(gathered.tail) if gathered else (),
+            citations=self._citations(),
             history=history,
             tail=gathered.tail if gathered else None,
             previous=self._previous_items(),
@@ -275,6 +279,33 @@ class RequestAssembler:
         if prefetched is not None and not prefetched.query.exclude <= entries:  # entries have left the view since
             return recall_passages(self._components.search, request, limits, self._counting)
         return fit_passages(prefetched.results if prefetched else None, request, limits, self._counting)
+
+    def _whole_passages(self, tail: RequestTail) -> tuple[RecalledSpan, ...]:
+        """For offline, which reads them for nothing: the whole passages of what was recalled, and of further hits."""
+        if self._arguments.profile.spec != "offline" or self._turn.brought is not None:
+            return ()
+        settings, text = self._components.settings, self._turn.text
+        before, limits = previous_question(self._view), limits_of(settings, self._budget.total)
+        entries = self._view.seqs | ({self._turn.entry} if self._turn.entry is not None else set[int]())
+        query = query_for(text, before, limits, entries) if settings.recall and asks(text) else None
+        hits = self._components.search(query).hits if query else ()
+        return whole_passages(tail.recalled, hits, self._components.recall)
+
+    def _citations(self) -> dict[int, Citation]:
+        """For offline: where each entry in view is."""
+        if self._arguments.profile.spec != "offline":
+            return {}
+        return {
+            entry.seq: Citation(
+                kind="entry",
+                ref=entry.id,
+                title="this conversation",
+                conversation=entry.conversation,
+                speaker=entry.said_by,
+                time=entry.time,
+            )
+            for entry in self._view.entries
+        }
 
     # ── compaction ──
 

@@ -7,6 +7,7 @@ must leave first, and the request is built as it will be after the compaction.
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from context.assembly.budget import Budget, lend
 from context.assembly.digest import Item, encode_items, message_item, messages_sha256, part_item, unchanged_tokens
@@ -27,8 +28,21 @@ from context.report import (
 )
 from foundation.privacy import ClearedBytes
 from foundation.program import PROGRAM
+from foundation.trust import Citation
 from models.chat.port import Profile
-from models.messages import Fact, Image, Message, MessagePart, Request, Role, Tool, ToolCall, render, wire_parts
+from models.messages import (
+    Fact,
+    Image,
+    Message,
+    MessagePart,
+    RecalledSpan,
+    Request,
+    Role,
+    Tool,
+    ToolCall,
+    render,
+    wire_parts,
+)
 from models.tokens import REQUEST_OVERHEAD
 
 
@@ -64,6 +78,8 @@ class RequestInputs(Struct, frozen=True, kw_only=True):
     tools: tuple[Tool, ...] = ()
     tool_tokens: int = 0
     facts: tuple[Fact, ...] = ()
+    whole: tuple[RecalledSpan, ...] = ()  # for offline
+    citations: Mapping[int, Citation] = {}  # by the seq of the entry, for offline
     history: HistoryZones
     tail: RequestTail | None
     leaving: DroppedSource | None = None  # turns that a compaction must archive first
@@ -102,9 +118,18 @@ def build_request(inputs: RequestInputs) -> BuiltRequest:
         zones=zone_ends,
         max_tokens=inputs.budget.reserve,
         facts=inputs.facts,
+        whole=inputs.whole,
     )
+    request = replace(request, cited=_citations(inputs, request)) if inputs.citations else request
     items = _items(inputs, last)
     return BuiltRequest(request, _report(inputs, request, tail, last, items), tail, encode_items(items))
+
+
+def _citations(inputs: RequestInputs, request: Request) -> tuple[Citation | None, ...]:
+    """The citation of each message of the history; None for the other messages."""
+    history = [None if item.entry is None else inputs.citations.get(item.entry) for item, _ in inputs.history.turns]
+    start, end = request.zones[1], request.zones[2]
+    return (*[None] * start, *history, *[None] * (len(request.messages) - end))
 
 
 def _fitting_tail(inputs: RequestInputs, room: int) -> tuple[RequestTail, CountedMessage | None]:

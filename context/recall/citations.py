@@ -11,11 +11,14 @@ from foundation.citations import cited_refs, remove_citations
 from foundation.errors import PalimpsestError
 from foundation.privacy import TextSource, clear
 from foundation.trust import Citation, Trust
+from memory.search import Hit
 from models.fence import SAMPLE_NONCE
 from models.recalled import RecalledSpan, recalled_block
 
 MOST_CITED = 20
 """Maximum number of references resolved for one message."""
+MOST_WHOLE = 8
+"""Maximum number of whole passages that offline reads for one message."""
 
 
 class CitablePassage(Protocol):
@@ -68,6 +71,32 @@ def cited_parts(passages: Sequence[CitablePassage], tokens: int, counting: Messa
             chosen[n] = part
             room -= counting.text(recalled_block([part]))
     return tuple(chosen[n] for n in sorted(chosen))
+
+
+def whole_passages(
+    recalled: Sequence[RecalledSpan], hits: Sequence[Hit], recall: Callable[[str], Sequence[CitablePassage]]
+) -> tuple[RecalledSpan, ...]:
+    """The whole passages of recalled parts and then of hits, best first, under the same citations.
+
+    Notes are left out: a recalled part has all of a note. Passages that cannot be read are skipped.
+    """
+    best_first = [(part.citation, part.time) for part in sorted(recalled, key=lambda part: part.rank)]
+    cited = {
+        citation.ref: (citation, time) for citation, time in (*best_first, *((hit.citation, hit.time) for hit in hits))
+    }
+    found: list[RecalledSpan] = []
+    for ref, (citation, time) in cited.items():
+        if citation.kind == "memory" or len(found) == MOST_WHOLE:
+            continue
+        try:
+            passages = recall(ref)
+        except PalimpsestError:
+            continue
+        found += [
+            replace(_part(passage, clear(passage.text.strip(), TextSource.OTHER), len(found)), cited=False, time=time)
+            for passage in passages[:1]
+        ]
+    return tuple(found)
 
 
 def _part(passage: CitablePassage, text: str, rank: int) -> RecalledSpan:

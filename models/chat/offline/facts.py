@@ -7,7 +7,7 @@ file?” is, “what is my new address?” is not, though there is a command /ne
 import re
 from collections.abc import Sequence
 
-from models.chat.offline.quotes import content_terms
+from models.chat.offline.question import content_terms
 from models.messages import Fact
 
 _FORM = re.compile(

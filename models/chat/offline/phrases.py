@@ -13,6 +13,9 @@ class LanguagePhrases(Struct, frozen=True):
     quoting: str
     nearest: str
     nothing: str
+    section: str
+    no_summary: str
+    skill: str
     kept: str
     greeting: str
     what_to_do: str
@@ -31,6 +34,10 @@ ENGLISH = LanguagePhrases(
     nearest="Nothing in memory answers that outright. The nearest it holds (I am not a language model, so I quote):",
     nothing="I found nothing in memory about that, and I am not a language model: "
     "I can only quote what was said or archived here.",
+    section="I am not a language model and cannot write a summary. This is how the passage begins, word for word:",
+    no_summary="I am not a language model and cannot write a summary. `/recall` shows the passages whole:",
+    skill="A skill is a set of instructions for a language model. None is connected, so nobody follows the skill "
+    "{name}; your message is kept.",
     kept="Kept: this message is part of the conversation now, and will be found when you ask for it. "
     "(I am not a language model; I answer by quoting.)",
     greeting="Hello. I am Palimpsest without a language model: I keep what you write, and answer by quoting it.",
@@ -51,6 +58,9 @@ CHINESE = LanguagePhrases(
     quoting="以下逐字引自记忆（我不是语言模型，只能引用）：",
     nearest="记忆里没有直接的答案，最接近的内容如下（我不是语言模型，只能引用）：",
     nothing="记忆里没有找到相关内容。我不是语言模型，只能引用在这里说过或归档过的内容。",
+    section="我不是语言模型，不能写摘要。该部分开头如下，逐字引用：",
+    no_summary="我不是语言模型，不能写摘要。可以用 `/recall` 查看全文：",
+    skill="技能是写给语言模型的说明。现在没有连接模型，无法执行技能 {name}；这条消息已保存。",
     kept="已保存：这条消息已成为对话的一部分，以后问起时可以找到。（我不是语言模型，只能引用。）",
     greeting="你好。这是没有连接语言模型的 Palimpsest：我会保存你写下的内容，并以引用来回答。",
     what_to_do="可以用 `/search 关键词` 搜索全部内容，用 `/archive 文件` 存入资料，或用 `/model` 连接模型"
@@ -70,12 +80,20 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]{2,}")
 _ASKS = re.compile(
     r"[?？]|^\s*(who|what|when|where|which|why|how|do|does|did|is|are|was|were|can|could|will|would|should|have|has|tell"
-    r"|find|show|list|recall|remind|search|give|explain|describe)\b|[吗呢]\s*$|什么|怎么|如何|哪|谁|几|多少|为什么|请问|告诉",
+    r"|find|show|list|recall|remind|search|give|explain|describe|define|summari[sz]e|sum up)\b"
+    r"|[吗呢]\s*$|什么|怎么|如何|哪|谁|几|多少|为什么|请问|告诉"
+    r"|总结|概括|摘要",
     re.IGNORECASE,
 )
 _GREETING = r"(?:hi|hello|hey|good (?:morning|evening|afternoon)|你好|您好|嗨|早上好|晚上好)(?![a-z])"
 _GREETS = re.compile(rf"^\s*{_GREETING}[\s,!.，！。]*(?:[^\W\d_]+[\s,!.，！。]*){{0,2}}$", re.IGNORECASE)
 _OPENS = re.compile(rf"^\s*{_GREETING}(?:\s+(?:there|again))?[\s,!.，！。]*", re.IGNORECASE)
+_SUMMARY = re.compile(
+    r"^\s*(?:please |can you |could you |give me |write )*(?:(?:an? |the )?summary of|summari[sz]e|sum up|outline)"
+    r"\s+(?P<what>.+)"
+    r"|^\s*(?:请|帮我|麻烦)*(?:总结|概括|归纳)(?:一下)?(?P<zh>.+)|^(?P<zh2>.+?)的(?:摘要|概要|总结)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def phrases_for(question: str) -> LanguagePhrases:
@@ -87,6 +105,12 @@ def phrases_for(question: str) -> LanguagePhrases:
 def asks(question: str) -> bool:
     """Whether the text is a question, not a statement to be kept."""
     return _ASKS.search(question) is not None
+
+
+def summarised(question: str) -> str:
+    """What a request for a summary is about; "" for any other text."""
+    match = _SUMMARY.match(question)
+    return next((group for group in match.groups() if group), "").strip() if match else ""
 
 
 def greets(question: str) -> bool:

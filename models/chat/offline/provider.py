@@ -9,8 +9,8 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 
 from models.chat.offline import facts as offline_facts
-from models.chat.offline.phrases import LanguagePhrases, asks, greets, phrases_for, without_greeting
-from models.chat.offline.quotes import Quote, QuoteSource, best_quotes
+from models.chat.offline.phrases import LanguagePhrases, asks, greets, phrases_for, summarised, without_greeting
+from models.chat.offline.quotes import Quote, QuoteSource, best_quotes, section_start
 from models.chat.offline.sources import attached_files, describe_files, recalled_sources, request_sources, without_names
 from models.chat.port import AnswerEnd, Event, Profile, StopReason, TextChunk
 from models.messages import Fact, Request, Role, Text, Usage
@@ -67,12 +67,16 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
     question_text = _question(request)
     question = without_greeting(question_text) or question_text
     words = phrases_for(question_text)
+    if skill := _called_skill(request):
+        return words.skill.format(name=skill)
+    recalled = recalled_sources(request)
+    if topic := summarised(question):
+        return _section(topic, recalled, words)
     files = attached_files(request.messages[-1]) if request.messages else []
     question = without_names(question, files)
-    matching_facts = [] if files else offline_facts.matching(question, (*request.facts, *facts))
-    recalled = recalled_sources(request)
     quotes = best_quotes(question, [*recalled, *request_sources(request)])
-    firm = [quote for quote in quotes if quote.overlap]
+    firm = [quote for quote in quotes if not quote.weak]
+    matching_facts = [] if files else offline_facts.matching(question, (*request.facts, *facts))
     if matching_facts or files:
         own = (
             [describe_files(question, files, words)]
@@ -84,21 +88,42 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
             quote for quote in firm if quote.overlap > 1 and quote.share >= ANSWERS and quote.source.cited not in quoted
         ]
         return "\n\n".join([*own, _quoted(words.quoting, sure, recalled, words)] if sure else own)
-    if greets(question_text) and not firm:
+    return _from_quotes(question_text, question, firm, recalled, words)
+
+
+def _from_quotes(
+    text: str, question: str, quotes: list[Quote], recalled: list[QuoteSource], words: LanguagePhrases
+) -> str:
+    """Quotes where any is good enough; else the sentence for a greeting, a statement, or a question without answer."""
+    if greets(text) and not quotes:
         return f"{words.greeting}\n\n{words.what_to_do}"
-    if not asks(question) and not any(quote.overlap > 1 for quote in firm):
+    if not asks(question) and not any(quote.overlap > 1 for quote in quotes):
         return words.kept
-    if firm:
-        answers = max(quote.share for quote in firm) >= ANSWERS
-        return _quoted(words.quoting if answers else words.nearest, firm, recalled, words)
-    nearest = [quote for quote in quotes if quote.source in recalled][:1]
-    if nearest:
-        return _quoted(words.nearest, nearest, recalled, words)
+    if quotes:
+        answers = max(quote.share for quote in quotes) >= ANSWERS
+        return _quoted(words.quoting if answers else words.nearest, quotes, recalled, words)
     return f"{words.nothing}\n\n{words.what_to_do}"
 
 
 def _facts(facts: Sequence[Fact], *, greeted: bool, words: LanguagePhrases) -> list[str]:
     return [*([words.greeting] if greeted else []), *(fact.text for fact in facts), words.fact_note]
+
+
+def _section(topic: str, recalled: list[QuoteSource], words: LanguagePhrases) -> str:
+    """How the section on a topic begins; where there is none, which passages there are."""
+    if quote := section_start(topic, recalled):
+        return _quoted(words.section, [quote], [], words)
+    if recalled:
+        cited = dict.fromkeys(source.cited for source in recalled)
+        return "\n\n".join([words.no_summary, "\n".join(f"- {one}" for one in list(cited)[:5])])
+    return f"{words.nothing}\n\n{words.what_to_do}"
+
+
+def _called_skill(request: Request) -> str:
+    """The name of the skill that the message calls by a command: with no words of its own, or with words to it."""
+    parts = request.messages[-1].parts if request.messages else ()
+    bodies = [part.text for part in parts if isinstance(part, Text) and part.injected == "skill"]
+    return bodies[0].partition("\n")[0] if bodies else ""
 
 
 def _quoted(opening: str, quotes: list[Quote], recalled: list[QuoteSource], words: LanguagePhrases) -> str:
@@ -107,7 +132,7 @@ def _quoted(opening: str, quotes: list[Quote], recalled: list[QuoteSource], word
         shown.append("\n>\n".join(f"> {line}" for line in quote.lines))
         shown.append(f"— {quote.source.cited}")
     quoted = {quote.source.cited for quote in quotes}
-    others = list(dict.fromkeys(source.cited for source in recalled if source.cited not in quoted))
+    others = list(dict.fromkeys(source.cited for source in recalled if source.listed and source.cited not in quoted))
     if others:
         shown.append("\n".join([words.more, "", *(f"- {cited}" for cited in others[:5])]))
     return "\n\n".join(shown)

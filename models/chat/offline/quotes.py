@@ -1,47 +1,52 @@
-"""Finding the sentences that answer a question, and quoting them to the letter. Pure; no model.
+"""Quotes whole sentences that answer a question. Pure; no model.
 
-A sentence is worth the rare words it shares with the question, a little for the kind of thing that is asked for (a
-date for *when*, a number for *how many*, a name for *who*), and something for following the question in a dialogue.
+Hard-wrapped lines are joined, so that a sentence is quoted whole: verbatim but for its line breaks. A sentence that
+cannot be understood without the one before it (it begins with a pronoun) is quoted with it, and one that announces a
+list with the list's beginning.
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
-from foundation.text.analysis import plain_words, term_list, token_spans
-from foundation.text.sentences import Sentence, is_question, sentences
+from foundation.text.analysis import plain_words, token_spans
+from foundation.text.paragraphs import ParagraphKind, paragraphs
+from foundation.text.sentences import is_question, sentences
 from foundation.text.similarity import overlap
-from foundation.text.stopwords import is_function_word
+from models.chat.offline.question import (
+    Piece,
+    QuoteQuery,
+    content_terms,
+    only_repeats,
+    question_of,
+    worth_of_pieces,
+)
 
 LONGEST_QUOTE = 320  # characters of one quoted line
-FEW_WORDS = 3  # a line with fewer that say something is worth less
-RANK = 0.5  # what each place further down the order of the search costs, in rare words
+LONGEST_SENTENCE = 900  # characters: a longer one is cut
+RANK = 0.35  # what each place further down the order of the search costs, in rare words
 MOST_RANKS = 8  # places that cost: further down there is no search, but what stands in view
-_MARK = re.compile(r"(?:[-*+]|#{1,6}|>)\s+")  # of a list, a heading, a quote
+MANY_PARAGRAPHS = 8  # of a source from which on its headings are not quoted
+ENOUGH = 0.5  # share of the question, from which on a quote is not weak
+FITTING, NOT_FITTING = 0.25, 0.8  # the same where it holds the kind of thing that is asked for, and where it does not
+SOME_WORDS = 3  # of the question, from which on a quote is not weak
 SAME = 0.8  # of the shorter quote's terms: one line that is quoted by another, or said again in another order
-NEAR = 0.6  # of the shorter question's words: the same question, asked in other words
-OWN = 0.5  # in rare words: the one asked about speaks, and of what is asked
-ADDRESSED = 0.5  # of a name's worth, where the line is not of the one who bears it
-_OPEN = re.compile(
-    r"\b(who|whom|whose|what|when|where|which|why|how)\b|什么|怎|如何|哪|谁|几|多少|多久|多大|何时", re.IGNORECASE
-)
-_KIND_NAMED = re.compile(r"\b(?:what|which|how)\s+(\w+)", re.IGNORECASE)
-_DATE = re.compile(
-    r"\d|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)\w*|yester|today|tomorrow"
-    r"|\b(morning|noon|evening|night|week|month|year|ago)\b|[年月日点号]|昨|今|明天|星期|周[一二三四五六日]",
+BESIDE_GOOD = 0.5  # the same for a line beside the best
+LONGEST_RUN = 400  # characters of lines that are quoted because they stand beside the best
+AS_GOOD = 0.75  # of the best line's worth, which another line of the source needs to be quoted too
+LEAST = 0.6  # of the best quote's worth, which another source's needs
+
+_COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
+_LEANS = re.compile(
+    r"(?:it|he|she|they|this|that|these|those|such|its|his|her|their|both|otherwise|however|therefore|thus|then|also|but"
+    r"|if so|in this case|in that case|the latter|the former|after that|before that|instead|moreover)\b(?! case\b)"
+    r"|[它这该其此他她]|否则|但|因此|所以|此外|上述|前款",
     re.IGNORECASE,
 )
-_KINDS = (
-    (re.compile(r"\b(when|what (time|day|date|year)|how long)\b|什么时候|几点|哪天|哪年|多久|何时", re.I), _DATE),
-    (
-        re.compile(r"\bhow (many|much|old|far|tall|big)\b|多少|几[个只本岁次]|多大", re.I),
-        re.compile(r"\d|[一二三四五六七八九十百千两]"),
-    ),
-    (re.compile(r"\b(who|whom|whose)\b|谁", re.I), re.compile(r"\b[A-Z][a-z]+\b")),
-)
+
+_COMPLETES = re.compile(r"otherwise\b|否则", re.IGNORECASE)  # the other half of a condition
 
 
 class QuoteSource(Struct, frozen=True):
@@ -50,12 +55,16 @@ class QuoteSource(Struct, frozen=True):
     text: str
     cited: str
     speaker: str = ""
+    document: bool = False  # a text in paragraphs, and not what somebody said
+    listed: bool = True  # among what else is in memory, where it is not quoted
 
 
 class Quote(Struct, frozen=True):
-    """Lines of one source, each verbatim. `overlap`: how many different words of the question they hold.
+    """Lines of one source, each verbatim but for line breaks. `overlap`: how many different words of the question they
+    hold.
 
-    `share`: how much of what the question asks that is, rare words counting for more; from 0 to 1.
+    `share`: how much of what the question asks that is, rare words counting for more; from 0 to 1. `fits`: they hold
+    the kind of thing that is asked for, None where the question asks for no kind.
     """
 
     lines: tuple[str, ...]
@@ -63,151 +72,198 @@ class Quote(Struct, frozen=True):
     score: float
     overlap: int
     share: float = 0.0
+    fits: bool | None = None
+
+    @property
+    def weak(self) -> bool:
+        """Whether it says too little of what is asked to be quoted at all."""
+        if not self.overlap:
+            return True
+        if self.fits is not None:
+            return self.share < (NOT_FITTING if not self.fits else ENOUGH if self.overlap < 2 else FITTING)
+        return self.share < ENOUGH and self.overlap < SOME_WORDS
 
 
-def content_terms(text: str) -> list[str]:
-    """The analyser's terms that say something. All languages are taken as English: a question of two words does not
-    show its language, and must match the sentences that answer it."""
-    return [term for term in term_list(text, "") if not is_function_word(term)]
-
-
-def quotable_sentences(text: str) -> list[Sentence]:
+def quotable_sentences(text: str) -> list[Piece]:
     """The sentences of a text in their order, without marks of lists, headings and quotes, and without comments."""
-    quotable: list[Sentence] = []
-    for sentence in sentences(text):
-        mark = _MARK.match(sentence.text)
-        bare = sentence.text[mark.end() :] if mark else sentence.text
-        if bare and not bare.startswith("<!--"):
-            quotable.append(Sentence(bare, sentence.end - len(bare), sentence.end))
-    return quotable
+    text = _COMMENT.sub(lambda match: " " * len(match.group()), text)
+    pieces: list[Piece] = []
+    heading = ""
+    parts = paragraphs(text)
+    for number, part in enumerate(parts):
+        following = parts[number + 1].kind if number + 1 < len(parts) else None
+        announces = part.text.endswith((":", "：")) and following in {
+            ParagraphKind.ITEM,
+            ParagraphKind.ROW,
+            ParagraphKind.LINE,
+        }
+        heads = part.kind is ParagraphKind.HEADING
+        whole = heads or part.kind is ParagraphKind.ROW
+        split = [part.text] if whole else [sentence.text for sentence in sentences(part.text)]
+        pieces += [
+            Piece(sentence, number, place, part.start, part.end, heading, heads, announces and place == len(split) - 1)
+            for place, sentence in enumerate(split)
+        ]
+        if heads:
+            heading = part.text
+    return pieces
 
 
 def is_only_questions(text: str) -> bool:
     """Whether it is questions and nothing else."""
-    return all(is_question(sentence.text) for sentence in quotable_sentences(text))
+    return all(is_question(piece.text) for piece in quotable_sentences(text))
 
 
 def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3, lines: int = 3) -> list[Quote]:
     """The best lines of the best sources, best first; none twice, and never the question itself."""
     split = [quotable_sentences(source.text) for source in sources]
-    query = _asked(question, sources, split)
+    query = question_of(question, [source.speaker for source in sources], split)
     quotes: list[Quote] = []
     for rank, (source, pieces) in enumerate(zip(sources, split, strict=True)):
-        worth = _with_answers(pieces, [_worth(piece.text, query, source.speaker) for piece in pieces])
-        usable = [i for i, piece in enumerate(pieces) if not _only_repeats(piece.text, query) and not _heads(pieces, i)]
+        worth = _with_answers(pieces, worth_of_pieces(pieces, query, source.speaker))
+        many = bool(pieces) and pieces[-1].paragraph >= MANY_PARAGRAPHS
+        usable = [
+            i
+            for i, piece in enumerate(pieces)
+            if not only_repeats(piece.text, query) and not _heads(pieces, i) and not (many and piece.heads)
+        ]
         if usable:
-            chosen = _chosen(usable, pieces, worth, lines)
-            best = max(worth[i] for i in chosen) - RANK * min(rank, MOST_RANKS)
-            quotes.append(_quote(source, [pieces[i] for i in chosen], best, query))
+            chosen = _chosen(usable, pieces, worth, min(lines, 2) if source.document else lines, whole=source.document)
+            best = worth[max(usable, key=worth.__getitem__)] - RANK * min(rank, MOST_RANKS)
+            quotes.append(_quote(source, pieces, chosen, best, query))
     quotes.sort(key=lambda quote: -quote.score)
-    least = min(0.4 * quotes[0].score, quotes[0].score) if quotes else 0.0
+    least = min(LEAST * quotes[0].score, quotes[0].score) if quotes else 0.0
     return [quote for quote in _different(quotes)[:most] if quote.score >= least]
 
 
-class _QuoteQuery(Struct, frozen=True):
-    """The question: its words, what each is worth, the kinds of answer it wants, and whom it names that speaks."""
-
-    text: str
-    words: frozenset[str]
-    weights: dict[str, float]
-    wanted: tuple[re.Pattern[str], ...]
-    named: frozenset[str]
-    kind: frozenset[str]  # the word after “what” or “which”: what kind of thing the answer is, and need not say
-    is_open: bool  # asks for something that it does not say itself
-
-    def worth_of(self, words: set[str]) -> float:
-        return sum(self.weights.get(term, 0.0) for term in words & self.words)
-
-    def share(self, words: set[str]) -> float:
-        """The share of the query terms, by weight; a term that no source has counts as the rarest."""
-        rarest = max(self.weights.values(), default=1.0)
-        total = sum(
-            self.weights.get(term, rarest) for term in self.words if term in self.weights or term not in self.kind
-        )
-        return self.worth_of(words) / total if total else 0.0
+def section_start(topic: str, sources: Sequence[QuoteSource]) -> Quote | None:
+    """The first sentences of the section whose heading names the topic; None where no heading does."""
+    split = [quotable_sentences(source.text) for source in sources]
+    query = question_of(topic, [source.cited for source in sources], split)
+    best: tuple[float, Quote] | None = None
+    for rank, (source, pieces) in enumerate(zip(sources, split, strict=True)):
+        for heading in dict.fromkeys(piece.heading for piece in pieces if piece.heading):
+            terms = set(content_terms(heading))
+            named = terms & query.words
+            if not named or len(named) < len(terms) / 2:
+                continue
+            worth = query.worth_of(terms) + query.worth_of(set(content_terms(source.cited)) - terms) - RANK * rank
+            if best is None or worth > best[0]:
+                section = [piece for piece in pieces if piece.heading == heading and not piece.heads]
+                lines = _first_lines(section)
+                best = worth, Quote(tuple(lines), source, worth, len(named), 1.0)
+    return best[1] if best and best[1].lines else None
 
 
-def _asked(question: str, sources: Sequence[QuoteSource], split: Sequence[list[Sentence]]) -> _QuoteQuery:
-    words = frozenset(content_terms(question))
-    weights = _rarity(
-        [
-            set(content_terms(piece.text)) | set(content_terms(source.speaker))
-            for source, pieces in zip(sources, split, strict=True)
-            for piece in pieces
-        ]
-    )
-    shapes = tuple(shape for kind, shape in _KINDS if kind.search(question))
-    kind = frozenset(term for word in _KIND_NAMED.findall(question) for term in content_terms(word))
-    named = frozenset(term for source in sources for term in content_terms(source.speaker)) & words
-    return _QuoteQuery(question.strip(), words, weights, shapes, named, kind, _OPEN.search(question) is not None)
+def _first_lines(section: Sequence[Piece]) -> list[str]:
+    """Whole sentences of the beginning, a paragraph a line."""
+    length, count = 0, 0
+    for piece in section:
+        length += len(piece.text)
+        if count and length > LONGEST_RUN:
+            break
+        count += 1
+    return _joined(section, range(count)) if count else []
 
 
-def _rarity(documents: list[set[str]]) -> dict[str, float]:
-    counts = Counter(term for document in documents for term in document)
-    return {term: math.log(1 + len(documents) / count) for term, count in counts.items()}
-
-
-def _worth(sentence: str, query: _QuoteQuery, speaker: str) -> float:
-    words = set(content_terms(sentence))
-    own = set(content_terms(speaker)) & query.named
-    score = query.worth_of(words | own)
-    if own and words & query.words - own:
-        score += OWN
-    elif not own:
-        score -= ADDRESSED * query.worth_of(words & query.named)  # to speak to somebody is not to speak of them
-    if not is_question(sentence):
-        score += 0.01
-    score *= min(1.0, len(words) / FEW_WORDS)  # “Thanks, Ann!” names her and tells nothing
-    if score > 0.1 and any(shape.search(sentence) for shape in query.wanted):
-        score += 1.0
-    if is_question(sentence):
-        score *= 0.5  # a question tells less than its answer
-    return score / (1 + 0.02 * max(0, len(words) - 20))
-
-
-def _with_answers(pieces: list[Sentence], scores: list[float]) -> list[float]:
+def _with_answers(pieces: Sequence[Piece], scores: list[float]) -> list[float]:
     """What follows a question in a dialogue is likely its answer."""
     worth = list(scores)
     for i in range(1, len(pieces)):
-        if _heads(pieces, i - 1):
+        if _heads(pieces, i - 1) or not is_question(pieces[i - 1].text):
             continue  # the same words twice are worth no more
-        worth[i] += scores[i - 1] * (1.2 if is_question(pieces[i - 1].text) else 0.2)
+        worth[i] += scores[i - 1] * 1.2
     return worth
 
 
-def _chosen(usable: list[int], pieces: list[Sentence], worth: list[float], lines: int) -> list[int]:
-    """The best line, and those nearly as good, in their own order; none twice."""
+def _chosen(
+    usable: list[int], pieces: Sequence[Piece], worth: Sequence[float], lines: int, *, whole: bool
+) -> list[list[int]]:
+    """Runs of lines: the best with what it needs and good lines beside it (of a document: its paragraph as far as it
+    fits), then lines that are nearly as good."""
     ranked = sorted(usable, key=lambda i: (-worth[i], i))
-    best = worth[ranked[0]]
-    chosen = {
-        pieces[i].text: i for i in reversed(ranked[:1] + [i for i in ranked[1:lines] if worth[i] > 0.55 * best > 0])
-    }
-    return sorted(chosen.values())
+    best = ranked[0]
+    good = [best] + [i for i in ranked[1:lines] if worth[i] > AS_GOOD * worth[best] > 0]
+    allowed, taken, runs = set(usable), set[int](), list[list[int]]()
+    texts = set[str]()
+    for i in good:
+        if i in taken or pieces[i].text in texts:
+            continue
+        run = _understood(pieces, i)
+        length = sum(len(pieces[n].text) for n in run)
+        while (n := _beside(run, pieces, worth, LONGEST_RUN - length)) is not None:
+            if n not in allowed or (not whole and worth[n] <= BESIDE_GOOD * worth[i]):
+                break
+            run = sorted({*run, *_understood(pieces, n)})
+            length = sum(len(pieces[n].text) for n in run)
+        runs.append([n for n in run if n not in taken])
+        taken.update(run)
+        texts.update(pieces[n].text for n in run)
+    return runs
 
 
-def _quote(source: QuoteSource, pieces: list[Sentence], score: float, query: _QuoteQuery) -> Quote:
-    held = set(content_terms(" ".join(piece.text for piece in pieces)))
-    spoken = held | (set(content_terms(source.speaker)) & query.named)
-    lines = tuple(_fitted(line, query.words) for line in _join_adjacent(source.text, pieces))
-    return Quote(lines, source, score, len(held & query.words), query.share(spoken))
+def _beside(run: Sequence[int], pieces: Sequence[Piece], worth: Sequence[float], room: int) -> int | None:
+    """The better of the sentences beside the run in its paragraph that fit; None where none does."""
+    paragraph = pieces[run[0]].paragraph
+    beside = [
+        n
+        for n in (run[-1] + 1, run[0] - 1)
+        if 0 <= n < len(pieces) and pieces[n].paragraph == paragraph and len(pieces[n].text) <= room
+    ]
+    return max(beside, key=worth.__getitem__) if beside else None
 
 
-def _join_adjacent(text: str, pieces: list[Sentence]) -> list[str]:
-    """Sentences that follow one another on one line of the source stay together."""
-    runs: list[tuple[int, int]] = []
-    for piece in pieces:
-        if runs and not text[runs[-1][1] : piece.start].strip(" \t"):
-            first = runs[-1][0]
-            if piece.end - first <= LONGEST_QUOTE:
-                runs[-1] = (first, piece.end)
-                continue
-        runs.append((piece.start, piece.end))
-    return [text[start:end] for start, end in runs]
+def _quote(
+    source: QuoteSource, pieces: Sequence[Piece], runs: list[list[int]], score: float, query: QuoteQuery
+) -> Quote:
+    first = runs[0]
+    held = {term for i in first for term in content_terms(pieces[i].text)}
+    around = held | {term for i in first for term in content_terms(pieces[i].heading)}
+    spoken = around | (set(content_terms(source.speaker)) & query.named)
+    lines = tuple(
+        dict.fromkeys(_fitted(line, query.words) for run in sorted(runs) if run for line in _joined(pieces, run))
+    )
+    fits = query.is_satisfied(" ".join(pieces[i].text for i in first)) if query.wanted else None
+    return Quote(lines, source, score, len(held & query.words), query.share(spoken), fits)
+
+
+def _understood(pieces: Sequence[Piece], n: int) -> list[int]:
+    """The sentence, with the one before it where it leans on that, and the list that it announces."""
+    group = [n]
+    first = pieces[n]
+    if n and _LEANS.match(first.text) and pieces[n - 1].paragraph == first.paragraph:
+        group.insert(0, n - 1)
+    if n + 1 < len(pieces) and _COMPLETES.match(pieces[n + 1].text) and pieces[n + 1].paragraph == first.paragraph:
+        group.append(n + 1)
+    if first.goes_on:
+        length = len(first.text)
+        for i in range(n + 1, len(pieces)):
+            length += len(pieces[i].text)
+            if length > LONGEST_QUOTE or pieces[i].heads or pieces[i].goes_on:
+                break
+            group.append(i)
+    return group
+
+
+def _joined(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
+    """Sentences that follow one another in a paragraph stay together."""
+    runs = [pieces[chosen[0]].text]
+    for before, i in pairwise(chosen):
+        same = i == before + 1 and pieces[i].paragraph == pieces[before].paragraph
+        if same:
+            runs[-1] += _between(runs[-1], pieces[i].text) + pieces[i].text
+        else:
+            runs.append(pieces[i].text)
+    return runs
+
+
+def _between(before: str, after: str) -> str:
+    return "" if before[-1] in "。！？；”’）》」』" and not after[0].isascii() else " "
 
 
 def _fitted(sentence: str, terms: frozenset[str]) -> str:
     """Cuts a very long sentence to the part around the first query term."""
-    if len(sentence) <= LONGEST_QUOTE:
+    if len(sentence) <= LONGEST_SENTENCE:
         return sentence
     at = next((start for held, start, _ in token_spans(sentence) if not terms.isdisjoint(held)), 0)
     start = max(0, min(at - LONGEST_QUOTE // 3, len(sentence) - LONGEST_QUOTE))
@@ -228,25 +284,7 @@ def _different(quotes: list[Quote]) -> list[Quote]:
     return distinct
 
 
-def _only_repeats(sentence: str, query: _QuoteQuery) -> bool:
-    """Whether the sentence only repeats the question, or adds nothing to its words.
-
-    “Is the flight late?” may well be answered by “The flight is late.”, which says nothing else either.
-    """
-    words = set(content_terms(sentence))
-    if sentence == query.text:
-        return True
-    if not words or not query.words:
-        return False
-    if is_question(sentence):
-        shared = len(words & query.words)
-        return shared >= NEAR * min(len(words), len(query.words)) and len(words - query.words) <= shared
-    if any(match[0] not in query.text for shape in query.wanted for match in shape.finditer(sentence)):
-        return False  # a date or a name, though its word says nothing elsewhere: May
-    return query.is_open and words <= query.words
-
-
-def _heads(pieces: list[Sentence], i: int) -> bool:
+def _heads(pieces: Sequence[Piece], i: int) -> bool:
     """Whether the next piece begins with all that this one says, as a note's heading made of its first words."""
     if i + 1 == len(pieces):
         return False

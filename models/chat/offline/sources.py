@@ -10,11 +10,14 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from foundation.text.similarity import overlap
+from foundation.trust import Citation
 from models.chat.offline.phrases import LanguagePhrases
-from models.chat.offline.quotes import LONGEST_QUOTE, QuoteSource, best_quotes, content_terms, is_only_questions
+from models.chat.offline.question import content_terms
+from models.chat.offline.quotes import LONGEST_QUOTE, QuoteSource, best_quotes, is_only_questions
 from models.excerpts import line_count, split_excerpt, without_placeholders
 from models.messages import Image, Message, RecalledSpan, Request, Role, Text
 
@@ -60,7 +63,7 @@ def attached_files(message: Message) -> list[AttachmentSource]:
                 file = _from_text(text)
                 recalled = [span for span in message.parts if isinstance(span, RecalledSpan)]
                 passages = tuple(source_of(span) for span in recalled if span.citation.title == file.name)
-                files.append(structs.replace(file, passages=passages))
+                files.append(replace(file, passages=passages))
             case _:
                 pass
     return files
@@ -143,13 +146,27 @@ def source_of(part: RecalledSpan) -> QuoteSource:
     cited = str(part.citation)
     if part.time and not part.citation.time:
         cited = f"{cited[:-1]} · {part.time:%Y-%m-%d}]"
-    return QuoteSource(without_placeholders(part.text), f"{cited} · {part.trust.value}", part.citation.speaker)
+    text, document = without_placeholders(part.text), part.citation.kind in {"page", "file"}
+    return QuoteSource(text, f"{cited} · {part.trust.value}", part.citation.speaker, document)
 
 
 def recalled_sources(request: Request) -> list[QuoteSource]:
-    """The passages recalled for the current message, the best first, less what offline itself once quoted."""
-    best_first = sorted(request.recalled, key=lambda part: part.rank)
-    return [source_of(part) for part in best_first if part.citation.speaker != QUOTED_BEFORE]
+    """The passages recalled for the current message, the best first, each with all of its text, less what offline
+    itself once quoted. Two recalled parts of a passage are one source."""
+    whole = {part.citation.ref: part for part in request.whole}
+    sources: list[QuoteSource] = []
+    used = set[str]()
+    for part in sorted(request.recalled, key=lambda part: part.rank):
+        ref = part.citation.ref
+        if part.citation.speaker == QUOTED_BEFORE or ref in used:
+            continue
+        if ref in whole:
+            used.add(ref)
+            sources.append(replace(source_of(part), text=source_of(whole[ref]).text))
+        else:
+            sources.append(source_of(part))
+    further = [part for ref, part in whole.items() if ref not in used and part.citation.speaker != QUOTED_BEFORE]
+    return [*sources, *(replace(source_of(part), listed=False) for part in further)]
 
 
 def request_sources(request: Request) -> list[QuoteSource]:
@@ -158,8 +175,9 @@ def request_sources(request: Request) -> list[QuoteSource]:
     for part in request.recalled:
         past.hold(part)
     sources: list[QuoteSource] = []
-    for n, message in enumerate(reversed(request.messages)):
-        sources.extend(_held_by(message, past, current=n == 0))
+    cited = request.cited or (None,) * len(request.messages)
+    for n, (message, citation) in enumerate(zip(reversed(request.messages), reversed(cited), strict=True)):
+        sources.extend(_held_by(message, past, citation, current=n == 0))
     return sources
 
 
@@ -199,7 +217,9 @@ class _HistorySources:
         )
 
 
-def _held_by(message: Message, past: _HistorySources, *, current: bool) -> Iterator[QuoteSource]:
+def _held_by(
+    message: Message, past: _HistorySources, citation: Citation | None, *, current: bool
+) -> Iterator[QuoteSource]:
     for part in (part for part in message.parts if isinstance(part, Text) and part.injected == CHANGES):
         yield from _changes(part.text, past)
     if current:
@@ -214,7 +234,7 @@ def _held_by(message: Message, past: _HistorySources, *, current: bool) -> Itera
             case RecalledSpan():
                 yield source_of(part)
             case Text(text=text, injected="") if message.role is Role.USER and not is_only_questions(text):
-                yield QuoteSource(text, "[this conversation]")
+                yield QuoteSource(text, str(citation or "[this conversation]"))
             case Text(text=text, injected=what) if _HOT.search(what):
                 yield QuoteSource(past.current(_COMMENT.sub("", text)), _NAMES.get(what, f"[{what}]"))
             case Text(text=text, injected=what) if _IN_VIEW.search(what):
