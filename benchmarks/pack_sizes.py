@@ -3,10 +3,10 @@
     python -m benchmarks.pack_sizes [locomo-dev.json cmrc-dev.json notes.txt …] [--dense] [--json]
 
 Each path is a corpus (its turns, a line each), a text, or a folder of Python sources (their first megabyte); without
-one it is Python's own library. Pages are base pages. The text as one zstd-19 frame is what all others are compared with.
-A pack is the whole file, its list of pages too. Packs of version 1 had the PNGs in their frames: of a page in warm packs,
-zstd-9 with a shorter search, of 64 pages in cold ones, zstd-19 with a window over all of them. Every seventh page is
-read back and compared.
+one it is Python's own library. Pages are base pages. The text as one zstd-19 frame is what all others are compared
+with. A pack is the whole file, its list of pages too. Packs of version 1 had the PNGs in their frames: of a page in
+warm packs, zstd-9 with a shorter search, of 64 pages in cold ones, zstd-19 with a window over all of them. Every
+seventh page is read back and compared.
 Marks: at rest at most 1.15 times the text's zstd-19 (Chinese: 1.35), warm at most a third of version 1's.
 """
 
