@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from memory.errors import Damaged
+from memory.pages import symbol_coding
 from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE, MODES, REGULAR, Mode, modes_of
@@ -118,6 +119,13 @@ def test_each_width_of_a_token_comes_back(count: int) -> None:
         ink[:, :128] = cells.transpose(0, 2, 1).reshape(2048, 128)
         sheets.append(encode_png(ink))
     round_trip(sheets)
+
+
+@pytest.mark.parametrize("bits", [0, 3, 64])
+def test_bitmaps_that_share_a_hash_are_told_apart(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = symbol_coding.hash_cells
+    monkeypatch.setattr(symbol_coding, "hash_cells", lambda cells: real(cells) >> np.uint64(64 - bits if bits else 63))
+    round_trip(drawn(TEXTS["chinese"], MODES["tiny"]))
 
 
 # ── every page of ours goes as symbols ──
