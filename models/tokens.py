@@ -27,15 +27,43 @@ SAMPLES = (  # what a server's own tokenizer is tried on: words, code, and a lan
 _WORDS = re.compile(r" ?[A-Za-z]+")
 _LONG_WORDS = re.compile(r"[A-Za-z]{7,}")
 _DIGITS = re.compile(r"[0-9]+")
-_MIXED = re.compile(r"\b(?=[0-9A-Za-z_\-+/]*[0-9])(?=[0-9A-Za-z_\-+/]*[A-Za-z])[0-9A-Za-z_\-+/]{8,}")
+MIXED = re.compile(r"\b(?=[0-9A-Za-z_\-+/]*[0-9])(?=[0-9A-Za-z_\-+/]*[A-Za-z])[0-9A-Za-z_\-+/]{8,}")
 _MARKS = re.compile(r"[!-/:-@\[-`{-~]{1,2}")
 _BLANKS = re.compile(r"\n+[ \t]*|[ \t]{2,}|\t")
-_HAN = re.compile(r"[\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_KANA_HANGUL = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f\uac00-\ud7af\u1100-\u11ff\u3130-\u318f]")
-_CJK_MARKS = re.compile(r"[\u3000-\u3004\u3008-\u3020\uff00-\uff65]")
-_ALPHABETS = re.compile(r"[\u00a0-\u02ff\u0370-\u052f]")
-_OTHER_SCRIPTS = re.compile(r"[\u0300-\u036f\u0530-\u10ff\u1200-\u1fff]")
-_SYMBOLS = re.compile(r"[\u2000-\u2e7f]")
+# Code points beyond ASCII, first and last of each range, and tokens a character.
+SCRIPTS = (
+    (
+        (
+            (0x2E80, 0x2FDF),
+            (0x3005, 0x3007),
+            (0x3021, 0x3029),
+            (0x3400, 0x4DBF),
+            (0x4E00, 0x9FFF),
+            (0xF900, 0xFAFF),
+        ),
+        0.68,
+    ),
+    (
+        (
+            (0x3040, 0x30FF),
+            (0x31F0, 0x31FF),
+            (0xFF66, 0xFF9F),
+            (0xAC00, 0xD7AF),
+            (0x1100, 0x11FF),
+            (0x3130, 0x318F),
+        ),
+        0.75,
+    ),
+    (((0x3000, 0x3004), (0x3008, 0x3020), (0xFF00, 0xFF65)), 0.85),
+    (((0x00A0, 0x02FF), (0x0370, 0x052F)), 0.42),
+    (((0x0300, 0x036F), (0x0530, 0x10FF), (0x1200, 0x1FFF)), 0.6),
+    (((0x2000, 0x2E7F),), 1.2),
+)
+UNKNOWN_RATE = 2.5  # emoji and rare planes
+_SCRIPTS = tuple(
+    (re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges) + "]"), rate)
+    for ranges, rate in SCRIPTS
+)
 
 
 def estimate(text: str) -> int:
@@ -49,10 +77,9 @@ def estimate(text: str) -> int:
 
 
 def _ascii_tokens(text: str) -> float:
-    mixed = _MIXED.findall(text)  # hashes, keys, base64: about two characters a token
-    tokens = sum(len(run) for run in mixed) / 1.75
-    if mixed:
-        text = _MIXED.sub("", text)
+    plain = "".join(MIXED.split(text))  # without hashes, keys, base64: about two characters a token
+    tokens = (len(text) - len(plain)) / 1.75
+    text = plain
     tokens += len(_WORDS.findall(text))
     tokens += sum((len(word) - 5) / 8 for word in _LONG_WORDS.findall(text))
     tokens += sum((len(run) + 2) // 3 for run in _DIGITS.findall(text))
@@ -62,19 +89,12 @@ def _ascii_tokens(text: str) -> float:
 def _other_tokens(text: str) -> float:
     counted = 0
     tokens = 0.0
-    for characters, rate in (
-        (_HAN, 0.68),
-        (_KANA_HANGUL, 0.75),
-        (_CJK_MARKS, 0.85),
-        (_ALPHABETS, 0.42),
-        (_OTHER_SCRIPTS, 0.6),
-        (_SYMBOLS, 1.2),
-    ):
+    for characters, rate in _SCRIPTS:
         count = len(characters.findall(text))
         counted += count
         tokens += count * rate
     ascii_characters = sum(map(str.isascii, text)) if counted < len(text) else 0
-    return tokens + 2.5 * max(0, len(text) - counted - ascii_characters)  # emoji and rare planes
+    return tokens + UNKNOWN_RATE * max(0, len(text) - counted - ascii_characters)
 
 
 class Estimate:

@@ -58,9 +58,12 @@ def archive_text(
         on_page(0)  # a long text is scanned for a while before its first page
     label = clear(label)
     archived_text, secrets = _cleared_text(text, redact=redact)
-    archived = memory.vault.archive_text(archived_text, label=label, mode=mode, dense=dense, on_page=on_page)
+    paths: dict[str, Path] = {}
+    archived = memory.vault.archive_text(
+        archived_text, label=label, mode=mode, dense=dense, on_page=on_page, pictures=paths
+    )
     path = memory.vault.keep_text(label, archived_text) if keep else None
-    pictures = tuple(memory.vault.png(page.id) for page in archived.pages)
+    pictures = tuple(paths.get(page.id) or memory.vault.png(page.id) for page in archived.pages)
     return FileArchiveResult(
         archived=archived, text=archived_text, pictures=pictures, text_path=path, secrets=secrets, redacted=redact
     )

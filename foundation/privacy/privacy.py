@@ -15,7 +15,7 @@ from foundation.privacy.named_secrets import LONGEST_COLOURED
 from foundation.privacy.private_tags import INJECTED, PRIVATE, TagScanner, TextSource
 from foundation.privacy.redaction import Redaction, offset_before, redact
 from foundation.privacy.secret_scan import broken_token_may_begin, find_named, find_tokens, token_may_begin
-from foundation.privacy.tag_patterns import FIRST_TAG, TAG, mentions_marks
+from foundation.privacy.tag_patterns import EVENT, FIRST_TAG, TAG, mentions_marks
 
 Cleared = NewType("Cleared", str)
 """Text that may be written to disk: nothing private, no secret. Made here and nowhere else."""
@@ -131,7 +131,7 @@ class ClearingStream:
 
 
 def _tags(text: str, source: TextSource, nonces: frozenset[str] = frozenset()) -> list[Redaction]:
-    if not mentions_marks(text):
+    if not mentions_marks(text) or EVENT.search(text) is None:  # without one, nothing is taken out
         return []
     scanner = TagScanner(source, nonces)
     scanner.feed(text)

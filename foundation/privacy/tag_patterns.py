@@ -27,6 +27,8 @@ KEY_NAME = rf"{_KEY_GAP}PRIVATE{_KEY_GAP}KEY(?:{_KEY_GAP}BLOCK)?(?:-----| ----)"
 KEY = rf"-----BEGIN{_KEY_KIND}{KEY_NAME}|---- BEGIN{_KEY_KIND}{KEY_NAME}|Private-Lines: \d{{1,3}}(?=\s)"
 _MARKS = r"(?P<line>\n)|(?P<run>`+)|(?P<tilde>~~~+)"
 OUTSIDE = lazy_pattern(rf"{_MARKS}|(?P<open>{OPEN})|(?P<ours>{OURS})|(?P<key>{KEY})")
+EVENT = lazy_pattern(rf"{OPEN}|{OURS}|{KEY}")
+"""What begins a span that is taken out."""
 INSIDE = lazy_pattern(rf"{_MARKS}|(?P<open>{OPEN})|(?P<close>{CLOSE})")
 PAIRED = lazy_pattern(rf"(?P<open>{OPEN})|(?P<close>{CLOSE})|(?P<end>{OURS}|\[injected\]|\[private\])")
 _TAGGISH = lazy_pattern(rf"[<＜〈⟨﹤]{_SPACE}{_LETTERS[0]}{_LETTERS[1]}|<palimpsest-")

@@ -90,16 +90,31 @@ class Vault:
         origin: str = "file",
         also: "AfterArchive | None" = None,
         on_page: "OnPage | None" = None,
+        pictures: dict[str, Path] | None = None,
     ) -> ArchiveResult:
         """Archives a text as pages. Each page is an entry of kind page, in a conversation of `kind` titled `label`.
 
         Pages of an older file with the same text are shared. Without `keep_entry` there are no entries, and search does
         not find the pages. `also` runs in the same transaction. `on_page` receives the number of written and verified
-        pages; an exception from it cancels the archiving without a trace. Raises Misuse for an unknown mode, and
-        Damaged where a page does not read back.
+        pages; an exception from it cancels the archiving without a trace. With `pictures` the new pages are put into
+        the page cache, and their paths into it, by page id. Raises Misuse for an unknown mode, and Damaged where a page
+        does not read back.
         """
         options = FileArchiveOptions(keep_entry=keep_entry, kind=kind, origin=origin)
-        return self._archiver.text(text, label, self._mode(mode, dense), options, also=also, on_page=on_page)
+        paths = {} if pictures is None else pictures
+
+        def put(page_id: str, png: bytes) -> None:
+            paths[page_id] = self._cache.put(page_id, png)
+
+        on_picture = None if pictures is None else put
+        try:
+            return self._archiver.text(
+                text, label, self._mode(mode, dense), options, also=also, on_page=on_page, on_picture=on_picture
+            )
+        except BaseException:
+            for page_id in paths:
+                self._cache.drop(page_id)
+            raise
 
     def archive_entries(
         self,

@@ -25,7 +25,7 @@ from memory.archive.write import chunks, shared_files
 from memory.archive.write.chunks import PagePart, PassageIndex
 from memory.archive.write.costs import FileArchiveOptions, PageCosts
 from memory.archive.write.dedup import Deduplicator
-from memory.archive.write.page_writer import PackedPage, bind
+from memory.archive.write.page_writer import OnPicture, PackedPage, bind
 from memory.archive.write.shared_files import FilePiece, SharedPage, UnsharedSpan
 from memory.cold import ColdStore
 from memory.cold.conversations import insert_conversation
@@ -110,6 +110,7 @@ class Archiver:
         *,
         also: AfterArchive | None,
         on_page: OnPage | None,
+        on_picture: OnPicture | None = None,
     ) -> ArchiveResult:
         """Archives a file, to the byte: as self-contained pages, each with an entry of its own where `how` says so."""
         cut = chunks.passages(text)
@@ -124,7 +125,13 @@ class Archiver:
                 return self._figures.row(page)
 
             bound, rows = self._bound(
-                [[LayoutText(piece.text)] for piece in fresh], mode, packs, on_page, row, texts=False
+                [[LayoutText(piece.text)] for piece in fresh],
+                mode,
+                packs,
+                on_page,
+                row,
+                texts=False,
+                on_picture=on_picture,
             )
             pages = _in_order(pieces, fresh, bound, rows)
             entries = self._page_entries(pages, text, terms) if how.keep_entry else []
@@ -234,13 +241,15 @@ class Archiver:
         row: Callable[[PackedPage], PageRow],
         *,
         texts: bool = True,
+        on_picture: OnPicture | None = None,
     ) -> tuple[list[PackedPage], list[PageRow]]:
         """Pages and their rows: each is counted when it is verified, so that `on_page` reports all the work.
 
         Without `texts` no page keeps its own text: together they would be the file once more.
         """
         bound, rows = list[PackedPage](), list[PageRow]()
-        for page in bind(self._storage, runs, mode, self._now(), new_name=packs.new_name, on_page=on_page):
+        names, now = packs.new_name, self._now()
+        for page in bind(self._storage, runs, mode, now, new_name=names, on_page=on_page, on_picture=on_picture):
             bound.append(page if texts else page.without_text())
             rows.append(row(page))
         for name in packs.names if self._parity else ():

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from memory.archive.write.dedup import ComposedEntry
-from memory.pages.cost.factsheet import factsheet
 from memory.pages.cost.profiles import profile_named
 from memory.pages.render.layout import LayoutSpan
 from memory.pages.types import PageRow
 from memory.settings import ArchiveSettings
-from models.tokens import estimate
 
 if TYPE_CHECKING:  # its module loads numpy
     from memory.archive.write.page_writer import PackedPage
@@ -34,7 +32,9 @@ class PageCosts:
         """Number of tokens of a text."""
         if self._count is not None:
             return self._count
-        return estimate
+        from memory.pages.cost.text_tokens import estimate_tokens  # it loads numpy
+
+        return estimate_tokens
 
     def picture(self, mode: str) -> int:
         """Vision tokens of a page of that mode, by the profile."""
@@ -62,7 +62,6 @@ class PageCosts:
             text_tokens=self.words(page.text, page.laid, composed),
             vision_tokens=self.picture(page.mode.name),
             cell=page.mode.cell.name,
-            factsheet=factsheet(page.text),
         )
 
 

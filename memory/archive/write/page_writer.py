@@ -21,6 +21,9 @@ from memory.pages.render.page import RenderedPage, page_sheets, render_page
 from memory.pages.types import OnPage
 from memory.records import new_id
 
+OnPicture = Callable[[str, bytes], object]
+"""Receives a page's id and its PNG."""
+
 PAGES_A_PACK = 256  # about 8 MB of packs, and 34 MB of PNGs in memory while one is made
 
 
@@ -50,8 +53,11 @@ def bind(
     *,
     new_name: Callable[[], str],
     on_page: OnPage | None = None,
+    on_picture: OnPicture | None = None,
 ) -> Iterator[PackedPage]:
     """Pages of the runs, in order, each verified; a run begins a new page. `new_name` names the packs.
+
+    `on_picture` receives the PNG of each verified page.
 
     Raises Damaged where the disk returns anything else.
     """
@@ -65,6 +71,8 @@ def bind(
         for position in range(len(pages)):
             run, page = pages.popleft()  # its PNG goes: the next pack is drawn when this one's are gone
             prove(pack, position, page)
+            if on_picture is not None:
+                on_picture(page.id, page.png)
             report((page.number + last) // 2)
             yield PackedPage(page.id, page.number, page.mode, page.text, page.sha256, page.laid, run, row, position)
 

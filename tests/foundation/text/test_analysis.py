@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundation.text import analysis
 from foundation.text.analysis import analyse, term_list, token_spans, unpack_terms
 from foundation.text.folding import fold
 from foundation.text.stemming import bare_stem, stem
@@ -184,3 +185,17 @@ def test_a_very_long_line_takes_no_longer_than_other_text() -> None:
     for text in ("a" * 200_000, "a." * 100_000, "aB" * 100_000, "1" * 200_000, "'" * 200_000, "1." * 100_000):
         analyse(text)
     assert time.process_time() - began < 3
+
+
+_PIECES = st.sampled_from(
+    [
+        *"aB1_ #@&/.:-+'~,\\\n\x1c\x1f<>)]é’汉字。\u0301ß١\x85\u2028あก་🇩🇪😀",
+        *("http://", "c++", "C#", "www.", "::"),
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=20).map("".join))
+def test_the_scanner_of_whole_texts_finds_the_tokens_that_each_token_is_known_by(text: str) -> None:
+    scanned = [(match[kind], kind) for match in analysis.SCANNER.finditer(text) if (kind := match.lastgroup)]
+    assert scanned == [(match[0], match.lastgroup) for match in analysis.TOKEN.finditer(text)]
