@@ -191,7 +191,7 @@ class Context:
     def outlook(self, plan: PlannedCompaction, archive: ArchiveSettings) -> CompactionPreview:
         """Preview of a plan, with the figures of the pages to be drawn."""
         leaving = [entry for entry in plan.entries.leaving if entry.text]
-        return preview_of(plan, self._memory.vault.expected(leaving, mode=archive.mode, dense=archive.dense))
+        return preview_of(plan, self._memory.vault.expected(leaving, mode=archive.page_mode, dense=archive.dense))
 
     def compact(
         self,

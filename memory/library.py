@@ -20,25 +20,32 @@ from memory.archive import read_png
 from memory.archive.json import archived_as_json
 from memory.errors import InexactText, NotFound
 from memory.memory import Memory
+from memory.pages.render.modes import DENSE
 from memory.pages.types import PageText
 from memory.recalled_passage import RecalledPassage, passage_of_page
+from memory.settings import AUTO
 
 FolderPath = str | os.PathLike[str]
 
 
 def archive_conversation(
-    text: str, label: str, workspace: FolderPath | None = None, *, mode: str = "base", keep_text: bool = True
+    text: str, label: str, workspace: FolderPath | None = None, *, mode: str = AUTO, keep_text: bool = True
 ) -> dict[str, Any]:
     """Archives the text, to the letter, in a workspace: the current folder where none is named.
 
     Gives what `palimpsest archive --json` prints, and `image_path` (the first page's PNG, there for a day at least) and
     `compression_ratio` (text tokens a vision token). With `keep_text` the text is also stored as
-    `memory/archive/<label>.md`. `mode` is tiny, small, base or large. Raises Misuse for another.
+    `memory/archive/<label>.md`. `mode` is tiny, small, base, large, or auto: the cheapest layout for the profile
+    (deepseek-ocr). Raises Misuse for another.
     """
     place = _workspace(workspace)
     given = as_given(text)
     with closing(Memory.open(place)) as memory:
-        archived = memory.vault.archive_text(given, label=label, mode=mode)
+        dense = None
+        if mode == AUTO:
+            chosen = memory.vault.choose_layout(given).mode
+            mode, dense = chosen.name, chosen.cell == DENSE
+        archived = memory.vault.archive_text(given, label=label, mode=mode, dense=dense)
         shape = archived_as_json(archived, memory.vault.png)
         if keep_text:
             memory.vault.keep_text(label, given)

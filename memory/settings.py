@@ -4,11 +4,20 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+AUTO = "auto"
+"""The page mode that stands for the cheapest layout."""
+
 
 class ArchiveSettings(Struct, frozen=True, kw_only=True):
     """How text becomes pages, and where packs are stored."""
 
-    mode: Annotated[Literal["tiny", "small", "base", "large"], Meta(description="How large a page is.")] = "base"
+    mode: Annotated[
+        Literal["auto", "tiny", "small", "base", "large"],
+        Meta(
+            description="How large a page is; auto takes the cheapest layout for the profile for a text or file, and "
+            "base for conversations and knowledge."
+        ),
+    ] = "auto"
     dense: Annotated[bool, Meta(description="Whether pages are drawn in cells of 6×12 pixels instead of 8×16.")] = False
     profile: Annotated[
         str, Meta(description="Whose tokens an archive's figures count: deepseek-ocr, deepseek-ocr-2, qwen3-vl, …")
@@ -56,6 +65,11 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
     parity: Annotated[
         int, Meta(ge=0, le=100, description="Parity kept beside each pack, in percent of its size; 0 keeps none.")
     ] = 0
+
+    @property
+    def page_mode(self) -> str:
+        """The mode of pages that are not laid out by cost."""
+        return "base" if self.mode == AUTO else self.mode
 
 
 class KnowledgeSettings(Struct, frozen=True, kw_only=True):

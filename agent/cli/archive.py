@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from foundation.program import PROGRAM
 if TYPE_CHECKING:  # the drawing of pages is loaded when there is a text
     from agent.services.archive import FileArchiveResult
 
-MODES = ("tiny", "small", "base", "large")
+MODES = ("auto", "tiny", "small", "base", "large")
 EPILOG = """\b
 palimpsest archive notes.txt --label "March notes"
 palimpsest archive --older-than 30d --dry-run
@@ -38,9 +39,9 @@ palimpsest archive -- --odd-name.txt
 
 
 @click.command(cls=CliCommand, epilog=EPILOG)
-@click.argument("file", metavar="[FILE|-]", required=False)
+@click.argument("files", metavar="[FILE|-]", nargs=-1)
 @click.option("--label", help="What to call it; without it the file's name.")
-@click.option("--mode", type=click.Choice(MODES), help="How large a page is; without it as configured (base).")
+@click.option("--mode", type=click.Choice(MODES), help="How large a page is; auto takes the cheapest layout.")
 @click.option("--dense", is_flag=True, help="Cells of 6×12 pixels: nearly twice the text on a page.")
 @click.option("--no-text", is_flag=True, help="Do not keep the text as memory/archive/LABEL.md beside the pages.")
 @click.option(
@@ -64,7 +65,7 @@ palimpsest archive -- --odd-name.txt
 @click.option("--demo", is_flag=True, help="Show on a text of our own what a page is; nothing of yours is touched.")
 def command(
     *,
-    file: str | None,
+    files: tuple[str, ...],
     label: str | None,
     mode: str | None,
     dense: bool,
@@ -81,6 +82,7 @@ def command(
     byte; secrets found in it are counted. Pages that hold the same words already are not drawn again.
     """
     invocation = current()
+    file = _one_file(files)
     if layout and folder is None:
         raise Misuse("Nothing to lay out", "--layout goes with --png DIR.", f"--png pages --layout {layout}")
     if action := _chosen_action(actions, file, dry_run):
@@ -102,6 +104,17 @@ def command(
         )
     copies = (draw_natural if layout == "natural" else copy_pictures)(result, folder) if folder else ()
     _print(invocation, result, copies)
+
+
+def _one_file(files: tuple[str, ...]) -> str | None:
+    """The file's name. Raises Misuse for more arguments: the mode is an option, and files are archived one by one."""
+    if len(files) < 2:
+        return files[0] if files else None
+    name, second = shlex.quote(files[0]), files[1]
+    if len(files) == 2 and second in MODES:
+        hint = f"{PROGRAM} archive {name} --mode {second}"
+        raise Misuse("The mode is an option", f"“{second}” is given as a second file.", hint)
+    raise Misuse("More than one file", f"{len(files)} names were given.", f"One at a time: {PROGRAM} archive {name}")
 
 
 def _chosen_action(actions: dict[str, Any], file: str | None, dry_run: bool) -> str:
@@ -168,6 +181,8 @@ def _print(invocation: Invocation, result: FileArchiveResult, copies: tuple[Path
     ]
     output.table(rows, ("PAGE", "MODE", "CHARS", "TEXT TOKENS", "VISION TOKENS", "PNG"))
     output.narrate(archive_sentence(result))
+    if result.choice:
+        output.narrate(result.choice.sentence)
     if result.text_path:
         output.narrate(f"The text stands in {result.text_path}.")
     for path in copies:

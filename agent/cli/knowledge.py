@@ -81,7 +81,7 @@ def add(
     invocation = current()
     config = invocation.loaded_config.config
     options = AddOptions(
-        mode=mode or config.archive.mode,
+        mode=mode or config.archive.page_mode,
         redact=redact,
         again=again,
         category=category,

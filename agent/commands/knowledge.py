@@ -86,7 +86,7 @@ def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
     from memory.knowledge.ingest.report import AddOptions, AddReport
 
     config = session.config
-    options = AddOptions(mode=config.archive.mode, max_file_mb=config.knowledge.max_file_mb)
+    options = AddOptions(mode=config.archive.page_mode, max_file_mb=config.knowledge.max_file_mb)
     report = AddReport()
     try:
         session.memory.knowledge.add(

@@ -18,9 +18,11 @@ from memory.archive.write.sidecar import file_stem
 from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE, mode_named
 from memory.pages.types import ArchiveResult
+from memory.settings import AUTO
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.memory import Memory
+    from memory.pages.cost.choice import LayoutChoice
 
 
 class FileArchiveResult(Struct, frozen=True, kw_only=True):
@@ -32,6 +34,7 @@ class FileArchiveResult(Struct, frozen=True, kw_only=True):
     text_path: Path | None
     secrets: int  # found in the text
     redacted: bool
+    choice: LayoutChoice | None = None  # where the layout was chosen by its cost
 
 
 def archive_text(
@@ -47,8 +50,8 @@ def archive_text(
 ) -> FileArchiveResult:
     """Archives `text` under `label`; with `keep` the text is also written to `memory/archive/<label>.md`.
 
-    `mode` and `dense` default to the settings. Secrets are counted, and removed with `redact`. Raises Misuse for an
-    empty text or label.
+    `mode` and `dense` default to the settings; the mode auto is the cheapest layout for the settings' profile. Secrets
+    are counted, and removed with `redact`. Raises Misuse for an empty text or label.
     """
     if not label.strip():
         raise Misuse("No label", "An archive needs a label.", "--label NAME")
@@ -59,13 +62,23 @@ def archive_text(
     label = clear(label)
     archived_text, secrets = _cleared_text(text, redact=redact)
     paths: dict[str, Path] = {}
+    choice = None
+    if (mode or memory.vault.settings.mode) == AUTO:
+        choice = memory.vault.choose_layout(archived_text, dense=dense)
+        mode, dense = choice.mode.name, choice.mode.cell == DENSE
     archived = memory.vault.archive_text(
         archived_text, label=label, mode=mode, dense=dense, on_page=on_page, pictures=paths
     )
     path = memory.vault.keep_text(label, archived_text) if keep else None
     pictures = tuple(paths.get(page.id) or memory.vault.png(page.id) for page in archived.pages)
     return FileArchiveResult(
-        archived=archived, text=archived_text, pictures=pictures, text_path=path, secrets=secrets, redacted=redact
+        archived=archived,
+        text=archived_text,
+        pictures=pictures,
+        text_path=path,
+        secrets=secrets,
+        redacted=redact,
+        choice=choice,
     )
 
 
@@ -118,6 +131,11 @@ def archive_sentence(result: FileArchiveResult) -> str:
         len(archived.pages), archived.text_tokens, archived.vision_tokens, archived.profile, archived.tokenizer
     )
     return f"“{archived.label}”: {pages}"
+
+
+def choice_sentence(result: FileArchiveResult) -> str:
+    """Which layout was chosen by its cost; "" where none was."""
+    return result.choice.sentence if result.choice else ""
 
 
 def pages_sentence(pages: int, text_tokens: int, vision_tokens: int, profile: str, tokenizer: str = "estimate") -> str:
@@ -195,4 +213,6 @@ def archive_markdown(memory: Memory, name: str, on_page: Callable[[int], None] |
     path = Path(name).expanduser().absolute()
     result = archive_text(memory, read_text_file(path, memory.vault.settings.max_file_mb), path.stem, on_page=on_page)
     pages = "\n".join(f"- `{page.id}` ({page.mode}, {page.chars:,} characters)" for page in result.archived.pages)
-    return "\n\n".join(part for part in (archive_sentence(result), pages, secrets_sentence(result)) if part)
+    return "\n\n".join(
+        part for part in (archive_sentence(result), choice_sentence(result), pages, secrets_sentence(result)) if part
+    )

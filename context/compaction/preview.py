@@ -53,7 +53,7 @@ def preview_of(compaction: "PlannedCompaction", expected: "ArchiveEstimate") -> 
 
 def modes_for(cells: int, archive: ArchiveSettings) -> list[Mode]:
     """Modes of the pages for `cells` cells: full pages, and the smallest page that holds the rest."""
-    mode = mode_named(archive.mode, archive.dense)
+    mode = mode_named(archive.page_mode, archive.dense)
     full, rest = divmod(cells, mode.capacity)
     last = next((smaller for smaller in mode.smaller if rest <= smaller.capacity), mode)
     return [mode] * full + ([last] if rest else [])

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from memory.archive.lifecycle.repack import Repacker
     from memory.archive.repair.entries import RestoredText
     from memory.archive.write.archiver import AfterArchive, Archiver
+    from memory.pages.cost.choice import LayoutChoice
     from memory.pages.types import OnPage
 
 
@@ -115,6 +116,13 @@ class Vault:
             for page_id in paths:
                 self._cache.drop(page_id)
             raise
+
+    def choose_layout(self, text: str, *, dense: bool | None = None) -> "LayoutChoice":
+        """The cheapest page mode and cells for the text and the profile of the settings. `dense` allows no others."""
+        from memory.pages.cost.choice import cheapest_layout
+        from memory.pages.cost.profiles import profile_named
+
+        return cheapest_layout(text, profile_named(self.settings.profile), dense=dense or self.settings.dense)
 
     def archive_entries(
         self,
@@ -342,7 +350,7 @@ class Vault:
         )
 
     def _mode(self, name: str | None, dense: bool | None) -> Mode:
-        return mode_named(name or self.settings.mode, self.settings.dense if dense is None else dense)
+        return mode_named(name or self.settings.page_mode, self.settings.dense if dense is None else dense)
 
     def _update_archive(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:
         def transaction(db: apsw.Connection) -> ArchiveRow:

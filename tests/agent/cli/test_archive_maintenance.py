@@ -202,9 +202,23 @@ def test_repack_packs_tighter_and_says_so(run: Run, tmp_path: Path) -> None:
     assert run("check").status == 0
 
 
+def test_the_layout_that_was_chosen_is_said_in_one_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text("".join(f"{n}: boats in the harbour\n" for n in range(900)))
+    said = run("archive", str(tmp_path / "long.txt")).err
+    (line,) = [line for line in said.splitlines() if line.startswith("Mode auto: ")]
+    assert "in cells of 6×12 are the cheapest that deepseek-ocr reads: " in line and "in base pages of 8×16." in line
+    assert "Mode auto" not in run("archive", str(tmp_path / "long.txt"), "--mode", "base").err
+
+
+def test_a_mode_as_the_second_word_is_answered_with_what_to_write(run: Run) -> None:
+    wrong = run("archive", "in 3k.txt", "large")
+    assert wrong.status == 2 and "archive 'in 3k.txt' --mode large" in wrong.err
+    assert "One at a time" in run("archive", "a.txt", "b.txt").err
+
+
 def test_dense_pages_hold_more(run: Run, tmp_path: Path) -> None:
     (tmp_path / "long.txt").write_text("".join(f"{n}: boats in the harbour\n" for n in range(900)))
-    plain = run("archive", str(tmp_path / "long.txt"), "--label", "plain", "--json").json
+    plain = run("archive", str(tmp_path / "long.txt"), "--label", "plain", "--mode", "large", "--json").json
     dense = run("archive", str(tmp_path / "long.txt"), "--label", "dense", "--dense", "--json").json
     assert dense["ratio"] > plain["ratio"] * 1.4
 
