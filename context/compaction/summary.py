@@ -1,46 +1,46 @@
-"""Extractive summary of older turns: their own sentences, each with its entry. No model is called.
+"""Extractive summary of older turns: their own sentences, shortened where that is safe. No model is called.
 
-Keeps the first and the last question, decisions, open points, and the names, figures, dates and paths mentioned.
+The sentences are chosen together: each word of weight (a figure, a name, a date, a path, a rare noun) counts when it is
+said first and hardly again, and what a sentence adds is divided by its tokens. That is greedy maximisation of a
+monotone submodular function under a budget (Lin and Bilmes 2011), with the lazy evaluation of Minoux. Openings that
+say nothing and names that are only addressed are cut off; a question stands only before its answer, and a sentence
+that begins with a pronoun only behind the one that has its noun.
 """
 
+import heapq
+import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from msgspec import Struct
 
+from context.compaction.units import MOST_TURNS, Unit, units_of
 from context.sources.conditions import entities_in
-from foundation.text.folding import UNSPACED
-from foundation.text.sentences import is_question, sentences
 
 CountTokens = Callable[[str], int]
 
 LONGEST_LINE = 220  # characters
-MOST_SENTENCES = 4000  # scored in one compaction
+MOST_UNITS = 4000  # compared in one compaction: those of the most weight by themselves
 CARRIED_SHARE = 0.4  # of the summary, for lines of earlier summaries
-FACTS_SHARE = 0.25  # of the summary, for names and figures
+FACTS_SHARE = 0.03  # of the summary, for figures, dates, addresses and paths that no line has
+AGAIN = 0.15  # of a word's weight, for each further line that has it
+ROUNDS = 6
+MOST_TOGETHER = 4  # sentences of one speaker on a line
+BRIEF = 600  # tokens of a summary below which references would take too large a part of it
+IDF = 0.5  # exponent of a word's rarity in the conversation
+ONCE = 0.6  # of the worth of a word that the conversation has once: it belongs to no subject of it
+LENGTH = 0.85  # exponent of a line's tokens: 1 prefers the densest lines, 0 the longest
 
-_DECIDED = re.compile(
-    r"\b(?:decid\w+|agree[ds]?|settled|we(?:'ll| will)|let's|going (?:with|to)|chose|chosen|picked|booked|confirmed"
-    r"|fixed|done|resolved|instead of|must|always|never|prefer\w*)\b|决定|同意|确定|选择|改用|已经|完成|订好|必须|不要",
-    re.IGNORECASE,
-)
-_OPEN = re.compile(
-    r"\b(?:todo|to do|remind|still|pending|waiting|need(?:s)? to|have to|don't forget|later|next|unresolved"
-    r"|open question|tomorrow|deadline|due|follow up)\b|待办|记得|提醒|还没|尚未|需要|下一步|明天|截止|之后",
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][\w'-]{2,30}(?: [A-Z][\w'-]{1,30}){0,3}")
-_NUMBER = re.compile(r"(?<![\w.])[0-9][0-9,.:]{0,20}(?![\w])")
-_HASH = re.compile(r"\b(?=[0-9a-f]{0,39}[0-9])[0-9a-f]{7,64}\b")
-_REFERENCE = re.compile(r"\[[^\[\]\s]{1,80}\]$")
 _ASK = re.compile(r"(?:First|Last) asked")
+_REFERENCE = re.compile(r"\[[^\[\]\s]{1,80}\]$")
 _BEFORE = "Before that:"
-_FACTS = "Spoken of: "
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_SHORTEST = 8  # columns of a meaningful sentence: a Chinese character fills two
+_FACTS = "Also named: "
+_FACT_LINES = (_FACTS, "Spoken of: ")  # the second is of 0.3.0
+_HASH = re.compile(r"\b(?=[0-9a-f]{0,39}[0-9])[0-9a-f]{7,64}\b")
 _KINDS = ("flight_number", "date", "money", "email", "url", "file_path")
+_HEADS = re.compile(r"(?:\d{4}-\d{2}-\d{2}(?: \[|$)|Earlier|Before that:|Decided:|Open:|Said:)")
 
 
 class SummaryEntry(Struct, frozen=True):
@@ -53,86 +53,170 @@ class SummaryEntry(Struct, frozen=True):
     text: str
 
 
-class _Line(Struct, frozen=True):
-    index: int
-    ref: str
-    speaker: str
-    by_user: bool
-    text: str
-    weight: float  # of the sentence by itself
-    recency: float
-
-
 def summarise(entries: Sequence[SummaryEntry], limit: int, count: CountTokens, *, before: Sequence[str] = ()) -> str:
     """Summarises the entries in at most `limit` tokens. `before`: texts of earlier summaries that this one replaces.
 
     Returns at least the first line, however small the limit.
     """
-    head = _heading(entries)
-    lines = [head]
+    brief = limit < BRIEF
+    head = _heading(entries, brief=brief)
     longest = max(60, min(LONGEST_LINE, limit))
     carried = _carried(before, int(limit * CARRIED_SHARE), longest, count)
     room = limit - count(head) - sum(count(line) + 1 for line in carried)
-    questions = [entry for entry in entries if entry.by_user and entry.text.strip()]
-    if questions:
-        room = _append_if_fits(lines, _question_line("First asked", questions[0], longest), room, count)
-        if len(questions) > 1:
-            room = _append_if_fits(lines, _question_line("Last asked", questions[-1], longest), room, count)
+    asked, room = _asked(entries, longest, room, count)
     facts_room = int(room * FACTS_SHARE)
-    scored = list(_scored(entries, longest))
-    room -= facts_room
-    decided = [line for line in scored if _DECIDED.search(line.text)]
-    room -= _section(lines, "Decided:", decided, room // 2, count)
-    used = set(lines)
-    open_lines = [line for line in scored if _is_open(line) and _shown(line) not in used]
-    room -= _section(lines, "Open:", open_lines, room // 2, count)
-    used = set(lines)
-    remaining = [line for line in scored if line.weight >= 1 and _shown(line) not in used]
-    room -= _section(lines, "Said:", remaining, room, count)
-    _append_if_fits(lines, _facts(entries, before, room + facts_room, count), room + facts_room, count)
-    return "\n".join([*lines, *carried])
+    lines = _chosen_lines(entries, room - facts_room, count, brief=brief)
+    room -= count("\n".join(lines)) + 1 if lines else 0
+    facts = _facts(entries, before, "\n".join([*asked, *lines]), room, count)
+    return "\n".join([head, *asked, *lines, *facts, *carried])
 
 
-def _heading(entries: Sequence[SummaryEntry]) -> str:
+def _heading(entries: Sequence[SummaryEntry], *, brief: bool) -> str:
     if not entries:
         return "Earlier in this conversation."
     first, last = (f"{entry.time:%Y-%m-%d}" for entry in (entries[0], entries[-1]))
     days = first if first == last else f"{first} to {last}"
-    return f"Earlier ({days}; {len(entries)} entries, archived: recall a reference for the exact words)."
+    how = "" if brief else ": recall a reference for the exact words"
+    return f"Earlier ({days}; {len(entries)} entries, archived{how})."
 
 
-def _question_line(label: str, entry: SummaryEntry, longest: int) -> str:
-    return f"{label}: “{_cut(' '.join(entry.text.split()), longest)}” [{entry.ref}]"
+def _asked(entries: Sequence[SummaryEntry], longest: int, room: int, count: CountTokens) -> tuple[list[str], int]:
+    """The user's first and last message of a chat with a model: where it began, and what it was about in the end."""
+    speakers = {entry.speaker for entry in entries}
+    if not speakers <= {"user", "assistant", "tool", "system"}:
+        return [], room
+    questions = [entry for entry in entries if entry.by_user and entry.text.strip()]
+    lines: list[str] = []
+    for label, entry in zip(("First asked", "Last asked"), (*questions[:1], *questions[1:][-1:]), strict=False):
+        line = f"{label}: “{_cut(' '.join(entry.text.split()), longest)}” [{entry.ref}]"
+        tokens = count(line) + 1
+        if tokens <= room:
+            lines.append(line)
+            room -= tokens
+    return lines, room
 
 
-def _section(lines: list[str], title: str, candidates: Iterable[_Line], limit: int, count: CountTokens) -> int:
-    """Appends the best lines that fit `limit` tokens, in chronological order; returns their tokens."""
-    chosen: list[_Line] = []
-    used_tokens = count(title) + 1
-    for line in sorted(candidates, key=lambda line: -(line.weight + line.recency)):
-        tokens = count(_shown(line)) + 1
-        if used_tokens + tokens <= limit:
-            chosen.append(line)
-            used_tokens += tokens
-    if not chosen:
-        return 0
-    lines.append(title)
-    lines += [_shown(line) for line in sorted(chosen, key=lambda line: line.index)]
-    return used_tokens
+# ── choice of lines ──
+
+
+def _chosen_lines(entries: Sequence[SummaryEntry], room: int, count: CountTokens, *, brief: bool) -> list[str]:
+    """Lines of the most weight per token, in chronological order, under their days."""
+    units = _heaviest(units_of(entries, LONGEST_LINE))
+    if not units or room <= 0:
+        return []
+    choice = _Choice(units, [_day(entries[unit.turn], brief=brief) for unit in units], count)
+    lines: list[str] = []
+    target = room
+    for _ in range(ROUNDS):  # lines together take fewer tokens than each by itself
+        longer = _set(choice.units(target), entries, brief=brief)
+        used = count("\n".join(longer)) + 1
+        if used > room:
+            break
+        lines, target = longer, target + (room - used)
+    return lines
+
+
+class _Choice:
+    """Chooses units for a number of tokens."""
+
+    def __init__(self, units: Sequence[Unit], days: Sequence[str], count: CountTokens) -> None:
+        self._units = units
+        self._days = [day[:10] for day in days]
+        self._weights = _weights(units)
+        self._costs = [count(unit.shown) + 1 for unit in units]
+        self._names = {unit.speaker: count(f"{unit.speaker}: ") + 1 for unit in units}
+        self._headings = {day[:10]: count(day) + 1 for day in days}
+
+    def units(self, room: int) -> list[Unit]:
+        """The units that are worth the most in so many tokens, in chronological order."""
+        chosen: list[int] = []
+        seen: Counter[str] = Counter()
+        days, turns = set[str](), set[int]()
+        queue = [(-self._gain(n, seen), n) for n in range(len(self._units))]
+        heapq.heapify(queue)
+        while queue:
+            _, n = heapq.heappop(queue)
+            current = self._gain(n, seen)
+            if queue and current < -queue[0][0] - 1e-9:
+                heapq.heappush(queue, (-current, n))
+                continue
+            if current <= 0:
+                break
+            unit, day = self._units[n], self._days[n]
+            tokens = self._costs[n] + (0 if unit.turn in turns else self._names[unit.speaker])
+            tokens += 0 if day in days else self._headings[day]
+            if tokens > room:
+                continue
+            room -= tokens
+            chosen.append(n)
+            days.add(day)
+            turns.add(unit.turn)
+            seen.update(unit.terms)
+        return [self._units[n] for n in sorted(chosen)]
+
+    def _gain(self, n: int, seen: Counter[str]) -> float:
+        """What the unit adds to those chosen, by its tokens."""
+        unit = self._units[n]
+        new = sum(self._weights[term] * AGAIN ** min(seen[term], 3) for term in unit.terms)
+        return unit.factor * new / (self._costs[n] + self._names[unit.speaker]) ** LENGTH
+
+
+def _day(entry: SummaryEntry, *, brief: bool) -> str:
+    """The heading of a day; with a reference where there is room for that."""
+    return f"{entry.time:%Y-%m-%d}" if brief else f"{entry.time:%Y-%m-%d} [{entry.ref}]"
+
+
+def _set(units: Sequence[Unit], entries: Sequence[SummaryEntry], *, brief: bool) -> list[str]:
+    """The lines of chosen units: a heading for each day with the reference of its first turn, a line for each turn."""
+    lines: list[str] = []
+    day, speaker, together = "", "", 0
+    for unit in units:
+        if (current := f"{unit.time:%Y-%m-%d}") != day:
+            day, speaker = current, ""
+            lines.append(_day(entries[unit.turn], brief=brief))
+        if unit.speaker == speaker and together < MOST_TOGETHER:
+            lines[-1] += f" {unit.shown}"
+            together += 1
+        else:
+            lines.append(f"{unit.speaker}: {unit.shown}")
+            speaker, together = unit.speaker, 1
+    return lines
+
+
+def _heaviest(units: Iterable[Unit]) -> list[Unit]:
+    """The units of the most weight by themselves, in their order, each text once."""
+    different = {unit.shown.casefold(): unit for unit in units}
+    best = heapq.nlargest(MOST_UNITS, different.values(), key=lambda unit: (unit.factor * unit.density, -unit.turn))
+    return sorted(best, key=lambda unit: (unit.turn, unit.place))
+
+
+def _weights(units: Sequence[Unit]) -> dict[str, float]:
+    """What each term is worth: rare words of the language and of the conversation, figures and names the most."""
+    counts = Counter(term for unit in units for term in unit.terms)
+    own = {term: weight for unit in units for term, weight in unit.terms.items()}
+    return {
+        term: own[term] * math.log(1 + len(units) / number) ** IDF * (1 if number > 1 else ONCE)
+        for term, number in counts.items()
+    }
+
+
+# ── earlier summaries, and facts ──
 
 
 def _carried(before: Sequence[str], limit: int, longest: int, count: CountTokens) -> list[str]:
-    """Lines of earlier summaries within `limit` tokens: questions and decisions first, then the newest."""
+    """Lines of earlier summaries within `limit` tokens: questions first, then those of most weight."""
     room = limit - count(_BEFORE) - 1
-    earlier = [line for text in before for line in text.split("\n") if _REFERENCE.search(line)]
+    earlier = [line for text in before for line in text.split("\n") if line and not _is_frame(line)]
+    weighed = {line: sum(unit.factor * sum(unit.terms.values()) for unit in _line_units(line)) for line in earlier}
     ranked = sorted(
-        range(len(earlier)), key=lambda n: (_ASK.match(earlier[n]) is None, -bool(_DECIDED.search(earlier[n])), -n)
+        range(len(earlier)),
+        key=lambda n: (_ASK.match(earlier[n]) is None, -weighed[earlier[n]] / max(1, count(earlier[n])) ** LENGTH, -n),
     )
     chosen: dict[int, str] = {}
     for n in ranked:
         reference = _REFERENCE.search(earlier[n])
         text = _REFERENCE.sub("", earlier[n]).strip()
-        line = f"{_cut(text, longest)} {reference.group()}" if reference else text
+        line = f"{_cut(text, longest)} {reference.group()}" if reference else _cut(text, longest)
         tokens = count(line) + 1
         if tokens <= room and line not in chosen.values():
             chosen[n] = line
@@ -140,82 +224,38 @@ def _carried(before: Sequence[str], limit: int, longest: int, count: CountTokens
     return [_BEFORE, *(chosen[n] for n in sorted(chosen))] if chosen else []
 
 
-def _append_if_fits(lines: list[str], line: str, room: int, count: CountTokens) -> int:
-    """Appends the line where it fits; returns the room that remains."""
-    tokens = count(line) + 1
-    if not line or tokens > room:
-        return room
-    lines.append(line)
-    return room - tokens
+def _is_frame(line: str) -> bool:
+    return _HEADS.match(line) is not None or line.startswith(_FACT_LINES)
 
 
-def _scored(entries: Sequence[SummaryEntry], longest: int) -> Iterator[_Line]:
-    seen: set[str] = set()
-    index = 0
-    for n, entry in enumerate(entries):
-        for sentence in _sentences(entry.text):
-            key = sentence.casefold()
-            if key in seen:
-                continue
-            seen.add(key)
-            index += 1
-            if index > MOST_SENTENCES:
-                return
-            shown = _cut(sentence, longest)
-            yield _Line(
-                index, entry.ref, entry.speaker, entry.by_user, shown, _weight(sentence, entry), n / len(entries)
-            )
+def _line_units(line: str) -> list[Unit]:
+    entry = SummaryEntry("", "", by_user=False, time=datetime.min, text=line)
+    return list(units_of([entry], LONGEST_LINE * 2))
 
 
-def _sentences(text: str) -> Iterator[str]:
-    for sentence in sentences(text):
-        line = " ".join(sentence.text.split())
-        columns = len(line) + len(_UNSPACED.findall(line)) if len(line) < _SHORTEST else len(line)
-        if columns >= _SHORTEST and any(character.isalnum() for character in line):
-            yield line
-
-
-def _weight(sentence: str, entry: SummaryEntry) -> float:
-    score = 1.0 if entry.by_user else 0.0
-    score += 3.0 if _DECIDED.search(sentence) else 0.0
-    score += 2.0 if _OPEN.search(sentence) else 0.0
-    score += 1.5 if _NUMBER.search(sentence) else 0.0
-    score += 1.0 if _NAME.search(sentence) else 0.0
-    score += 1.0 if "?" in sentence or "？" in sentence else 0.0
-    if len(sentence) > LONGEST_LINE:
-        score -= 1.5
-    return score
-
-
-def _is_open(line: _Line) -> bool:
-    return bool(_OPEN.search(line.text)) or (line.by_user and is_question(line.text))
-
-
-def _facts(entries: Sequence[SummaryEntry], before: Sequence[str], room: int, count: CountTokens) -> str:
-    """Names, figures, dates and paths, the most frequent first, those of earlier summaries included."""
+def _facts(
+    entries: Sequence[SummaryEntry], before: Sequence[str], shown: str, room: int, count: CountTokens
+) -> list[str]:
+    """Figures, dates, addresses and paths that no line holds, the most frequent first, those of earlier summaries
+    included."""
     counts: Counter[str] = Counter()
-    fact_lines = [line for text in before for line in text.split("\n") if line.startswith(_FACTS)]
-    counts.update(fact for line in fact_lines for fact in line.removeprefix(_FACTS).split(" · "))
-    for entry in entries:
-        text = entry.text[:20_000]
+    for line in (line for text in before for line in text.split("\n")):
+        for prefix in _FACT_LINES:
+            if line.startswith(prefix):
+                counts.update(line.removeprefix(prefix).split(" · "))
+    for text in (*before, *(entry.text[:20_000] for entry in entries[-MOST_TURNS:])):
         for kind in _KINDS:
             counts.update(entities_in(kind, text))
-        counts.update(match.group() for match in _NAME.finditer(text))
         counts.update(match.group() for match in _HASH.finditer(text))
-        counts.update(number for number in (m.group().rstrip(".,:") for m in _NUMBER.finditer(text)) if len(number) > 2)
     line = ""
     for fact, _ in counts.most_common(60):
-        if len(fact) > 120 or fact in line:
+        if len(fact) > 120 or fact in line or fact in shown:
             continue
         longer = f"{line} · {fact}" if line else _FACTS + fact
         if count(longer) + 1 > room:
             break
         line = longer
-    return line
-
-
-def _shown(line: _Line) -> str:
-    return f"- {line.speaker}: {line.text} [{line.ref}]"
+    return [line] if line else []
 
 
 def _cut(text: str, longest: int) -> str:

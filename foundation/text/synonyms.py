@@ -5,6 +5,7 @@ scripts/synonym_table.py made it once from all-MiniLM-L6-v2 (Apache 2.0, see dat
 loaded. It has no names, and no other languages yet.
 """
 
+import math
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ import zstandard
 from numpy.typing import NDArray
 
 MOST = 20
+_COMMONEST = 30  # terms that are about as common as the first
 _FILE = Path(__file__).parent / "data" / "synonyms.zst"
 _SHARES = 255  # a share from 0 to 1 is kept in a byte
 
@@ -34,6 +36,14 @@ def synonyms_of(term: str) -> tuple[Synonym, ...]:
     part = slice(int(table.starts[index]), int(table.starts[index + 1]))
     others = zip(table.others[part].tolist(), table.shares[part].tolist(), strict=True)
     return tuple(Synonym(table.terms[other], share / _SHARES) for other, share in others)
+
+
+def rareness(term: str) -> float:
+    """How much an English term says, whatever text it stands in: from 0 for the commonest of the table, which is in the
+    order of frequency, to 1 for a term that is not in it."""
+    table = stored_table()
+    place = table.places.get(term, len(table.terms))
+    return math.log1p(place / _COMMONEST) / math.log1p(len(table.terms) / _COMMONEST)
 
 
 class _Table(NamedTuple):

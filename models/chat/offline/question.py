@@ -182,12 +182,9 @@ def _unseen(term: str) -> float:
 
 def _rareness(term: str) -> float:
     """How much a word says, whatever text it stands in: `kernel` more than `use`. From COMMON to 1."""
-    from foundation.text.synonyms import stored_table
+    from foundation.text.synonyms import rareness
 
-    table = stored_table()
-    rank = table.places.get(term, len(table.terms))
-    rareness = COMMON + (1 - COMMON) * math.log1p(rank / 30) / math.log1p(len(table.terms) / 30)
-    return rareness * (WEAK if is_weak(term) else 1.0)
+    return (COMMON + (1 - COMMON) * rareness(term)) * (WEAK if is_weak(term) else 1.0)
 
 
 def question_of(text: str, speakers: Sequence[str], pieces: Sequence[Sequence[Piece]]) -> QuoteQuery:

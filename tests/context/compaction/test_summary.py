@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.compaction.summary import SummaryEntry, summarise
+from context.compaction.units import MOST_TURNS, units_of
 from models.tokens import estimate
 
 DAY = datetime(2026, 3, 14, tzinfo=UTC)
@@ -28,28 +29,80 @@ def test_it_keeps_asks_decisions_open_ends_and_names() -> None:
     text = summarise(TALK, 400, estimate)
     assert "First asked: “Where shall we stay in Lisbon?" in text and "[e_0001]" in text
     assert "Last asked: “The script is in ~/trips/plan.py" in text
-    assert "Decided:\n- assistant: We decided to book Hotel Aurora" in text
+    assert "assistant: We decided to book Hotel Aurora" in text
     assert "决定坐CA1234去" in text
-    assert "Open:" in text and "Remind me to send the passport scan" in text
-    spoken = next(line for line in text.split("\n") if line.startswith("Spoken of:"))
+    assert "Remind me to send the passport scan" in text
     for fact in ("CA1234", "2026-05-02", "ann@example.org", "~/trips/plan.py", "9fceb02a", "€420"):
-        assert fact in spoken
+        assert fact in text
 
 
-def open_lines(text: str) -> list[str]:
-    """The lines below `Open:`."""
-    lines = text.partition("\nOpen:\n")[2].split("\n")
-    return [line.removeprefix("- ") for line in lines if line.startswith("- ")]
+def two(*texts: str) -> list[SummaryEntry]:
+    """A talk of Caroline and Melanie, in turn."""
+    names = ("Caroline", "Melanie")
+    return [SummaryEntry(f"e_{n:04d}", names[n % 2], n % 2 == 0, DAY, text) for n, text in enumerate(texts)]
 
 
-def test_a_chinese_question_stays_open() -> None:
-    talk = [
-        said(1, "我们先看看地图。"),
-        said(2, "渡轮几点从比雷埃夫斯出发？船票放在书房里！带护照；几点回家？"),
-        said(3, "谢谢你的帮助。"),
-    ]
-    text = summarise(talk, 400, estimate)
-    assert open_lines(text)[:2] == ["user: 渡轮几点从比雷埃夫斯出发？ [e_0002]", "user: 几点回家？ [e_0002]"]
+def spoken(text: str) -> str:
+    """All lines but the heading and the day's."""
+    return "\n".join(text.split("\n")[2:])
+
+
+def test_names_that_are_only_addressed_and_exclamations_are_cut_off() -> None:
+    text = spoken(
+        summarise(
+            two(
+                "Hey Mel! Wow, Melanie, I adopted two kittens from the shelter in Porto.",
+                "Thanks, Caroline! I baked a lemon cake for the school fair on Sunday, Caroline.",
+                "I agree, Mel. 哇，太好了，我买了一辆二手自行车。",
+            ),
+            300,
+            estimate,
+        )
+    )
+    assert "Caroline: I adopted two kittens from the shelter in Porto." in text
+    assert "Melanie: I baked a lemon cake for the school fair on Sunday." in text
+    assert "agree" not in text and "哇" not in text and "我买了一辆二手自行车" in text
+    assert "Mel!" not in text and "Mel." not in text
+
+
+def test_a_question_stands_only_before_its_short_answer() -> None:
+    text = spoken(
+        summarise(
+            two(
+                "Where did you leave the harbour key?",
+                "Behind the copper clock.",
+                "What a lovely evening, isn't it, for a long walk along the river?",
+                "Yesterday I finished my second novel about the lighthouse.",
+            ),
+            300,
+            estimate,
+        )
+    )
+    assert "Melanie: Caroline: Where did you leave the harbour key? — Behind the copper clock." in text
+    assert "lovely evening" not in text
+
+
+def test_a_pronoun_comes_with_the_sentence_of_its_noun_or_not_at_all() -> None:
+    text = spoken(
+        summarise(
+            two(
+                "It was painted by a famous sailor in Lisbon.",
+                "My brother bought an old trawler in Bergen. It needs a new diesel engine before winter.",
+            ),
+            300,
+            estimate,
+        )
+    )
+    assert "famous sailor" not in text
+    assert "bought an old trawler in Bergen. It needs a new diesel engine before winter." in text
+
+
+def test_a_hundred_thousand_turns_are_bounded() -> None:
+    assert len(list(units_of(two(*["I saw a heron near pier 7 today."] * (MOST_TURNS + 500)), 220))) <= MOST_TURNS
+
+
+def test_the_same_turns_give_the_same_summary() -> None:
+    assert summarise(TALK, 200, estimate) == summarise(list(TALK), 200, estimate)
 
 
 def test_a_joined_summary_carries_what_the_earlier_one_asked_and_decided() -> None:
