@@ -8,7 +8,17 @@ import sys
 from pathlib import Path
 
 NEEDS_DATA = frozenset(
-    {"context_quality", "minilm_onnx", "onnx_file", "resident", "retrieval", "scale", "secret_sweep", "vector_scan"}
+    {
+        "context_quality",
+        "minilm_onnx",
+        "onnx_file",
+        "resident",
+        "retrieval",
+        "scale",
+        "secret_sweep",
+        "summaries",
+        "vector_scan",
+    }
 )
 
 
