@@ -12,6 +12,7 @@ NOUNS_IN_ING = {
     "foundation/text/folding.py": "Unicode's term: case folding",
     "foundation/text/stemming.py": "the term of information retrieval",
     "memory/cold/encoding.py": "a text's encoding",
+    "memory/pages/symbol_coding.py": "JBIG2's term",
     "memory/pages/read/nearest/resampling.py": "the term of image processing",
     "memory/search/embedding.py": "an embedding is a vector; the embedders of a store",
     "models/chat/reasoning.py": "the models' own term: reasoning content",

@@ -105,7 +105,7 @@ class PageSymbols:
             raise _damaged("they do not begin as such")
         pages, count, pairs = _COUNTS.unpack_from(coded, len(MAGIC))
         table = _HEADS_AT + pages * _HEAD.size
-        if pages > MOST_PAGES or pairs > count or table > len(coded):
+        if pages > MOST_PAGES or table > len(coded):
             raise _damaged(f"they claim {pages:,} pages, {count:,} symbols and {pairs:,} pairs")
         self._heads = [_PageHead(*_HEAD.unpack_from(coded, at)) for at in range(_HEADS_AT, table, _HEAD.size)]
         self._blocks = list(accumulate((head.blocks * _LENGTH_BYTES for head in self._heads), initial=table))

@@ -217,67 +217,88 @@ def test_what_is_cut_off_gives_the_pages_before_its_end() -> None:
         found.png(len(pngs) - 1)
 
 
-COUNTS = {
-    "pages": struct.pack("<III", 2**32 - 1, 1, 0),
-    "symbols": struct.pack("<III", 2, 2**32 - 1, 0),
-    "pairs": struct.pack("<III", 2, 40, 2**32 - 1),
-    "more pairs": struct.pack("<III", 2, 40, 41),
-    "65 pages": struct.pack("<III", 65, 0, 0),
-}
+def coded_page(
+    ids: bytes,
+    symbols: int = 1,
+    flags: bytes = b"\0",
+    *,
+    pages: int = 1,
+    pairs: int | None = None,
+    grid: tuple[int, int, int] = (128, 8, 16),
+    blocks: tuple[int, ...] = (128 * 17,),
+) -> bytes:
+    """A page with these tokens; its bytes are as long as its counts say, unless the counts are given."""
+    second = flags[0].bit_count()
+    head = _HEAD.pack(*grid, len(blocks), len(ids), 0)
+    table = struct.pack(f"<{len(blocks)}H", *blocks) + flags * -(-symbols // 8) + bytes((symbols + second) * 16)
+    counts = struct.pack("<III", pages, symbols, second if pairs is None else pairs)
+    return MAGIC + counts + head + table + ids
 
 
-@pytest.mark.parametrize("lie", COUNTS)
-def test_counts_that_lie_are_refused(lie: str) -> None:
-    data = coded()
+PICTURE = coded_page(bytes(128))
+
+
+@pytest.mark.parametrize("counts", [(2**32 - 1, 1, 0), (1, 2**32 - 1, 0), (1, 1, 2**32 - 1), (2, 1, 0), (1, 2, 0)])
+def test_counts_that_lie_are_refused(counts: tuple[int, int, int]) -> None:
     with pytest.raises(Damaged):
-        PageSymbols(MAGIC + COUNTS[lie] + data[_HEADS_AT:])
+        PageSymbols(MAGIC + struct.pack("<III", *counts) + PICTURE[_HEADS_AT:])
 
 
-HEADS = {
-    "side": (65_528, 8, 16, 1, 128, 0),
-    "side off the grid": (513, 8, 16, 1, 128, 0),
-    "cell": (512, 1, 1, 1, 128, 0),
-    "blocks": (512, 8, 16, 9, 128, 0),
-    "first tokens": (512, 8, 16, 1, 2**32 - 1, 0),
-    "tokens": (512, 8, 16, 1, 128, 2**32 - 1),
-}
+def test_more_pages_than_a_frame_has_are_refused() -> None:
+    for pages, whether in ((64, True), (65, False)):
+        data = MAGIC + struct.pack("<III", pages, 0, 0) + bytes(_HEAD.size * pages)
+        if whether:
+            assert len(PageSymbols(data)) == pages
+        else:
+            with pytest.raises(Damaged, match="65 pages"):
+                PageSymbols(data)
 
 
-@pytest.mark.parametrize("lie", HEADS)
-def test_heads_that_lie_are_refused(lie: str) -> None:
-    data = coded()
+def test_pairs_that_are_marked_and_not_counted_are_refused() -> None:
+    with pytest.raises(Damaged, match="1 pairs where 0 belong"):
+        PageSymbols(coded_page(bytes(128 + 16), flags=b"\x80", pairs=0)[:-16])
+
+
+def test_bytes_after_the_end_are_refused() -> None:
+    with pytest.raises(Damaged, match="where"):
+        PageSymbols(PICTURE + b"\0")
+
+
+@pytest.mark.parametrize("first", [2**32 - 1, 129, 127])
+def test_lengths_that_lie_are_refused(first: int) -> None:
+    head = _HEAD.pack(128, 8, 16, 1, first, 0)
     with pytest.raises(Damaged):
-        read_all(data[:_HEADS_AT] + _HEAD.pack(*HEADS[lie]) + data[_HEADS_AT + _HEAD.size :])
-
-
-def tokens(ids: bytes, symbols: int, pairs: bytes = b"\0") -> bytes:
-    """A page of 128×128 pixels, 128 cells, with these tokens."""
-    count = pairs[0].bit_count()
-    head = _HEAD.pack(128, 8, 16, 1, len(ids), 0)
-    table = struct.pack("<H", 128 * 17) + pairs * -(-symbols // 8) + bytes((symbols + count) * 16)
-    return MAGIC + struct.pack("<III", 1, symbols, count) + head + table + ids
-
-
-def test_a_page_of_one_symbol_reads() -> None:
-    assert PageSymbols(tokens(bytes(128), 1)).png(0) == encode_png(np.zeros((128, 16), np.uint8))
-    assert PageSymbols(tokens(bytes(64), 1, b"\x80")).png(0) == encode_png(np.zeros((128, 16), np.uint8))
+        PageSymbols(PICTURE[:_HEADS_AT] + head + PICTURE[_HEADS_AT + _HEAD.size :])
 
 
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (tokens(bytes(127) + b"\1", 1), "not there"),
-        (tokens(bytes(127), 1), "127 cells"),
-        (tokens(bytes(129), 1, b"\x80"), "258 cells"),
-        (tokens(bytes(128), 0), "not there"),
-        (tokens(bytes(257), 1), "more tokens than cells"),
-        (tokens(bytes(127) + b"\xff", 300), "within one"),
-        (tokens(b"", 1), "0 cells"),
+        (coded_page(bytes(128), grid=(65_528, 8, 16)), "claims 65528 pixels"),
+        (coded_page(bytes(128), grid=(129, 8, 16)), "claims 129 pixels"),
+        (coded_page(bytes(128), grid=(120, 8, 16)), "claims 120 pixels"),
+        (coded_page(bytes(128), grid=(128, 1, 1)), "in cells of 1×1"),
+        (coded_page(bytes(128), blocks=(128 * 17 - 1,)), "other pixels"),
+        (coded_page(bytes(128), blocks=()), "other pixels"),
+        (coded_page(bytes(128), blocks=(128 * 17, *[0] * 64)), "other pixels"),
+        (coded_page(bytes(127) + b"\1"), "not there"),
+        (coded_page(bytes(127)), "127 cells"),
+        (coded_page(bytes(129), flags=b"\x80"), "258 cells"),
+        (coded_page(bytes(128), 0), "not there"),
+        (coded_page(bytes(257)), "more tokens than cells"),
+        (coded_page(bytes(127) + b"\xff", 300), "within one"),
+        (coded_page(b""), "0 cells"),
     ],
 )
-def test_tokens_that_lie_are_refused(data: bytes, why: str) -> None:
+def test_pages_that_lie_are_refused(data: bytes, why: str) -> None:
+    pages = PageSymbols(data)
     with pytest.raises(Damaged, match=why):
-        PageSymbols(data).png(0)
+        pages.png(0)
+
+
+def test_a_page_of_one_symbol_reads() -> None:
+    assert PageSymbols(PICTURE).png(0) == encode_png(np.zeros((128, 16), np.uint8))
+    assert PageSymbols(coded_page(bytes(64), flags=b"\x80")).png(0) == encode_png(np.zeros((128, 16), np.uint8))
 
 
 def test_a_page_that_is_not_there_is_refused() -> None:

@@ -11,11 +11,12 @@ from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive.lifecycle import move
 from memory.archive.packs.pack import COLD, WARM, Pack, write_cold_pack
-from memory.archive.packs.storage import LocalStorage
+from memory.archive.packs.storage import PAGES_A_FRAME, LocalStorage
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
+from memory.cold.sql import run
 from memory.errors import Damaged, StoreBusy
 from tests.fakes import FakeClock
 
@@ -63,6 +64,18 @@ def test_pages_at_rest_are_one_cold_pack_and_read_as_before(
     assert not {name for name in old if name.endswith(".pages")} & set(fresh.storage.names())
     assert fresh.check() == []
     assert filled.repacking.run(min_age=NOW, least=1).pages == 0  # it would only come again
+
+
+def test_a_whole_cold_pack_of_an_older_version_is_repacked_once(vault: Vault, cold: ColdStore) -> None:
+    vault.archive_text(as_given(lines("harbour", 2400)), label="harbour", mode="tiny")
+    count = len(vault.pages())
+    assert count >= PAGES_A_FRAME
+    vault.repacking.run(min_age=NOW, least=1)
+    assert vault.repacking.due(NOW) == vault.repacking.run(min_age=NOW, least=1).pages == 0
+    cold.write(lambda db: run(db, "UPDATE packs SET kind = 'cold'"))
+    assert vault.repacking.due(NOW) == count
+    assert vault.repacking.run(min_age=NOW, least=1).pages == count
+    assert set(kinds(cold)) == {COLD}
 
 
 def test_neighbours_in_a_cold_pack_come_from_one_frame(filled: Vault, cold: ColdStore) -> None:

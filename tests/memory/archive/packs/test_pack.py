@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from memory.archive.packs import pack as packing
 from memory.archive.packs.pack import _FOOTER, MAGIC, Pack, PageImage, new_pack_name
@@ -153,6 +154,20 @@ def test_a_pack_of_a_newer_program_is_called_newer_and_not_damaged(tmp_path: Pat
     with pytest.raises(NewerPack, match="of version 3; this program reads versions 1 to 2") as caught:
         opened(path)
     assert str(path) in caught.value.message
+
+
+def test_what_has_no_version_is_no_pack(tmp_path: Path, pages: list[RenderedPage]) -> None:
+    path = write_pack(tmp_path / "packs", pages)
+    path.write_bytes(MAGIC[:-1] + b"\0" + path.read_bytes()[len(MAGIC) :])
+    with pytest.raises(Damaged, match="it is no pack"):
+        opened(path)
+
+
+def test_a_list_that_lies_about_the_size_of_a_page_is_refused(tmp_path: Path, pages: list[RenderedPage]) -> None:
+    pack = opened(write_pack(tmp_path / "packs", pages))
+    pack.pages = tuple(structs.replace(leaf, size=leaf.size + 1) for leaf in pack.pages)
+    with pytest.raises(Damaged, match=r"bytes where .* belong"):
+        pack.png(0)
 
 
 def test_any_flipped_bit_is_found_or_was_never_read(tmp_path: Path, pages: list[RenderedPage]) -> None:

@@ -46,6 +46,8 @@ def test_a_page_of_a_newer_pack_is_an_error_that_says_so(memory: Memory) -> None
     page = memory.vault.pages()[0]
     with pytest.raises(NewerPack, match="version 3; this program reads versions 1 to 2"):
         memory.vault.png(page.id)
+    with pytest.raises(NewerPack):
+        memory.vault.read_page(page.id)
 
 
 def test_check_names_the_pack_once_and_calls_no_page_damaged(memory: Memory) -> None:

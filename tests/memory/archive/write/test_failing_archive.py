@@ -19,6 +19,7 @@ from memory.errors import Damaged
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.memory.cold.drafts import fake_analyse
+from tests.memory.pages.zlib_pages import page_of_zlib
 
 TEXTS = ["", "short", "Grüße, 世界 ␛ ↵ \ud800 🦊\r\n" * 900, "end"]
 
@@ -106,4 +107,14 @@ def test_a_disk_that_gives_back_another_page_is_found_out(
     assert [cold.entry(entry.seq).text for entry in entries] == ["one", "x" * 9000]
     assert vault.check() == []
     assert [name for name in vault.storage.names() if name.endswith(".pages")] == []
+    assert vault.pages() == []
+
+
+def test_a_pack_that_gives_back_another_picture_of_the_same_text_is_found_out(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Pack.png
+    monkeypatch.setattr(Pack, "png", lambda self, position: page_of_zlib(real(self, position)))
+    with pytest.raises(Damaged, match="reads differently"):
+        vault.archive_text(as_given("ferry " * 3000), label="ferry")
     assert vault.pages() == []
