@@ -212,6 +212,7 @@ BOMBS = {
     "tokens.pages": lambda: coded((64, 1, 0), page_of_blanks(LARGEST // 64 - 100)),
     "blocks.pages": lambda: coded((1, 1, 0), struct.pack("<HBBIII", 512, 8, 16, 2**32 - 1, 1, 1) + bytes(100)),
     "beyond.pages": lambda: coded((1, 1, 0), struct.pack("<HBBIII", 512, 8, 16, 1, 2048, 2**31) + bytes(9_999)),
+    "endless.pages": lambda: coded_frames(CODED_MAGIC + bytes(512 * 2**20)),
     "many.pages": lambda: coded_frames(CODED_MAGIC + struct.pack("<III", 64, 1, 0) + page_of_blanks(4_000), 200),
     "pictures.pages": lambda: pack_of(leaf(), frames=wide_window() * 5),
     "list.manifest": lambda: sealed(zeros(512)),
