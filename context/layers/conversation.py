@@ -10,9 +10,12 @@ from msgspec import Struct
 from context.assembly.tokens import Layer, MessagePiece
 from foundation.privacy import TextSource, clear
 from memory.records import Entry, EntryKind
+from models.fence import label
 from models.messages import Image, Message, MessagePart, Role, Text, ToolCall, ToolResult
 
+LONGEST_NAME = 40  # characters of who said it
 NO_ANSWER = "(no answer)"
+READ_TALK = "I have read this conversation."
 NOT_RUN = "(not run)"
 GOES_ON = "(the conversation goes on)"
 READ = "I have read the summary of what came before."
@@ -25,10 +28,15 @@ PAGES = (
 
 
 class PastMessage(Struct, frozen=True):
-    """A message of the history. `entry` is its entry's seq; None for a filler that keeps the roles alternating."""
+    """A message of the history. `entry` is its entry's seq; None for a filler that keeps the roles alternating.
+
+    `named`: it is from a conversation of people, and begins with who said it. Several in a row are one message on the
+    wire, so that no answer is missing between them.
+    """
 
     message: Message
     entry: int | None = None
+    named: bool = False
 
 
 def past_pieces(summaries: Sequence[str], pages: Sequence[tuple[Image, Text]], nonce: str) -> tuple[MessagePiece, ...]:
@@ -55,32 +63,51 @@ def turn_messages(
     result."""
     messages: list[PastMessage] = []
     pending: dict[str, ToolCall] = {}
+    of_people = False
     for entry in entries:
         message = overlay.get(entry.seq) or message_of(entry, text_of(entry))
         if message is None:
             continue
+        named = _is_named(entry)
+        of_people |= named
+        if of_people and message.role is Role.ASSISTANT and entry.speaker and "model" not in entry.meta:
+            message = Message(Role.ASSISTANT, _with_name(entry.speaker, message.parts))
         if message.role is Role.TOOL:
             result = message.parts[0]
             if not isinstance(result, ToolResult) or pending.pop(result.call_id, None) is None:
                 continue  # its call is not in view
         else:
             messages += _missing_results(pending)
-            messages += _separator(messages, message)
+            messages += _separator(messages, message, named=named)
         pending |= {part.id: part for part in message.parts if isinstance(part, ToolCall)}
-        messages.append(PastMessage(message, entry.seq))
+        messages.append(PastMessage(message, entry.seq, named))
     return (*messages, *_missing_results(pending))
 
 
 def before_next(history: Sequence[PastMessage]) -> tuple[PastMessage, ...]:
     """Filler messages needed between the history and the user's next message."""
     if history and history[-1].message.role is Role.USER:
-        return (PastMessage(Message(Role.ASSISTANT, (Text(NO_ANSWER),))),)
+        return (PastMessage(Message(Role.ASSISTANT, (Text(READ_TALK if history[-1].named else NO_ANSWER),))),)
     return ()
 
 
-def _separator(history: Sequence[PastMessage], message: Message) -> tuple[PastMessage, ...]:
+def _is_named(entry: Entry) -> bool:
+    """Whether a person's name was imported with it: what is typed here has none."""
+    return entry.kind is EntryKind.MESSAGE and entry.role is Role.USER and bool(entry.speaker.strip())
+
+
+def _with_name(speaker: str, parts: tuple[MessagePart, ...]) -> tuple[MessagePart, ...]:
+    """The parts, the first text after the name of who said it."""
+    name = label(speaker, LONGEST_NAME)
+    named = next((n for n, part in enumerate(parts) if isinstance(part, Text) and not part.injected), None)
+    return tuple(
+        Text(f"{name}: {part.text}") if n == named and isinstance(part, Text) else part for n, part in enumerate(parts)
+    )
+
+
+def _separator(history: Sequence[PastMessage], message: Message, *, named: bool) -> tuple[PastMessage, ...]:
     if message.role is Role.USER:
-        return before_next(history)
+        return () if named and history and history[-1].named else before_next(history)
     if not history:
         return (PastMessage(Message(Role.USER, (Text(GOES_ON),))),)
     return ()
@@ -99,7 +126,7 @@ def message_of(entry: Entry, text: str) -> Message | None:
     match entry.kind, entry.role:
         case EntryKind.MESSAGE, Role.USER:
             parts: tuple[MessagePart, ...] = (*entry.sent, Text(text)) if text or not entry.sent else entry.sent
-            return Message(Role.USER, parts)
+            return Message(Role.USER, _with_name(entry.speaker, parts) if _is_named(entry) else parts)
         case EntryKind.MESSAGE, Role.ASSISTANT:
             calls = _calls(entry)
             if not text and not calls:

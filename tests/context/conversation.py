@@ -94,7 +94,13 @@ class Talk:
         self.append(Role.TOOL, output, kind=EntryKind.TOOL_RESULT, meta=meta)
 
     def append(
-        self, role: Role, text: str, *, kind: EntryKind = EntryKind.MESSAGE, meta: dict[str, object] | None = None
+        self,
+        role: Role,
+        text: str,
+        *,
+        kind: EntryKind = EntryKind.MESSAGE,
+        meta: dict[str, object] | None = None,
+        speaker: str = "",
     ) -> Entry:
         assert self.conversation is not None
         return self.memory.cold.append(
@@ -104,6 +110,7 @@ class Talk:
                 kind=kind,
                 role=role,
                 text=clear(text),
+                speaker=clear(speaker),
                 meta=meta or {},
             )
         )

@@ -233,8 +233,8 @@ def _held_by(
                 yield QuoteSource(past.current_note(part), source.cited, source.speaker)
             case RecalledSpan():
                 yield source_of(part)
-            case Text(text=text, injected="") if message.role is Role.USER and not is_only_questions(text):
-                yield QuoteSource(text, str(citation or "[this conversation]"))
+            case Text(text=text, injected=""):
+                yield from _spoken(text, message.role, citation)
             case Text(text=text, injected=what) if _HOT.search(what):
                 yield QuoteSource(past.current(_COMMENT.sub("", text)), _NAMES.get(what, f"[{what}]"))
             case Text(text=text, injected=what) if _IN_VIEW.search(what):
@@ -244,6 +244,15 @@ def _held_by(
     for part in message.parts:
         if isinstance(part, RecalledSpan):
             past.hold(part)
+
+
+def _spoken(text: str, role: Role, citation: Citation | None) -> Iterator[QuoteSource]:
+    """What a person said, without the name that the request has before it; questions alone say nothing."""
+    name = f"{citation.speaker}: " if citation and citation.speaker else ""
+    named = bool(name) and text.startswith(name)
+    if (named or role is Role.USER) and not is_only_questions(text):
+        speaker = citation.speaker if citation and named else ""
+        yield QuoteSource(text.removeprefix(name), str(citation or "[this conversation]"), speaker)
 
 
 def _changes(text: str, past: _HistorySources) -> Iterator[QuoteSource]:

@@ -8,6 +8,7 @@ import pytest
 from context import Attachment, Turn
 from context.errors import NoSuchSkill, RequestTooLarge
 from foundation.workspace_trust import trust_store
+from models.chat.openai.request import messages
 from models.messages import RecalledSpan, Role, Text, Tool
 from tests.context.conversation import Talk, begins_with, texts
 
@@ -192,6 +193,32 @@ def test_a_turn_that_was_never_answered_leaves_roles_alternating(talk: Talk) -> 
     talk.send("First?", None)
     request = talk.send("Second?").request
     assert texts(request)[1:] == ["First?", "(no answer)", "Second?"]
+
+
+def test_a_talk_of_two_people_has_their_names_and_no_missing_answers(talk: Talk) -> None:
+    talk.send("One.", "Noted.")
+    talk.append(Role.USER, "The key hangs in the shed.", speaker="Ann")
+    talk.append(Role.USER, "Behind the clock?", speaker="Ben")
+    talk.append(Role.ASSISTANT, "No, below it.", speaker="Ann")
+    talk.append(Role.USER, "I see.", speaker="Ben")
+    request = talk.preview("Where does the key hang?").request
+    assert texts(request)[3:] == [
+        "Ann: The key hangs in the shed.",
+        "Ben: Behind the clock?",
+        "Ann: No, below it.",
+        "Ben: I see.",
+        "I have read this conversation.",
+        "Where does the key hang?",
+    ]
+    wire = messages(request.messages, vision=False)
+    assert [message["role"] for message in wire][-5:] == ["user", "assistant", "user", "assistant", "user"]
+
+
+def test_a_models_answers_get_no_name_in_a_talk_of_people(talk: Talk) -> None:
+    talk.send("One.", "Noted.")
+    talk.append(Role.USER, "The key hangs in the shed.", speaker="Ann")
+    talk.append(Role.ASSISTANT, "I keep that in mind.", speaker="qwen3", meta={"model": "qwen3"})
+    assert "I keep that in mind." in texts(talk.preview("Where?").request)
 
 
 def test_the_message_itself_is_left_out_of_the_past(talk: Talk) -> None:
