@@ -61,7 +61,7 @@ palimpsest archive -- --odd-name.txt
 @click.option("--pin", metavar="LABEL", help="Spare an archive's conversation, or one by its id, from --older-than.")
 @click.option("--unpin", metavar="LABEL", help="Let it age again.")
 @click.option("--rename", nargs=2, metavar="LABEL NEW", help="Give an archive another label.")
-@click.option("--repack", is_flag=True, help="Pack all pages tighter now, a minute for a thousand of them.")
+@click.option("--repack", is_flag=True, help="Pack all pages tighter now, some ten seconds for a thousand of them.")
 @click.option("--demo", is_flag=True, help="Show on a text of our own what a page is; nothing of yours is touched.")
 def command(
     *,

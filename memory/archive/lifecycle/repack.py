@@ -1,6 +1,7 @@
-"""Repacking: pages that have been in warm packs for a day are repacked, a third smaller, 64 pages a frame.
+"""Repacking: pages that have been in warm packs for a day are repacked, half as large, 64 pages a frame.
 
-A frame takes some five seconds of one core, so a run can be bounded, and never delays an answer. One process at a time.
+So are those of cold packs that were written until 0.3.2. A frame takes some 0.4 seconds of one core, so a run can be
+bounded, and never delays an answer. One process at a time.
 After an interruption at any point each page is in its old pack or in the new one.
 """
 
