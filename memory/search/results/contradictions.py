@@ -1,31 +1,32 @@
-"""Contradictions: a hit that a newer one contradicts is shown behind it, marked as mark_superseded.
+"""Contradictions: a hit that a newer one contradicts is shown behind it, marked as superseded.
 
 Rules for English and Chinese compare sentences of one person: the same subject and the same frame of words, with
-another value in it (a time, an amount, a name, a place), or a “no longer”. They prefer precision to recall: repeated
-events, statements about two persons, questions and suppositions supersede nothing.
+another value in it (a time, an amount, a name, a place), or a “no longer”. What people type casually has no such form:
+there a likelihood decides (supersession.py). Both prefer precision to recall: repeated events, statements about two
+persons, questions and suppositions supersede nothing.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from memory.search.query.query import NOTE, Hit
 from memory.search.results.features import FeaturesOf, features_of
 from memory.search.results.statements import Statement
+from memory.search.results.supersession import THRESHOLD, superseding_likelihood
+from memory.search.results.utterances import Utterance
 from models.messages import Role
 
 _COMPARED = 30  # hits of a page that are compared with each other
+_LEAST_SCORE = 0.7  # of the older hit's: what answers the question much worse seldom replaces the answer
 _FRAME = 0.6  # share of the shorter sentence's words that the other has too
 
 
 def mark_superseded(hits: Sequence[Hit], worth: Mapping[str, float], look: FeaturesOf = features_of) -> list[Hit]:
     """The same hits; a contradicted one names the newer hit, which is placed before it."""
-    statements_of = [_statements(hit, worth, look) if n < _COMPARED else () for n, hit in enumerate(hits)]
-    by = {
-        n: newest
-        for n in range(len(hits))
-        if statements_of[n] and (newest := _newest(n, hits, statements_of)) is not None
-    }
+    compared = [_compared(hit, worth, look) if n < _COMPARED else None for n, hit in enumerate(hits)]
+    by = {n: newest for n in range(len(hits)) if (newest := _newest(n, hits, compared)) is not None}
     if not by:
         return list(hits)
     shown = [replace(hit, superseded_by=hits[by[n]].id) if n in by else hit for n, hit in enumerate(hits)]
@@ -34,25 +35,43 @@ def mark_superseded(hits: Sequence[Hit], worth: Mapping[str, float], look: Featu
     return [shown[n] for n in order]
 
 
-def _newest(n: int, hits: Sequence[Hit], statements_of: Sequence[tuple[Statement, ...]]) -> int | None:
+class _Compared(NamedTuple):
+    """What is compared of a hit. The score is the search's, 0 to 1."""
+
+    score: float
+    statements: tuple[Statement, ...]
+    utterance: Utterance
+
+
+def _newest(n: int, hits: Sequence[Hit], compared: Sequence[_Compared | None]) -> int | None:
     """The newest hit that contradicts hit `n`."""
+    old = compared[n]
+    if old is None:
+        return None
     others = [
         m
-        for m, hit in enumerate(hits)
-        if statements_of[m]
-        and _is_newer(hit, hits[n])
-        and _same_source(hit, hits[n])
-        and any(contradicts(new, old) for new in statements_of[m] for old in statements_of[n])
+        for m, (hit, new) in enumerate(zip(hits, compared, strict=True))
+        if new is not None and _is_newer(hit, hits[n]) and _same_source(hit, hits[n]) and _supersedes(new, old)
     ]
     return max(others, key=lambda m: (hits[m].repeated or hits[m].time or 0, -m), default=None)
 
 
-def _statements(hit: Hit, worth: Mapping[str, float], look: FeaturesOf) -> tuple[Statement, ...]:
+def _supersedes(new: _Compared, old: _Compared) -> bool:
+    if new.utterance.people <= old.utterance.people and any(
+        contradicts(statement, older) for statement in new.statements for older in old.statements
+    ):
+        return True
+    if new.score < _LEAST_SCORE * old.score:
+        return False
+    return superseding_likelihood(new.utterance, old.utterance) >= THRESHOLD
+
+
+def _compared(hit: Hit, worth: Mapping[str, float], look: FeaturesOf) -> _Compared | None:
     if hit.time is None or (hit.kind != NOTE and hit.role != Role.USER.value):
-        return ()
-    return tuple(
-        statement for statement in look(hit).statements if not worth or not statement.all_terms.isdisjoint(worth)
-    )
+        return None
+    features = look(hit)
+    statements = (each for each in features.statements if not worth or not each.all_terms.isdisjoint(worth))
+    return _Compared(hit.score, tuple(statements), features.utterance)
 
 
 def _is_newer(hit: Hit, other: Hit) -> bool:

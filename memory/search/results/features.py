@@ -8,11 +8,12 @@ from foundation.text.analysis import token_spans
 from foundation.text.similarity import Shingles, shingles
 from memory.search.query.query import Hit
 from memory.search.results.statements import Statement, statements
+from memory.search.results.utterances import Utterance, read_utterance
 from memory.search.results.values import ClaimValues, extract_claims
 
 _ONE_IN = 4  # shingles are sampled by their hash: the sample of a part is within that of the whole
 _AT_LEAST = 4  # of a short text
-BYTES_A_CHARACTER = 60  # approximate size of all features
+BYTES_A_CHARACTER = 120  # approximate size of all features
 
 
 class TextFeatures:
@@ -39,6 +40,10 @@ class TextFeatures:
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
         return tuple(statements(self.text))
+
+    @cached_property
+    def utterance(self) -> Utterance:
+        return read_utterance(self.text)
 
     @cached_property
     def spans(self) -> tuple[tuple[tuple[str, ...], int, int], ...]:

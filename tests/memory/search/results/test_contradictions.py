@@ -1,5 +1,8 @@
 """When two memories contradict, the newest comes first and the older says that it was superseded."""
 
+import pytest
+
+from benchmarks.contradictions import measure
 from foundation.trust import Trust
 from memory.search import Hit
 from memory.search.results.contradictions import contradicts, mark_superseded
@@ -29,6 +32,58 @@ def test_contradictions_are_found() -> None:
 def test_nothing_contradicts_itself() -> None:
     sentences = [sentence for pair in (*CONTRADICT, *LOOK_ALIKE) for sentence in pair]
     assert [sentence for sentence in sentences if are_said_to_contradict(sentence, sentence)] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("My favourite colour is blue", "My favourite colour changed: it is green"),
+        ("fyi i take my coffee black, no sugar", "started putting oat milk in my coffee, cant go back to black tbh"),
+        (
+            "I work at Halden Foods, in purchasing.",
+            "So I handed in my badge at Halden on Friday. First day at the library!",
+        ),
+        ("我在美团做后端", "从美团离职啦，下周一去字节报到"),
+        ("Netflix is 12.99 a month", "netflix went up again, 15.49 now. thieves"),
+    ],
+)
+def test_casual_words_of_a_change_supersede(old: str, new: str) -> None:
+    assert shown([hit(old, 1), hit(new, 2, day=30)]) == [("e_2", ""), ("e_1", "e_2")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("my phone plan is 20 euro", "mum's phone plan went up to 25 euro, she's furious"),
+        ("我的手机套餐是39", "我妈的手机套餐换成59的了"),  # the rules alone would take both for one person's
+        ("Rent is 980", "does anyone know if rent would go up to 1100 next year?"),
+        ("I'm living in Utrecht these days", "when i was 20 I lived in Madrid for a year, best time ever"),
+        ("our guest room is yellow", "painted the bathroom green last weekend"),
+    ],
+)
+def test_casual_words_about_something_else_do_not(old: str, new: str) -> None:
+    assert [by for _, by in shown([hit(old, 1), hit(new, 2, day=30)])] == ["", ""]
+
+
+def test_what_answers_the_question_much_worse_supersedes_by_rules_alone() -> None:
+    old, new = "netflix is 12.99 a month", "netflix went up again, 15.49 now. thieves"
+    assert [by for _, by in shown([hit(old, 1), hit(new, 2, day=30, score=0.3)])] == ["", ""]
+    old, new = CONTRADICT[0]
+    assert shown([hit(old, 1), hit(new, 2, day=30, score=0.1)]) == [("e_2", ""), ("e_1", "e_2")]
+
+
+def test_casual_changes_are_found_and_few_look_alikes_are() -> None:
+    rows = {row["set"]: row for row in measure("own") if row["lang"] == "both"}
+    assert [rows[half]["found"] >= 25 and rows[half]["false_share"] <= 7 for half in ("own dev", "own test")] == [
+        True
+    ] * 2
+
+
+def test_only_the_first_thirty_hits_are_compared() -> None:
+    old, new = CONTRADICT[0]
+    others = [hit(f"Number {n}.", n) for n in range(3, 32)]
+    assert [by for _, by in shown([hit(old, 1), *others, hit(new, 2, day=9)])] == [""] * 31
+    assert "e_2" in [by for _, by in shown([hit(old, 1), *others[1:], hit(new, 2, day=9)])]
 
 
 def test_the_newer_comes_first_and_nothing_is_lost() -> None:
