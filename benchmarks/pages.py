@@ -1,6 +1,7 @@
 """Pages written, verified and read: how many a second on one core, what they weigh, and what they save.
 
     python -m benchmarks.pages [--pages 100] [--mode base] [--dense] [--json]
+    python -m benchmarks.pages --files en.txt zh.txt lib.py [--beside CHECKOUT]
 
 Writing is all that archiving does to a page: layout, drawing, the stored PNG, zstd-9, one synced pack, and reading
 each page back from that pack and comparing it. Reading is from the pack to the verified text. Seconds are of CPU, of
@@ -9,16 +10,25 @@ Marks (1024², 8×16): write and verify ≥ 200 pages/s, read ≥ 500 pages/s.
 
 Below that: how many text tokens (estimated) a token of a full page stands for, by mode and cell with nominal tokens,
 then by the profile of each kind of reader at the largest page that it sees unscaled.
+
+With files, whole commands are measured: `palimpsest archive FILE` on base pages of 8×16, from the start of the process
+to its end, in a new workspace, and the same in another checkout in turns, with the same Python. Mark: ≥ 150 pages/s
+for a text of 300 pages and more. Then what the first 3,000 tokens of each file cost on pages of each mode, by
+deepseek-ocr.
 """
 
 import argparse
+import bisect
 import json
 import math
+import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,6 +36,7 @@ from typing import Any
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import LocalStorage
 from memory.archive.write.page_writer import bind
+from memory.pages.cost.choice import cheapest_layout
 from memory.pages.cost.profiles import PROFILES
 from memory.pages.read.reader import read_picture
 from memory.pages.render.layout import LayoutText
@@ -50,8 +61,19 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--pages", type=int, default=100, help="pages of each kind of text")
     parser.add_argument("--mode", choices=list(MODES), default="base")
     parser.add_argument("--dense", action="store_true", help="cells of 6×12 pixels")
+    parser.add_argument("--files", nargs="+", type=Path, default=[], help="measure `archive FILE` of these instead")
+    parser.add_argument("--beside", type=Path, help="another checkout to measure in the same run")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
+    if options.files:
+        report = {
+            "schema": 1,
+            "commands": list(commands(options.files, options.beside)),
+            "by_mode": list(first_tokens_by_mode(options.files)),
+        }
+        tables = ("\n".join(table(rows)) for rows in (report["commands"], report["by_mode"]))
+        print(json.dumps(report) if options.json else "\n\n".join(tables))
+        return 0
     mode = mode_named(options.mode, options.dense)
     with tempfile.TemporaryDirectory() as folder:
         measure(Path(folder) / "warm", text("mixed", mode, 3), mode)  # the glyph table is loaded once
@@ -109,6 +131,64 @@ def measure(folder: Path, words: str, mode: Mode) -> dict[str, Any]:
         "pack_kb_mb": round(size / 1000 / (len(words.encode()) / 1e6)),
         "text_tokens_per_vision_token": round(tokens / vision, 1),
     }
+
+
+def commands(files: Sequence[Path], beside: Path | None) -> Iterable[dict[str, Any]]:
+    """CPU of `palimpsest archive FILE`, the least of three runs, and its pages a second."""
+    checkouts = [Path(__file__).resolve().parent.parent, *([beside.resolve()] if beside else [])]
+    for file in files:
+        runs = [[_archive(checkout, file.resolve()) for checkout in checkouts] for _ in range(3)]
+        for checkout, *measured in zip(checkouts, *runs, strict=True):
+            pages, cpu = min(measured, key=lambda run: run[1])
+            yield {
+                "file": file.name,
+                "kB": file.stat().st_size // 1000,
+                "version": checkout.name,
+                "pages": pages,
+                "cpu_s": round(cpu, 2),
+                "pages_s": round(pages / cpu, 1),
+            }
+
+
+def _archive(checkout: Path, file: Path) -> tuple[int, float]:
+    """Pages, and CPU seconds of the command and nothing else."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {
+            **os.environ,
+            "HOME": folder,
+            "PYTHONPATH": str(checkout),
+            "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "palimpsest-bytecode"),
+        }
+        program = [sys.executable, "-m", "agent.cli", "--workspace", f"{folder}/w"]
+        archive = [*program, "archive", str(file), "--mode", "base", "--json"]
+        run = partial(subprocess.run, capture_output=True, check=True, env=environment, cwd=folder)
+        run([*program, "init"])
+        before = os.times()
+        result = run(archive)
+        after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return len(json.loads(result.stdout)["pages"]), cpu
+
+
+def first_tokens_by_mode(files: Sequence[Path], tokens: int = 3_000) -> Iterable[dict[str, Any]]:
+    """Vision tokens of the beginning of each file by mode and cell, and how many text tokens one stands for."""
+    profile = PROFILES["deepseek-ocr"]
+    for file in files:
+        words = file.read_text("utf-8")
+        length = bisect.bisect(range(len(words)), tokens, key=lambda end: estimate(words[:end]))
+        beginning = words[:length]
+        modes = [mode_named(name, dense) for dense in (False, True) for name in MODES]
+        for mode in modes:
+            cost = sum(profile.tokens(sheet.mode.name) for sheet in page_sheets([LayoutText(beginning)], mode))
+            yield {
+                "file": file.name,
+                "mode": mode.name,
+                "cell": mode.cell.name,
+                "text_tokens": estimate(beginning),
+                "vision_tokens": cost,
+                "ratio": round(estimate(beginning) / cost, 1),
+                "auto": "auto" if cheapest_layout(beginning, profile).mode == mode else "",
+            }
 
 
 def by_mode() -> Iterable[dict[str, Any]]:

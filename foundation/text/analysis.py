@@ -97,17 +97,15 @@ def term_list(text: str, language: str | None = None) -> list[str]:
     if language is None:
         language = language_of(text)
     terms: list[str] = []
-    for token, kind in _tokens_of(text):
+    for match in SCANNER.finditer(text):
+        if (kind := match.lastgroup) is None:
+            continue
+        token = match[kind]
         if kind == "word" and not language and len(token) <= LONGEST:
             terms += _word_terms(token)
         else:
             terms += terms_of(token, kind, language)
     return terms
-
-
-def _tokens_of(text: str) -> Iterator[tuple[str, str]]:
-    """The tokens as they are written, with their kinds."""
-    return ((match[kind], kind) for match in SCANNER.finditer(text) if (kind := match.lastgroup))
 
 
 def iter_terms(text: str) -> Iterator[str]:

@@ -48,7 +48,7 @@ def cheapest_layout(text: str, profile: RenderProfile, *, dense: bool = False) -
             if best is not None and _at_least(cells, mode, profile) > best[0]:
                 continue
             tokens, cells = (usual_tokens, cells) if mode == USUAL else _cost(text, mode, profile)
-            rank = (tokens, CELLS.index(cell), mode != USUAL, -mode.side)
+            rank = (tokens, CELLS.index(cell), mode.name != USUAL.name, -mode.side)
             if best is None or rank < best:
                 best, chosen = rank, mode
     return LayoutChoice(mode=chosen, tokens=best[0] if best else 0, usual_tokens=usual_tokens, profile=profile.name)

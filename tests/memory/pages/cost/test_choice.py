@@ -1,7 +1,7 @@
 """The cheapest layout of a text: never dearer than a mode that a person could name."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -21,6 +21,7 @@ def cost(text: str, mode: Mode, profile: RenderProfile) -> int:
 
 
 @pytest.mark.timeout(120)
+@settings(deadline=None, max_examples=60)  # a busy machine takes long to lay out a text in every mode
 @given(TEXTS, NAMES)
 @example("word " * 2_400, "deepseek-ocr")
 @example("灯" * 30_000, "claude")
