@@ -96,11 +96,14 @@ class FramePages(Protocol):
 
 def refuse_newer(storage: Storage, name: str) -> None:
     """Raises NewerPack for a pack of a version that this program does not know; Damaged where it cannot be read."""
-    head = storage.read(name, 0, len(MAGIC)) if storage.size(name) >= len(MAGIC) else b""
-    if head.startswith(SIGNATURE) and head[-1] > _VERSION:
+    _refuse_version(storage.read(name, 0, min(len(MAGIC), storage.size(name))), f"{storage.place}/{name}")
+
+
+def _refuse_version(head: bytes, place: str) -> None:
+    if len(head) == len(MAGIC) and head.startswith(SIGNATURE) and head[-1] > _VERSION:
         raise NewerPack(
             "The pack is newer than this program",
-            f"The pack {storage.place}/{name} is of version {head[-1]}; this program reads versions 1 to {_VERSION}.",
+            f"The pack {place} is of version {head[-1]}; this program reads versions 1 to {_VERSION}.",
             "Use the newer palimpsest that wrote it. The pack was left as it is.",
         )
 
@@ -255,7 +258,7 @@ class Pack:
         head = self._read(0, len(MAGIC)) if size >= len(MAGIC) + _FOOTER.size else b""
         if not head.startswith(SIGNATURE) or head[-1] < 1:
             raise self._damaged("it is no pack")
-        refuse_newer(self._storage, self.name)
+        _refuse_version(head, self.place)
         offset, length, sha256, end = _FOOTER.unpack(self._read(size - _FOOTER.size, _FOOTER.size))
         if end != END or offset + length + _FOOTER.size != size:
             raise self._damaged("its end is missing")
