@@ -25,17 +25,20 @@ _LONGEST_HEADING = 48
 
 
 def format_entry(time: datetime, heading: str, text: str, conversation: str | None) -> str:
-    """A timeline entry as it stands in the file, with `\\n` ends."""
-    label = "关联对话" if _HAN.search(heading) else "Conversation"
+    """A timeline entry as it stands in the file, with `\\n` ends; without a heading where that is empty."""
+    label = "关联对话" if _HAN.search(heading or text) else "Conversation"
     link = f"- {label}: [#{conversation}](./conversations/{conversation}.md)\n" if conversation else ""
     body = as_items(text)
-    return f"<!-- {iso(time)} -->\n# {heading}\n{body}{link}"
+    title = f"# {heading}\n" if heading else ""
+    return f"<!-- {iso(time)} -->\n{title}{body}{link}"
 
 
 def split_heading(text: str) -> tuple[str, str]:
-    """Heading and body of a note that came without a heading: the first of several lines is the heading alone; of a
-    single line, or a first one that is cut short, the body has all of it."""
+    """Heading and body of a note that came without a heading: the first of several lines is the heading alone; where it
+    is cut short, the body has all of it. A single line has no heading: it would be said twice."""
     first, _, rest = text.strip().partition("\n")
+    if first.strip() and not rest.strip() and not _STRUCTURED.match(first):
+        return "", text
     heading = one_line(heading_for(text))
     if rest.strip() and not _STRUCTURED.match(first) and heading == one_line(first):
         return heading, rest
@@ -82,7 +85,7 @@ def append_entry(path: str, time: datetime, heading: str, text: str, conversatio
 
     def edit(before: str) -> str:
         head = f"<!-- {iso(time)} -->"
-        if f"{head}\n# {heading}\n" in before:
+        if heading and f"{head}\n# {heading}\n" in before:
             return before
         if head in before and any(note.time == time and note.heading == heading for note in parse(before, path)):
             return before

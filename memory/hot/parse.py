@@ -30,6 +30,7 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*\s*\Z")
 _FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
 _LINK = re.compile(r"\[#?[^\]\n]{1,120}\]\((?:\.{0,2}/)*conversations/([^)\s]{1,200})\.md\)")
 _ONLY_A_LINK = re.compile(rf"\s*(?:[-*+]\s+)?(?:[^\[\]\n]{{1,24}}[:：]\s*)?{_LINK.pattern}\s*\Z")
+_CONTINUES = re.compile(r"\s|[-*+>|`~#]|\d{1,3}[.)]\s")  # a line that goes on with a list, or is a part of an entry
 _DAY_IN_NAME = re.compile(r"(?:^|/)(\d{4}-\d\d-\d\d)[^/]*\.md\Z")
 
 
@@ -165,10 +166,23 @@ def _pieces(blocks: Iterator[_Block]) -> Iterator[_Block]:
     """Notes of a size that can be recalled: loose paragraphs one by one, long sections cut where paragraphs end."""
     for block in blocks:
         if block.time is not None:
-            if block.heading or not block.is_empty:
-                yield block
+            entry, below = _split_below(block)
+            if entry.heading or not entry.is_empty:
+                yield entry
+            if below is not None:
+                yield from _split_block(below, 1)
         elif not block.is_empty:
             yield from _split_block(block, 1 if not block.heading else LONGEST_BLOCK)
+
+
+def _split_below(block: _Block) -> tuple[_Block, _Block | None]:
+    """A timeline entry, and what a person wrote below the link that ends it, which belongs to no entry."""
+    for place, (_, line) in enumerate(block.lines):
+        after = [(number, text) for number, text in block.lines[place + 1 :] if text.strip()]
+        if is_only_a_link(line) and after and not _CONTINUES.match(after[0][1]):
+            entry = _Block(block.first, block.time, block.level, block.heading, block.head, block.lines[: place + 1])
+            return entry, _Block(first=after[0][0], lines=block.lines[place + 1 :])
+    return block, None
 
 
 def _split_block(block: _Block, longest: int) -> Iterator[_Block]:

@@ -126,7 +126,7 @@ def test_a_new_workspace_remembers_nothing_yet_and_its_first_note_stands_below_t
     hot = HotMemory(Workspace(tmp_path), FakeClock())
     assert hot.notes() == ()
     hot.remember(clear("Ann lives in Oslo"))
-    assert re.match(r"# Memory\n\n<!-- Yours .*-->\n\n<!-- 2026-03-14T09:26:53Z -->\n# ", hot.memory_md())
+    assert re.match(r"# Memory\n\n<!-- Yours .*-->\n\n<!-- 2026-03-14T09:26:53Z -->\n- ", hot.memory_md())
     assert [note.text for note in hot.notes()] == ["- Ann lives in Oslo"]
 
 
