@@ -38,19 +38,22 @@ def keep_text(
     one file. A text that the user edited stays, as does that of another label: then a number follows the name.
     """
     make_folder(folder)
+    for aside in _files_of(folder, label, before=r"\.", after=rf"\.[0-9a-f]+{re.escape(ASIDE)}"):
+        _restore_unless(aside, label, _is_copy(read_bytes(aside), is_archived))  # a removal was cut short
     same: Path | None = None
     for path in _files_of(folder, label):
         body = read_bytes(path)
         if same is None and body == encode(text):
             same = path
         elif _is_copy(body, is_archived):
-            _remove_copy(path, body)
+            _remove_copy(path, label, body)
     return same or _write_free(folder, label, text)
 
 
-def _files_of(folder: Path, label: str) -> list[Path]:
-    name = re.compile(rf"{re.escape(file_stem(label))}(-\d+)?\.md")
-    return [path for path in list_files(folder, "*.md") if name.fullmatch(path.name)]
+def _files_of(folder: Path, label: str, *, before: str = "", after: str = "") -> list[Path]:
+    """The label's files; those that were moved aside have a dot before the name and an ending after it."""
+    name = re.compile(rf"{before}{re.escape(file_stem(label))}(-\d+)?\.md{after}")
+    return [path for path in list_files(folder) if name.fullmatch(path.name)]
 
 
 def _is_copy(body: bytes, is_archived: Callable[[str], bool]) -> bool:
@@ -60,13 +63,16 @@ def _is_copy(body: bytes, is_archived: Callable[[str], bool]) -> bool:
         return False
 
 
-def _remove_copy(path: Path, body: bytes) -> None:
+def _remove_copy(path: Path, label: str, body: bytes) -> None:
     """Removes a file that holds `body`. It is moved aside and read again: an edit of that instant is put back."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}{ASIDE}")
     replace(path, aside)
-    if read_bytes(aside) != body:
-        stem = path.name.removesuffix(".md")
-        next(free for free in _names(path.parent, stem) if link_if_free(aside, free))
+    _restore_unless(aside, label, read_bytes(aside) == body)
+
+
+def _restore_unless(aside: Path, label: str, is_copy: bool) -> None:
+    if not is_copy:
+        next(free for free in _names(aside.parent, file_stem(label)) if link_if_free(aside, free))
     remove(aside, missing_ok=True)
 
 

@@ -111,3 +111,10 @@ def test_an_edit_of_the_very_instant_is_put_back(memory: Memory, monkeypatch: py
     monkeypatch.setattr(sidecar, "replace", edited_first)
     archive(memory, "notes", TEXT + "two")
     assert kept(memory) == {"notes.md": "mine", "notes-2.md": TEXT + "two"}
+
+
+def test_a_removal_that_was_cut_short_is_completed_or_undone(memory: Memory) -> None:
+    archive(memory, "notes", TEXT + "one").rename(memory.workspace.kept_texts / ".notes.md.0123456789ab.aside")
+    (memory.workspace.kept_texts / ".notes.md.ba9876543210.aside").write_text("mine", "utf-8")
+    archive(memory, "notes", TEXT + "two")
+    assert kept(memory) == {"notes.md": "mine", "notes-2.md": TEXT + "two"}
