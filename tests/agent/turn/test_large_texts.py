@@ -90,6 +90,15 @@ async def test_the_same_message_and_the_next_find_what_is_not_in_view(session: S
     assert any(LINES[899] in span.text for span in recall.recalled)
 
 
+async def test_what_an_attachment_shows_is_not_recalled_beside_it(session: Session, server: Loopback) -> None:
+    server.plays(chat("Ok."), chat("Ok."))
+    lines = [*LINES[:5], "The codeword of the gardeners is copper-ladder.", *LINES[5:]]
+    events = await turn(session, "What is the codeword of the gardeners?", file("\n".join(lines)))
+    events += await turn(session, "Say it again: the codeword of the gardeners?")
+    spans = [span for event in events if isinstance(event, Recall) for span in event.recalled]
+    assert not any(lines[5] in span.text for span in spans)
+
+
 async def test_a_pasted_text_too_large_leaves_its_line_count_in_the_message(session: Session, server: Loopback) -> None:
     server.plays(chat("Ok."))
     events = await turn(session, f"{QUESTION}\n\n{TEXT}", pastes=(TEXT,))
