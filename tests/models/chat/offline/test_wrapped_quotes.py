@@ -113,3 +113,10 @@ def test_what_was_said_in_this_conversation_is_cited_by_its_day_and_its_id() -> 
     messages = (user("The shed key hangs behind the clock."), assistant("Kept."), user("Where does the shed key hang?"))
     said = answer(Request(model="offline", messages=messages, cited=(cited, None, None)))
     assert "— [this conversation · user · 2026-03-14 · e_7]" in said
+
+
+def test_in_speech_too_a_pronoun_brings_the_sentence_before_and_nothing_else() -> None:
+    text = "I like rain. My uncle keeps the key of the lock. He hands it out on Mondays, to pilots only. We had soup."
+    said = RecalledSpan(text, Citation(kind="entry", ref="e_1", speaker="Ann"), Trust.EXACT, 1.0, MARCH)
+    quote = "My uncle keeps the key of the lock. He hands it out on Mondays, to pilots only."
+    assert first_quote(ask("On which day is it handed to pilots, Mondays?", said)) == quote
