@@ -64,7 +64,8 @@ class WordsHidden(Struct, frozen=True):
 
 
 class Recall(Struct, frozen=True):
-    """What memory recalled for this message; empty where nothing is relevant."""
+    """What memory recalled for this message, most relevant first, each followed by what stands beside it; empty where
+    nothing is relevant."""
 
     recalled: tuple[RecalledSpan, ...]
 

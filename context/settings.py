@@ -29,7 +29,7 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
     recall_threshold: Annotated[
         float,
         Meta(ge=0, le=1, description="How likely memory must serve a message for anything to be recalled; 0 for any."),
-    ] = 0.3
+    ] = 0.4
     recall_wait: Annotated[
         float, Meta(ge=0, le=600, description="The most seconds that a message waits for what is recalled for it.")
     ] = 3.0

@@ -3,8 +3,9 @@
 No caller up there holds a transaction or sees SQL: each method is a transaction of its own.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
+from itertools import islice
 
 import apsw
 from msgspec import Struct
@@ -21,6 +22,7 @@ from memory.records import Branch, Conversation, Entry, EntryDraft
 __all__ = ["AnswerWriter", "Conversations", "ImportedConversation"]
 
 SEQS_AT_ONCE = 500
+MAX_STEPS = 20_000  # of a path that are read to see which branch an entry is on: some 20 ms
 
 
 class ImportedConversation(Struct, frozen=True):
@@ -128,6 +130,24 @@ class Conversations:
             steps = self._cold.read(lambda db, start=start: steps_up(db, start, PAGE))
             yield from (seq for seq, _, _ in steps)
             start = steps[-1][1] if steps else None
+
+    def off_branch(self, seqs: Collection[int]) -> frozenset[int]:
+        """Those of the entries that are not on the path to their conversation's leaf.
+
+        Reads at most MAX_STEPS steps of each path: of entries above them nothing is known, and they are left out.
+        """
+        by_conversation: dict[int, set[int]] = {}
+        for entry in self._cold.entries(seqs).values():
+            by_conversation.setdefault(entry.conversation_seq, set()).add(entry.seq)
+        off: set[int] = set()
+        for conversation, wanted in by_conversation.items():
+            leaf = self.at(conversation).leaf
+            if leaf is None:
+                continue
+            path = list(islice(self.path_seqs(leaf), MAX_STEPS))
+            known_from = path[-1] if len(path) == MAX_STEPS else 0
+            off |= {seq for seq in wanted.difference(path) if seq > known_from}
+        return frozenset(off)
 
     def branch(self, leaf: int) -> Branch:
         """The path to `leaf`, back to its compaction anchor. Raises NotFound."""

@@ -23,6 +23,7 @@ from foundation.clock import iso
 from foundation.trust import Citation, Trust
 from models.fence import fence_text, label, neutralise, reference
 
+LEFT_BRANCH = "on a branch that was left"
 _LONGEST_NAME = 40  # characters of who said it
 _LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # as str.splitlines has it
 
@@ -33,7 +34,8 @@ class RecalledSpan(Struct, frozen=True, tag="recalled"):
     `rank` is its place among what was recalled with it, 0 for the best; `follows` says that it came right after the
     part before it; `superseded` is the day on which a newer memory said otherwise, "" where none did. `cited`: the
     message itself names it, so that its reference stands over it, and over nothing else. `nonce` is what its block's
-    tags carry.
+    tags carry. `likelihood`, 0 to 1, is that it serves the message. `beside` is the reference of the more relevant
+    passage that it stands next to in one run of turns. `off_branch`: it is on a branch that the conversation left.
     """
 
     text: str
@@ -46,6 +48,9 @@ class RecalledSpan(Struct, frozen=True, tag="recalled"):
     superseded: str = ""
     cited: bool = False
     nonce: str = ""
+    likelihood: float = 0.0
+    beside: str = ""
+    off_branch: bool = False
 
 
 def recalled_block(parts: Sequence[RecalledSpan]) -> str:
@@ -68,6 +73,12 @@ def passage_lines(part: RecalledSpan, before: RecalledSpan | None, *, mixed: boo
     return line if part.follows else f"… {line}"
 
 
+def by_relevance(parts: Sequence[RecalledSpan]) -> tuple[RecalledSpan, ...]:
+    """Most relevant first, each followed by the passages beside it in their order."""
+    ranks = {part.citation.ref: part.rank for part in parts if not part.beside}
+    return tuple(sorted(parts, key=lambda part: (ranks.get(part.beside, part.rank), bool(part.beside))))
+
+
 def shared_label(part: RecalledSpan) -> tuple[str, str, str, str]:
     """The conversation, day and trust that passages under one label share."""
     cited = part.citation
@@ -79,9 +90,8 @@ def shared_label(part: RecalledSpan) -> tuple[str, str, str, str]:
 
 def _speaker_prefix(part: RecalledSpan) -> str:
     name = label(part.citation.speaker, _LONGEST_NAME)
-    details = ", ".join(
-        detail for detail in (name, f"superseded on {part.superseded}" if part.superseded else "") if detail
-    )
+    superseded = f"superseded on {part.superseded}" if part.superseded else ""
+    details = ", ".join(detail for detail in (name, superseded, LEFT_BRANCH if part.off_branch else "") if detail)
     return (
         neutralise(f"{details}: ") if details else " "
     )  # a name cut short and our colon may make a marker: ### System:

@@ -331,6 +331,9 @@ def recalled_object(part: RecalledSpan) -> dict[str, Any]:
         "time": part.time,
         "trust": part.trust.value,
         "score": part.score,
+        "likelihood": part.likelihood,
+        "beside": part.beside,
+        "off_branch": part.off_branch,
         "text": part.text,
     }
 

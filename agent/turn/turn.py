@@ -22,6 +22,7 @@ from foundation.errors import PalimpsestError
 from memory.records import new_id
 from models.chat.port import AnswerEnd, AnswerError, Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
 from models.messages import ToolCall
+from models.recalled import by_relevance
 
 
 class TurnRun:
@@ -182,7 +183,7 @@ class TurnRun:
         for warning in ports.warnings():
             yield events.Notice("warning", warning)
         if not turn.continuing:
-            yield events.Recall(tuple(sorted(assembled.recalled, key=lambda span: span.rank)))
+            yield events.Recall(by_relevance(assembled.recalled))
         yield events.ContextReady(assembled.report)
 
     async def _answer(self, recorder: AnswerRecorder) -> AsyncGenerator[SessionEvent, None]:

@@ -270,7 +270,13 @@ class RequestAssembler:
         unchanged = unchanged_notes(state, self._sources.notes)
         shown = current_passages(passages_in(self._view), self._sources.notes)
         request = RecallRequest(
-            message.text, previous_question(self._view), entries, unchanged, shown, message.passages
+            message.text,
+            previous_question(self._view),
+            entries,
+            unchanged,
+            shown,
+            message.passages,
+            self._components.conversations.off_branch,
         )
         if turn.prefetch is None:
             return recall_passages(self._components.search, request, limits, self._counting)

@@ -26,20 +26,20 @@ from memory.search import Hit, SearchResults
 from memory.search.results.values import values
 
 WEIGHTS = {
-    "constant": -12.7,
-    "likelihood": 7.9,
-    "best": 6.9,
-    "named": 6.3,
-    "own": 2.8,
+    "constant": -13.9,
+    "likelihood": 4.3,
+    "best": 11.4,
+    "named": 7.5,
+    "own": 3.8,
     "past": 1.5,
-    "instruction": -4.5,
-    "general": -0.8,
-    "code": -6.0,
+    "instruction": -4.9,
+    "general": -0.9,
+    "code": -6.6,
     "length": 3.9,
-    "definite": 1.4,
-    "covered": 1.2,
+    "definite": 1.8,
+    "covered": 4.0,
     "full": 3.0,
-    "unspaced": 0.8,
+    "unspaced": -0.4,
 }
 """In logits. `likelihood`, `best` and `covered` are from 0 to 1, `length` is the logarithm of 1 + the content terms,
 the others are 0 or 1."""
@@ -89,6 +89,7 @@ _ENGLISH_COURTESY = """
 hi hello hey yo sup there hiya greetings good morning afternoon evening night day weekend week
 christmas easter year new happy merry nice lovely great pleased meet thanks
 thank thx ty cheers much appreciate appreciated kind help helped helpful perfect awesome excellent brilliant wonderful
+everyone everybody folks guys team buddy friend mate
 fantastic amazing cool sweet neat fine ok okay okey k kk alright right correct exactly true yes yeah yep yup ya no
 nope nah sure maybe perhaps please got gotcha understood understand see makes sense clear clearer go on continue carry
 ahead next more keep going proceed do it that this one both either neither all none first second third last former
@@ -112,12 +113,18 @@ _CHINESE_COURTESY = """
 意了 需要 不需 要了 算了 前者 后者 两个 个都 第三 三个 选一 选二
 """
 _COURTESY = frozenset(term_list(_ENGLISH_COURTESY, "")) | frozenset(_CHINESE_COURTESY.split())
+_DAYS = frozenset(term_list("monday tuesday wednesday thursday friday saturday sunday holidays", ""))
+"""Courtesy beside words of it: “happy Friday”."""
 
 
 def message_features(text: str, hits: Sequence[Hit] = ()) -> dict[str, float]:
     """The features of a message's wording, by the names of WEIGHTS; none for words of courtesy alone."""
     content = {term for term in term_list(text) if not is_weak(term)}
-    if content <= _COURTESY and not _THEIRS.search(text) and not _PAST.search(text):
+    if (
+        content <= _COURTESY | (_DAYS if content & _COURTESY else set())
+        and not _THEIRS.search(text)
+        and not _PAST.search(text)
+    ):
         return {}
     code, instruction = _CODE.search(text) is not None, _INSTRUCTION.match(text) is not None
     payload = _PAYLOAD.search(text, 1) if code or instruction else None
@@ -165,3 +172,11 @@ def recall_likelihood(text: str, results: SearchResults) -> float:
     features |= {"likelihood": results.likelihood, "best": results.hits[0].score}
     logit = sum(WEIGHTS[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
+
+
+def passage_likelihood(rank: int, share: float, likelihood: float) -> float:
+    """Likelihood, 0 to 1, that a passage serves the message: by its place (0 for the best), its score as a share of the
+    best one's, and the likelihood that anything answers. A logistic regression over the questions to the same stores:
+    of passages with 0.2 to 0.4, 14 to 31 % held evidence, of those with 0.6 to 0.8, 64 to 96 %."""
+    logit = 5.74 * share - 0.91 * math.log(rank + 1) + 1.69 * likelihood - 6.77
+    return 1 / (1 + math.exp(-logit))

@@ -1,6 +1,6 @@
 """Recall of passages relevant to a message, about 200 tokens each, within a share of the budget."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Self
 
 from msgspec import Struct
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter, fit_lines
 from context.recall.citations import CitablePassage, cited_parts
-from context.recall.need import message_features, recall_likelihood
+from context.recall.need import message_features, passage_likelihood, recall_likelihood
 from context.settings import ContextSettings
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
@@ -22,9 +22,9 @@ from models.recalled import RecalledSpan, passage_lines, recalled_block, shared_
 
 SHORT_MESSAGE = 6  # words: a shorter message is searched for with the previous one
 SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the passage is in view
-FREE_TOKENS = 500  # within which a passage of LEAST_SHARE of the best score is recalled; from there on of WORTHWHILE
-LEAST_SHARE, WORTHWHILE = 0.2, 0.5
-FEW_HITS = 5
+FREE_TOKENS = 600  # within which a passage of LEAST_SHARE of the best score is recalled; from there on of WORTHWHILE
+LEAST_SHARE, WORTHWHILE = 0.2, 0.52
+FEW_HITS = 5  # so few passages cost little: the threshold falls in proportion
 SHORTEST = 25  # tokens of a short turn with its share of the label; bounds the number of hits
 _MOST_OF_PREVIOUS = 40  # words of the previous message added to a short one
 SPARE = 20  # extra hits, in place of hits that are already in view
@@ -33,8 +33,16 @@ LENGTH = 0.2  # exponent: value = score / tokens ** LENGTH; best at 0.15 to 0.3 
 CLOSE = 0.03  # of the best score: hits within one such step of each other are ranked newest first
 
 
+def on_branch(_: Collection[int]) -> frozenset[int]:
+    """None of the entries is off its conversation's branch."""
+    return frozenset()
+
+
 class RecallRequest(Struct, frozen=True):
-    """Inputs of recall: the message, the previous one, and the sources already in view."""
+    """Inputs of recall: the message, the previous one, and the sources already in view.
+
+    `off_branch` gives those of some entries that are on a branch which their conversation left.
+    """
 
     text: str
     before: str = ""
@@ -42,6 +50,7 @@ class RecallRequest(Struct, frozen=True):
     notes: frozenset[str] = frozenset()
     shown: tuple[tuple[str, str], ...] = ()  # recalled passages still in view: reference, text
     cited: tuple[CitablePassage, ...] = ()  # passages cited in the message; `text` does not contain the citations
+    off_branch: Callable[[Collection[int]], frozenset[int]] = on_branch
 
 
 class RecallLimits(Struct, frozen=True):
@@ -110,25 +119,27 @@ def fit_passages(
     hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
     by_id = {hit.id: hit for hit in candidates}
     best = max((hit.score for hit in candidates), default=0.0)  # those in view included: they may say it all
-    parts = [_part(hit, rank, by_id, limits, counting) for rank, hit in enumerate(_ranked(hits), len(cited))]
-    return (
-        *cited,
-        *_grouped_by_label(
-            _fit_by_value([(part, seq) for part, seq in parts if part.text.strip()], cited, limits, counting, best)
-        ),
-    )
+    likelihood = results.likelihood if results else 0.0
+    parts = [
+        _part(hit, rank, by_id, limits, counting, passage_likelihood(rank, hit.score / (best or 1), likelihood))
+        for rank, hit in enumerate(_ranked(hits), len(cited))
+    ]
+    chosen = _fit_by_value([(part, seq) for part, seq in parts if part.text.strip()], cited, limits, counting, best)
+    off_branch = request.off_branch([seq for _, seq in chosen if seq])
+    chosen = [(replace(part, off_branch=True) if seq in off_branch else part, seq) for part, seq in chosen]
+    while chosen and counting.text(recalled_block((*cited, *_grouped_by_label(chosen)))) > limits.tokens:
+        chosen.pop()
+    return (*cited, *_grouped_by_label(chosen))
 
 
 def _is_served(request: RecallRequest, results: SearchResults, threshold: float) -> bool:
-    """Whether it is likely enough that memory serves the message. A short one is judged with the previous one. Where
-    few passages are relevant at all, as in a new store, those that may answer cost little, and are recalled."""
+    """Whether it is likely enough that memory serves the message. A short one is judged with the previous one."""
     if threshold <= 0:
         return True
     if not message_features(request.text):
         return False
-    if results.found and results.total <= FEW_HITS:
-        return True
-    return recall_likelihood(search_text(request.text, request.before), results) >= threshold
+    share = min(1.0, results.total / FEW_HITS)
+    return recall_likelihood(search_text(request.text, request.before), results) >= threshold * share
 
 
 def _in_view(hit: Hit, request: RecallRequest) -> bool:
@@ -171,15 +182,23 @@ def _contains(first: Shingles, second: Shingles) -> bool:
     return alike(first, second, within=SHOWN_ALREADY, shortest=1)
 
 
-def _part(
-    hit: Hit, rank: int, by_id: Mapping[str, Hit], limits: RecallLimits, counting: MessageCounter
+def _part(  # noqa: PLR0917 — all are needed
+    hit: Hit, rank: int, by_id: Mapping[str, Hit], limits: RecallLimits, counting: MessageCounter, likelihood: float
 ) -> tuple[RecalledSpan, int]:
     """The passage, and its entry's seq."""
     text, _ = fit_lines(clear(hit.snippet.strip(), TextSource.OTHER), limits.passage * 2, counting, "…")
     successor = by_id.get(hit.superseded_by)
     superseded = iso(successor.time)[:10] if successor and successor.time else ""
     return RecalledSpan(
-        text, hit.citation, hit.trust, hit.score, hit.time, rank, superseded=superseded, nonce=SAMPLE_NONCE
+        text,
+        hit.citation,
+        hit.trust,
+        hit.score,
+        hit.time,
+        rank,
+        superseded=superseded,
+        nonce=SAMPLE_NONCE,
+        likelihood=round(likelihood, 3),
     ), hit.entry or 0
 
 
@@ -229,8 +248,6 @@ def _fit_by_value(
         room -= tokens
         labels.setdefault(best.key, best.passage[0])
         chosen.append(best.passage)
-    while chosen and counting.text(recalled_block((*cited, *_grouped_by_label(chosen)))) > limits.tokens:
-        chosen.pop()
     return chosen
 
 
@@ -241,8 +258,20 @@ def _grouped_by_label(parts: Sequence[_PassageWithSeq]) -> tuple[RecalledSpan, .
         groups.setdefault(shared_label(part), []).append((part, seq))
     arranged: list[RecalledSpan] = []
     for group in groups.values():
+        run: list[RecalledSpan] = []
         last = 0
         for part, seq in sorted(group, key=lambda pair: (pair[1], pair[0].rank)):
-            arranged.append(replace(part, follows=bool(last) and seq == last + 1))
+            follows = bool(last) and seq == last + 1
+            if not follows:
+                arranged += _beside_the_best(run)
+                run = []
+            run.append(replace(part, follows=follows))
             last = seq
+        arranged += _beside_the_best(run)
     return tuple(arranged)
+
+
+def _beside_the_best(run: Sequence[RecalledSpan]) -> list[RecalledSpan]:
+    """A run of successive turns; all but the most relevant name it as the one that they stand beside."""
+    best = min(run, key=lambda part: part.rank, default=None)
+    return [part if part is best or best is None else replace(part, beside=best.citation.ref) for part in run]

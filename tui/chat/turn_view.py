@@ -1,5 +1,6 @@
 """Renders turn events into the transcript and the status bar."""
 
+from collections import Counter
 from typing import Final
 
 from agent.events import (
@@ -24,6 +25,7 @@ from agent.events import (
     WordsHidden,
 )
 from models.messages import RecalledSpan
+from models.recalled import LEFT_BRANCH
 from tui.widgets.status import StatusBar, short_count
 from tui.widgets.transcript.items import ErrorItem, MutedLine, notice_line
 from tui.widgets.transcript.view import Transcript
@@ -135,14 +137,28 @@ class TurnView:
         self._status.update_info(doing="")
 
     def _list_recalled(self) -> None:
-        """Lists the recalled passages with citation and trust."""
+        """Lists the recalled passages with citation, trust and likelihood; those beside another are counted with it."""
         if not self._recalled or self._quotes:
             return
-        cited = [f"{span.citation} {span.trust.value}" for span in self._recalled[:MAX_CITED]]
-        if (more := len(self._recalled) - len(cited)) > 0:
+        beside = Counter(span.beside for span in self._recalled if span.beside)
+        passages = [span for span in self._recalled if not span.beside]
+        cited = [_recalled_line(span, beside[span.citation.ref]) for span in passages[:MAX_CITED]]
+        if more := len(passages[MAX_CITED:]):
             cited.append(f"and {more} more")
         for number, line in enumerate(cited):
             self._transcript.add(MutedLine(("recalled  " if number == 0 else " " * 10) + line, gap=number == 0))
+
+
+def _recalled_line(span: RecalledSpan, beside: int) -> str:
+    """`[Boat · user · e_4kx7…] exact · 62 % · 2 beside it`."""
+    details = [f"{span.citation} {span.trust.value}"]
+    if span.likelihood:
+        details.append(f"{span.likelihood:.0%}".replace("%", " %"))
+    if span.off_branch:
+        details.append(LEFT_BRANCH)
+    if beside:
+        details.append(f"{beside} beside it")
+    return " · ".join(details)
 
 
 def epoch_notice(reason: str, *, known: frozenset[str] = frozenset()) -> str:

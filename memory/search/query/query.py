@@ -35,7 +35,7 @@ CONVERSATION_KINDS = (
 
 LIKELY = 0.3
 """Likelihood from which on `SearchResults.found` is true (ranking/confidence.py): of the answerable questions of the
-fit 3 in 100 are below it, of the unanswerable ones 72."""
+fit 5 in 100 are below it, of the unanswerable ones 48."""
 
 BEST = "best"
 """As `Query.around`: around the best hit of the query's text."""

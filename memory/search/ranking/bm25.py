@@ -62,13 +62,15 @@ class RankedDocuments(Struct, frozen=True):
     """Scored documents, unordered, one per row. `parts` has a column for each of `names`.
 
     `reachable` is an upper bound of the score. `coverage` is the share of the question's content, by the weight of its
-    terms, that the document or its neighbours hold; for bare keywords, the document itself.
+    terms, that the document or its neighbours hold; for bare keywords, the document itself. `own_coverage` is the share
+    that the document itself holds, without the names of speakers.
     """
 
     documents: Column
     score: Column
     reachable: float
     coverage: Column
+    own_coverage: Column
     names: tuple[str, ...]
     parts: Column
     cosine: Column  # NaN where there is none
@@ -120,6 +122,7 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
         score=score,
         reachable=reachable + (MAX_COSINE_SCORE if nearness is not None else 0.0),
         coverage=_coverage(question, postings_by_term, own, counts),
+        own_coverage=_own_coverage(ranking_query, postings_by_term, own),
         names=names,
         parts=parts,
         cosine=cosine,
@@ -138,13 +141,24 @@ def _is_topical(ranking_query: RankingQuery, postings: TermPostings) -> bool:
 
 
 def _coverage(question: Question, postings_by_term: tuple[TermPostings, ...], own: Column, counts: Column) -> Column:
-    topic = set(question.topic)
-    idfs = np.array([postings.idf * (postings.term in topic) for postings in postings_by_term])
+    idfs = _topic_weights(question, postings_by_term)
     coverage = np.minimum(counts / SURE, 1.0) @ idfs / max(float(idfs.sum()), 1e-9)
     if not question.is_keywords or not postings_by_term:
         return coverage
     literal = (own >= 1).any(axis=1)  # keywords are meant literally: synonyms count only where no document holds one
     return coverage * (literal if literal.any() else (own > 0).any(axis=1))
+
+
+def _own_coverage(ranking_query: RankingQuery, postings_by_term: tuple[TermPostings, ...], own: Column) -> Column:
+    is_name = [postings.term.term in ranking_query.named_speakers.terms for postings in postings_by_term]
+    idfs = _topic_weights(ranking_query.question, postings_by_term) * ~np.array(is_name, bool)
+    return np.minimum(own, 1.0) @ idfs / max(float(idfs.sum()), 1e-9)
+
+
+def _topic_weights(question: Question, postings_by_term: tuple[TermPostings, ...]) -> Column:
+    """Each term's weight in what an answer must be about; 0 for the others."""
+    topic = set(question.topic)
+    return np.array([postings.idf * (postings.term in topic) for postings in postings_by_term], "f8")
 
 
 def _reachable(

@@ -27,7 +27,12 @@ def saturation(lengths: Column, corpus: CorpusStatistics, question: Question) ->
 
 
 def _k1(lengths: Column) -> Column:
-    return K1 + (LONG_K1 - K1) * np.clip((lengths - TURN) / (DOCUMENT - TURN), 0.0, 1.0)
+    return K1 + (LONG_K1 - K1) * document_share(lengths)
+
+
+def document_share(lengths: Column) -> Column:
+    """From 0 for a turn to 1 for a document."""
+    return np.clip((lengths - TURN) / (DOCUMENT - TURN), 0.0, 1.0)
 
 
 def around(documents: Documents, rows: Column) -> NeighbourColumns:

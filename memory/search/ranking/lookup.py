@@ -16,6 +16,7 @@ from memory.search.ranking.question import QueryTerm, Question
 SYNONYM_WEIGHT = 0.25  # weight of the nearest synonym of a term
 MAX_SYNONYMS, MAX_SYNONYMS_IN_LARGE_STORE = 20, 10  # synonyms that are looked up; the latter in a large store
 _LARGE = 100_000  # documents
+BACKGROUND = 100  # documents without the term, added to the store: in a new store a term of one entry is rare too
 
 
 class Collection(Protocol):
@@ -65,6 +66,7 @@ def _term_postings(
     corpus: CorpusStatistics,
     names: frozenset[str],
 ) -> list[TermPostings]:
+    documents = corpus.documents + BACKGROUND
     postings_by_collection = [_of_any(collection, (term.term, *term.also)) for collection in collections]
     held = sum(len(posting.documents) for posting in postings_by_collection)
     synonyms_by_collection: list[list[SynonymPosting]] = [[] for _ in collections]
@@ -74,13 +76,13 @@ def _term_postings(
         holding = [sum(len(posting.documents) for posting in by_collection) for _, by_collection in synonym_postings]
         if not held:  # no document holds it: its synonyms alone count
             held = min(sum(holding), corpus.documents)
-        weight_of_term = idf(held, corpus.documents)
+        weight_of_term = idf(held, documents)
         for (share, by_collection), count in zip(synonym_postings, holding, strict=True):
-            weight = SYNONYM_WEIGHT * share * min(1.0, idf(count, corpus.documents) / weight_of_term)
+            weight = SYNONYM_WEIGHT * share * min(1.0, idf(count, documents) / weight_of_term)
             for synonyms_here, posting in zip(synonyms_by_collection, by_collection, strict=True):
                 if len(posting.documents):
                     synonyms_here.append(SynonymPosting(posting, weight))
-    weight_of_term = idf(held, corpus.documents)
+    weight_of_term = idf(held, documents)
     return [
         TermPostings(term, posting, tuple(synonyms_here), weight_of_term)
         for posting, synonyms_here in zip(postings_by_collection, synonyms_by_collection, strict=True)

@@ -70,6 +70,7 @@ class Question(Struct, frozen=True):
     spans: tuple[DateSpan, ...] = ()
     anchors: tuple[EventAnchor, ...] = ()
     asks_when: bool = False
+    time_words: frozenset[str] = frozenset()  # those that ask for a time: “what time”
     asks_number: bool = False
     asks: bool = False  # it has a question word, or a question mark
     without: frozenset[str] = frozenset()  # signals that are not to be used
@@ -93,8 +94,11 @@ class Question(Struct, frozen=True):
 
     @property
     def topic(self) -> tuple[QueryTerm, ...]:
-        """Terms that an answer must be about: the content without dates, which an entry's own time can answer."""
-        return tuple(term for term in self.content if not term.dated) or self.content
+        """Terms that an answer must be about: the content without dates, which an entry's own time can answer, and
+        without the words that ask for one."""
+        return (
+            tuple(term for term in self.content if not term.dated and term.term not in self.time_words) or self.content
+        )
 
 
 def parse_question(
@@ -118,6 +122,7 @@ def parse_question(
         spans=tuple(span for span in date_spans if not span.yearless),
         anchors=tuple(event_anchors(text)),
         asks_when=_ASKS_WHEN.search(text) is not None,
+        time_words=frozenset(term for match in _ASKS_WHEN.finditer(text) for term in iter_terms(match[0])),
         asks_number=_ASKS_NUMBER.search(text) is not None,
         asks=is_question(text) or any(is_question_word(term) for term, *_ in term_groups),
         without=without,

@@ -220,6 +220,8 @@ def _quote(
     held = {term for i in first for term in content_terms(pieces[i].text)}
     around = held | {term for i in first for term in content_terms(pieces[i].heading)}
     spoken = around | (set(content_terms(source.speaker)) & query.named)
+    if source.document:  # what its file is called, it is about
+        spoken |= set(content_terms(source.cited)) & query.words
     lines = tuple(
         dict.fromkeys(_fitted(line, query.words) for run in sorted(runs) if run for line in _joined(pieces, run))
     )

@@ -12,7 +12,7 @@ from memory.records import EntryDraft, EntryKind
 from memory.search import Hit, SearchResults
 from models.chat.port import ImageRule
 from models.messages import RecalledSpan, Role
-from models.recalled import recalled_block
+from models.recalled import by_relevance, recalled_block
 from models.tokens import Estimate, estimate
 from tests.context.conversation import Talk, texts
 
@@ -342,3 +342,41 @@ def test_where_the_best_is_in_view_the_weak_ones_do_not_stand_in_for_it() -> Non
 def test_nothing_comes_back_for_courtesy_however_well_it_matches(talk: Talk) -> None:
     remembered(talk, "Thanks, that was very helpful!", *(f"Thanks for the map of island {n}." for n in range(8)))
     assert talk.send("Thanks, that was very helpful!", "You are welcome.").recalled == ()
+
+
+def test_what_stands_on_a_branch_that_was_left_says_so(talk: Talk) -> None:
+    left, chosen = "The meeting is in the blue room of the old library.", "The meeting is in the green room at noon."
+    conversation = talk.memory.cold.new_conversation(clear("Planning"))
+    first = at_branch(talk, conversation.seq, None, "Where shall we have the meeting?")
+    at_branch(talk, conversation.seq, first, left)
+    at_branch(talk, conversation.seq, first, chosen)
+    assembled = talk.send("Which room is the meeting in?")
+    assert {part.text: part.off_branch for part in assembled.recalled if "room" in part.text} == {
+        left: True,
+        chosen: False,
+    }
+    block = texts(assembled)[-1]
+    assert f"Ann, on a branch that was left: {left}" in block
+    assert f"Ann: {chosen}" in block
+
+
+def test_turns_beside_a_passage_name_it(talk: Talk) -> None:
+    lines = ("I was at the harbour.", "The ferry to Hydra costs forty euros.", "The food on the ferry is bad.")
+    ids = remembered(talk, *lines)
+    recalled = by_relevance(talk.send("What does the ferry to Hydra cost?").recalled)
+    assert (recalled[0].text, recalled[0].beside) == (lines[1], "")
+    assert {part.beside for part in recalled[1:]} == {ids[1]}
+    assert recalled[0].likelihood > max(part.likelihood for part in recalled[1:]) > 0
+
+
+def at_branch(talk: Talk, conversation: int, parent: int | None, text: str) -> int:
+    draft = EntryDraft(
+        conversation=conversation,
+        parent=parent,
+        kind=EntryKind.MESSAGE,
+        role=Role.USER,
+        speaker="Ann",
+        text=clear(text),
+        time=datetime(2026, 1, 2, 10, 0, tzinfo=UTC),
+    )
+    return talk.memory.cold.append(draft).seq

@@ -1,4 +1,7 @@
-"""Questions that ask for records, and structured queries: words that ask select nothing, and filters decide."""
+"""Questions that ask for records, and structured queries: words that ask select nothing, filters decide, and how likely
+an answer is does not depend on how much else is stored."""
+
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,21 +14,42 @@ FLIGHTS = (
     ("2024-03-20", "Flight BA504 to London leaves at nine."),
     ("2024-05-02", "My flight TP1361 is on time."),
 )
-OTHERS = ("The boiler was serviced.", "Ann likes tea at four.")
+OTHERS = (
+    "Today I learned that transformers use attention instead of recurrence.",
+    "身份验证我们用的是 OAuth，令牌一小时后过期。",
+    "Ann likes tea at four.",
+)
+SIZES = (0, 45, 495, 4_995)
+ANSWERED = {
+    "flight records": "light ",
+    "what did I learn about transformers?": "attention",
+    "我们是如何实现身份验证的？": "OAuth",
+    "What time is tea?": "four",
+}
 
 
-@pytest.fixture(params=[0, 45])
+def other_entries(count: int) -> Iterator[str]:
+    """Entries of the two languages about other things."""
+    who, done, what = (
+        ("Ben", "Clara", "老李"),
+        ("painted", "sold", "washed", "moved"),
+        ("fence", "oven", "kite", "violin"),
+    )
+    for n in range(count):
+        if n % 4 == 3:
+            yield f"{what[n % 3]}昨天修好了，第{n}个孩子很开心。"
+        else:
+            yield f"{who[n % 3]} {done[n % 4]} the {what[n // 4 % 4]} number {n} of the old house."
+
+
+@pytest.fixture(params=SIZES)
 def store(request: pytest.FixtureRequest, talk: Talk) -> Talk:
     for day, text in FLIGHTS:
         talk.say(text, day=day)
     for text in OTHERS:
         talk.say(text, to="b", day="2024-03-10")
-    talk.memory.cold.append_many(
-        [
-            talk.draft(f"We painted wall {n} of the old house in white.", to="c", day="2024-03-12")
-            for n in range(request.param)
-        ]
-    )
+    entries = enumerate(other_entries(request.param))
+    talk.memory.cold.append_many([talk.draft(text, to=f"c{n % 40}", day="2024-03-12") for n, text in entries])
     return talk
 
 
@@ -55,3 +79,19 @@ def test_without_filters_every_term_must_stand(store: Talk) -> None:
 
 def test_who_is_not_there_is_not_found(store: Talk) -> None:
     assert not store.ask("who owns a submarine?").found
+
+
+@pytest.mark.parametrize("question", ANSWERED)
+def test_what_is_there_is_found(store: Talk, question: str) -> None:
+    assert ANSWERED[question] in store.ask(question).hits[0].snippet
+
+
+@pytest.mark.parametrize("question", ["Where is the greenhouse key?", *ANSWERED])
+def test_likelihood_does_not_depend_on_how_much_else_is_stored(talk: Talk, question: str) -> None:
+    talk.say("The greenhouse key is in the blue tin.", to="g")
+    for text in (*OTHERS, *(text for _, text in FLIGHTS)):
+        talk.say(text, to="b", day="2024-03-10")
+    alone = talk.ask(question).likelihood
+    talk.memory.cold.append_many([talk.draft(text, to="c") for text in other_entries(1_500)])
+    assert alone > 0.5
+    assert talk.ask(question).likelihood == pytest.approx(alone, abs=0.1)

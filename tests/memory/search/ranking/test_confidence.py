@@ -42,3 +42,19 @@ def test_what_somebody_else_said_is_less_likely(told: Talk) -> None:
     )
     assert others.likelihood < theirs.likelihood
     assert others.hits, "what lies nearest is shown all the same"
+
+
+def test_what_others_say_of_themselves_is_not_the_named_ones(talk: Talk) -> None:
+    talk.say("My grandmother in Sweden gave me this necklace.", speaker="Ann")
+    talk.say("What a beautiful necklace! Is your grandmother well?", speaker="Ben")
+    talk.say("She is. I wear it every day, it means love to me.", speaker="Ann")
+    talk.say("My dog ate my slippers again.", speaker="Ben")
+    assert talk.ask("Where does Ann's grandmother live, who gave her the necklace?").found
+    assert not talk.ask("Where does Ben's grandmother live, who gave him the necklace?").found
+
+
+def test_synonyms_alone_are_no_answer(talk: Talk) -> None:
+    talk.say("We paint the boat in May.")
+    found = talk.ask("submarine in May")
+    assert found.hits
+    assert not talk.ask("who owns a submarine?").found

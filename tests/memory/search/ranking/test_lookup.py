@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from memory.search.index.postings import Posting
 from memory.search.ranking.lookup import (
+    BACKGROUND,
     SYNONYM_WEIGHT,
     CorpusStatistics,
     TermPostings,
@@ -62,7 +63,7 @@ def test_what_nobody_says_is_known_by_its_synonyms() -> None:
     found = looked(parse_question("sedan"))["sedan"]
     assert len(found.posting.documents) == 0
     assert found.synonyms
-    assert found.idf < idf(0, len(TEXTS))  # as common as they are together
+    assert found.idf < idf(0, len(TEXTS) + BACKGROUND)  # as common as they are together
 
 
 def test_synonyms_count_for_a_part_and_once() -> None:
@@ -93,7 +94,7 @@ def test_what_stands_in_several_collections_is_weighed_in_all_of_them() -> None:
     one, two = Made(("tea", "coffee")), Made(("tea", "tea", "milk"))
     corpus = CorpusStatistics(5, 1.0)
     first, second = look_up(parse_question("tea"), [one, two], corpus, frozenset())
-    assert first[0].idf == second[0].idf == idf(3, 5)
+    assert first[0].idf == second[0].idf == idf(3, 5 + BACKGROUND)
     assert (len(first[0].posting.documents), len(second[0].posting.documents)) == (1, 2)
 
 
