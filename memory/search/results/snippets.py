@@ -98,7 +98,7 @@ def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens:
     edges = _edges(text, start, end, tokens)
     found: list[set[str]] = [set() for _ in edges[1:]]
     for terms, at, _ in token_spans(text[start:end]):
-        if hits := worth.keys() & terms:
+        if hits := [term for term in terms if term in worth]:
             found[max(0, bisect_left(edges, start + at + 1) - 1)].update(hits)
     return [
         SnippetPart(first, last, estimate(text[first:last]), frozenset(terms))

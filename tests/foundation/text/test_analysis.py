@@ -174,6 +174,18 @@ def test_no_text_breaks_it_and_spans_lie_within(text: str) -> None:
         assert all("\n" not in term and "\0" not in term for term in terms)
 
 
+@given(st.text(st.sampled_from("我们在東京灣軟體裏面が゙가ｶﾞ〇々一丁龥鿿ไทย"), min_size=2))
+def test_pairs_of_a_run_are_those_of_each_pair(text: str) -> None:
+    for terms, start, end in token_spans(text):
+        assert terms == analysis.terms_of(text[start:end], "unspaced")
+
+
+def test_every_han_character_is_folded_by_itself() -> None:
+    every = "".join(map(chr, range(0x4E00, 0xA000)))
+    assert fold(every) == "".join(map(fold, every))
+    assert len(fold(every)) == len(every)
+
+
 def test_a_long_row_of_numbers_and_dots_is_no_version() -> None:
     assert "1.2.3.4" in unpack_terms(analyse("it is 1.2.3.4.5").packed)
     assert len(unpack_terms(analyse(".".join(map(str, range(1000)))).packed)) <= 1001
