@@ -17,7 +17,7 @@ from memory.search.index.documents import APART_MS, Documents
 from memory.search.index.postings import Posting
 from memory.search.ranking.question import Question
 
-SPEAKER, DATE, ANCHORED, WHEN, NUMBER = 4.0, 5.0, 2.0, 2.0, 1.0
+SPEAKER, OF_ONESELF, DATE, ANCHORED, WHEN, NUMBER = 4.0, 1.0, 5.0, 2.0, 2.0, 1.0
 _DAYS_AROUND = 2  # people mention a day on the days after
 _SAME_MONTH = 0.3  # the share for a document of the month, where the question names a day in it
 
@@ -26,6 +26,7 @@ _TIMES = term_list(
     " friday saturday sunday january february march april june july august september october november december"
     " 昨天 今天 明天 上周 下周 去年 今年 明年 上个月 星期 周末"
 )
+_FIRST_PERSON = ["i", "my", "we"]
 _NUMBERS = term_list(
     "one two three four five six seven eight nine ten twelve dozen hundred couple once twice both "
     + " ".join(map(str, range(1, 31)))
@@ -62,7 +63,9 @@ def bonuses(
     documents = searched.documents
     applicable: list[Bonus] = []
     if speaker and question.uses("speaker"):
-        applicable.append(Bonus(f"said by {speaker}", SPEAKER, documents["speaker"][chosen] == documents.code(speaker)))
+        is_named = documents["speaker"][chosen] == documents.code(speaker)
+        applicable.append(Bonus(f"said by {speaker}", SPEAKER, is_named))
+        applicable.append(Bonus("of oneself", OF_ONESELF, is_named * in_first_person(searched, chosen)))
     if question.uses("dates"):
         applicable += _time_bonuses(documents["time"][chosen], question, anchored)
     if question.asks_when and question.uses("when"):
@@ -130,6 +133,11 @@ def _days_of(period: Period, years: Iterable[int]) -> list[date]:
         except ValueError:  # the 29th of February in another year
             continue
     return days
+
+
+def in_first_person(searched: SearchedDocuments, chosen: Column) -> Column:
+    """1 where the document speaks of its speaker."""
+    return _holds_any(searched, _FIRST_PERSON, chosen)
 
 
 def _holds_any(searched: SearchedDocuments, terms: list[str], chosen: Column) -> Column:

@@ -18,19 +18,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from foundation.text.folding import is_unspaced
-from memory.search.column import Column
 from memory.search.index.documents import Documents
 from memory.search.ranking.bm25 import Collection, RankedDocuments, RankingQuery
-from memory.search.ranking.bonuses import SPEAKER
+from memory.search.ranking.bonuses import OF_ONESELF, SPEAKER, in_first_person
 from memory.search.ranking.fields import document_share
-from memory.search.ranking.lookup import TermPostings, occurrences
+from memory.search.ranking.lookup import TermPostings
 from memory.search.ranking.novelty import COST
 
 COVERAGE, UNSAID, SILENT, UNSPACED, LONG, LONG_COVERED = 3.39, 1.27, 1.3, 3.75, 5.17, 4.94
 OF_OTHERS, LEAD, AGAINST = 6.7, 35.56, 1.15
 TOGETHER = 0.5  # of the keywords, by weight, in one document
 SPOKEN_OF, SURE_COSINE = 0.18, 0.5  # below this coverage, from this cosine on, the embedder decides
-_FIRST_PERSON = ("i", "my", "we", "我")
 
 
 def likelihood(
@@ -77,19 +75,13 @@ def _other_speakers(
         is_named = documents["speaker"][part.documents] == documents.code(name)
         if not name or not is_named.any() or is_named.all():
             continue
-        own = part.own_coverage * _in_first_person(collection, part.documents)
+        of_oneself = in_first_person(collection, part.documents)
+        own = part.own_coverage * of_oneself
         of_others = max(of_others, float(own[~is_named].max() - own[is_named].max()))
-        score = part.by_words - is_named * SPEAKER * (1 - COST * 2 / 3) / part.reachable_by_words
+        bonus = (SPEAKER + OF_ONESELF * of_oneself) * (1 - COST * 2 / 3) / part.reachable_by_words
+        score = part.by_words - is_named * bonus
         lead = max(lead, float(score[~is_named].max() - score[is_named].max()))
     return of_others, lead
-
-
-def _in_first_person(collection: Collection, documents: Column) -> Column:
-    """1 where the document speaks of its speaker."""
-    speaks = np.zeros(len(documents), bool)
-    for word in _FIRST_PERSON:
-        speaks |= occurrences(collection.find(word), documents) > 0
-    return speaks
 
 
 def _unsaid_share(postings_by_term: Sequence[tuple[TermPostings, ...]]) -> float:

@@ -9,6 +9,8 @@ from memory.search.model_functions import call
 from memory.search.query.query import SearchResults
 from tests.memory.search.conversation import Talk
 
+pytestmark = pytest.mark.timeout(60)  # 5,000 entries are stored
+
 FLIGHTS = (
     ("2024-03-15", "我订了CA1234航班，从北京到里斯本。"),
     ("2024-03-20", "Flight BA504 to London leaves at nine."),
