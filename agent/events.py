@@ -1,10 +1,10 @@
 """Events of a turn. Every face subscribes to them, and to nothing else.
 
-They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request Compacted?,
-EpochChanged?, Notice*, Recall (the first request only), ContextReady, then Prefill, TextDelta and ReasoningDelta in any
-order, Notice?, UsageKnown, and for each tool call PermissionRequested?, ToolStarted, ToolFinished; then the next
-request. The last event is exactly one of AnswerStored (after UsageKnown), Stopped and TurnFailed; the last two may come
-at any point. The text of a TextDelta was given to the store before.
+They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request
+Summarising?, Compacted?, Notice?, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then Prefill,
+TextDelta and ReasoningDelta in any order, Notice?, UsageKnown, and for each tool call PermissionRequested?,
+ToolStarted, ToolFinished; then the next request. The last event is exactly one of AnswerStored (after UsageKnown),
+Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
 """
 
 import asyncio
@@ -74,6 +74,10 @@ class EpochChanged(Struct, frozen=True):
     """The head of the requests changed, which invalidates the model's cache."""
 
     reason: str
+
+
+class Summarising(Struct, frozen=True):
+    """A model writes the summary of older turns. It may take as long as an answer."""
 
 
 class Compacted(Struct, frozen=True):
@@ -178,6 +182,7 @@ SessionEvent = (
     | WordsHidden
     | Recall
     | EpochChanged
+    | Summarising
     | Compacted
     | ContextReady
     | Prefill

@@ -21,10 +21,12 @@ from agent.tools.registry import Toolbox
 from agent.turn.large_texts import LargeTexts, archives_of
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.store import StoredTurn
+from agent.turn.summariser import CompactionSummaries, ModelSummariser, open_summariser
 from agent.turn.turn import TurnRun
 from context import AssembledRequest, Attachment, Context, Turn
 from context.compaction.compact import CompactionReceipt
 from context.compaction.preview import CompactionPreview
+from context.compaction.projection import PlannedCompaction, ProjectedCompaction
 from context.report import ContextReport
 from context.sources.skills import Skill
 from foundation.clock import Clock, SystemClock
@@ -55,7 +57,15 @@ class Session:
     """Sends messages; stops, resumes, branches and renames. One turn at a time; `close` when done."""
 
     def __init__(
-        self, workspace: Workspace, memory: Memory, config: Config, model: ChatModel, *, clock: Clock, facts: Facts
+        self,
+        workspace: Workspace,
+        memory: Memory,
+        config: Config,
+        model: ChatModel,
+        *,
+        clock: Clock,
+        facts: Facts,
+        summariser: ModelSummariser | None = None,
     ) -> None:
         self.workspace = workspace
         self.memory = memory
@@ -71,6 +81,8 @@ class Session:
         self.on_working: Callable[[str], None] | None = None  # called whenever `working` changes
         self._facts = facts
         self._turn: TurnRun | None = None
+        self._summariser = summariser
+        self._summaries = CompactionSummaries(self.context, summariser) if summariser else None
         self._idle = asyncio.Event()  # set while no turn runs
         self._idle.set()
         self._prepared: ChatModel | None = None
@@ -100,10 +112,11 @@ class Session:
         try:
             memory.recover()
             model = open_model(config.model, settings=config.models, env=config.environment)
+            summariser = open_summariser(config.context, config.models, config.environment)
         except BaseException:
             memory.close()
             raise
-        return cls(memory.workspace, memory, config, model, clock=clock, facts=facts)
+        return cls(memory.workspace, memory, config, model, clock=clock, facts=facts, summariser=summariser)
 
     @property
     def busy(self) -> bool:
@@ -161,13 +174,16 @@ class Session:
             reload=lambda: context.reload(sending=True),
             assemble=self.assemble,
             compact=lambda planned: context.compact(planned, model.counter),
+            summaries=self._summaries,
             warnings=self.memory.vault.troubles,
         )
 
     def stop(self) -> None:
-        """Stops the answer; its text so far is kept. Does nothing where there is none."""
+        """Stops the answer (its text so far is kept) or the summary. Does nothing where there is none."""
         if self._turn is not None:
             self._turn.stop()
+        if self._summaries is not None:
+            self._summaries.stop()
 
     @property
     def profile(self) -> Profile:
@@ -257,7 +273,7 @@ class Session:
         """Archives older turns now; None where nothing can be archived.
 
         `on_page` is called for each page that is verified, from another thread; what it raises aborts, with nothing
-        archived.
+        archived. Raises TemporaryFailure where `stop` ends the model that summarises.
         """
         conversation = self._open_conversation()
         if conversation.leaf is None or self.busy:
@@ -265,11 +281,15 @@ class Session:
         await self.prepare_model()
         model = self.model
 
-        def run() -> CompactionReceipt | None:
-            plan = self.context.plan_compaction(conversation, conversation.leaf, model.profile, model.counter)
-            return self.context.compact(plan, model.counter, on_page, label=label) if plan else None
-
-        receipt = await asyncio.to_thread(run)
+        context = self.context
+        plan: PlannedCompaction | ProjectedCompaction | None = await asyncio.to_thread(
+            context.plan_compaction, conversation, conversation.leaf, model.profile, model.counter
+        )
+        if plan and self._summaries:
+            plan = await self._summaries.write(plan, model.counter)
+            if plan is None:
+                raise TemporaryFailure("Stopped", "The summary was stopped, and nothing was archived.")
+        receipt = plan and await asyncio.to_thread(context.compact, plan, model.counter, on_page, label=label)
         await self._reload(conversation)
         return receipt
 
@@ -363,6 +383,8 @@ class Session:
         self.on_working = None
         await self.background.close()
         await self.model.close()
+        if self._summariser is not None:
+            await self._summariser.close()
         await asyncio.to_thread(self.memory.close)
 
     def _open_conversation(self) -> Conversation:

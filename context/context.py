@@ -19,7 +19,9 @@ from context.compaction.projection import (
     ProjectedCompaction,
     plan_compaction,
     project,
+    summary_task,
 )
+from context.compaction.summary_port import SummaryTask, WrittenSummary
 from context.epoch import EpochState, ReportedChange, decode_epoch, encode_epoch
 from context.layers.conversation import message_of
 from context.layers.message import PictureReader, ReadImage
@@ -192,6 +194,16 @@ class Context:
         """Preview of a plan, with the figures of the pages to be drawn."""
         leaving = [entry for entry in plan.entries.leaving if entry.text]
         return preview_of(plan, self._memory.vault.expected(leaving, mode=archive.page_mode, dense=archive.dense))
+
+    def summary_task(self, plan: PlannedCompaction, counter: TokenCounter) -> SummaryTask:
+        """What the summary of a plan is made of, for a model that writes it."""
+        return summary_task(plan, self.state.history.text_of, MessageCounter(counter, plan.inputs.profile.images))
+
+    def with_summary(
+        self, plan: PlannedCompaction, written: WrittenSummary, counter: TokenCounter
+    ) -> ProjectedCompaction:
+        """The projection of a plan with the summary that was written for it."""
+        return project(self.state, plan, MessageCounter(counter, plan.inputs.profile.images), written=written)
 
     def compact(
         self,

@@ -41,6 +41,19 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
     summary_tokens: Annotated[
         int, Meta(ge=40, le=100_000, description="The most that the summary of one compaction takes.")
     ] = 500
+    summary_model: Annotated[
+        str,
+        Meta(
+            description="The model that writes the summary of a compaction, like ollama:qwen3; empty takes sentences "
+            "of the turns themselves, and no model reads them."
+        ),
+    ] = ""
+    summary_cost: Annotated[
+        int,
+        Meta(
+            ge=1_000, le=10_000_000, description="The most tokens that one summary by a model costs, prompt and answer."
+        ),
+    ] = 8000
     summaries_share: Annotated[
         float, Meta(ge=0, le=1, description="The most that summaries take together before the oldest are joined.")
     ] = 0.15

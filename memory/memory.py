@@ -21,6 +21,7 @@ from memory.archive.rows import pages
 from memory.archive.rows.facts import seal_older
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
+from memory.cold.answers import put_usage
 from memory.cold.mirrors.mirrors import Mirrors
 from memory.context_store import ContextStore
 from memory.conversations import Conversations
@@ -30,7 +31,7 @@ from memory.knowledge.knowledge import Knowledge
 from memory.pages.types import ArchiveResult, EntryText
 from memory.passage_cache import PassageCache
 from memory.recalled_passage import RecalledPassage
-from memory.records import Entry, EntryDraft, Statistics
+from memory.records import Entry, EntryCost, EntryDraft, Statistics
 from memory.references import References, nothing_named
 from memory.search import Search
 from memory.search.reindex import Reindexer
@@ -190,20 +191,29 @@ class Memory:
         return self.cold.analyse.problem
 
     def archive_and_append(
-        self, entries: Sequence[Entry], draft: EntryDraft, *, label: str, on_page: "OnPage | None" = None
+        self,
+        entries: Sequence[Entry],
+        draft: EntryDraft,
+        *,
+        label: str,
+        on_page: "OnPage | None" = None,
+        cost: EntryCost | None = None,
     ) -> tuple[Entry, ArchiveResult | None]:
         """Archives the entries (of one conversation) and appends the draft, in one transaction.
 
         Gives the new entry, and what was archived: None where no entries are given. Raises OutOfDate where an entry
-        changed meanwhile; then nothing is stored.
+        changed meanwhile; then nothing is stored. `cost`: what a model took to write the draft.
         """
-        if not entries:
-            return self.cold.append(draft), None
         appended: list[Entry] = []
 
         def append(db: apsw.Connection) -> None:
-            appended.append(self.cold.insert(db, draft))
+            appended.append(entry := self.cold.insert(db, draft))
+            if cost is not None:
+                put_usage(db, entry.seq, cost.usage, cost.model, cost.ms)
 
+        if not entries:
+            self.cold.write(append)
+            return appended[-1], None
         archived = self.vault.archive_entries(entries, label=label, also=append, on_page=on_page)
         return appended[-1], archived
 

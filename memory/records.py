@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields, as_made
 from foundation.trust import Trust
 from models.cleared_parts import NO_PARTS, ClearedParts
-from models.messages import MessagePart, Role
+from models.messages import MessagePart, Role, Usage
 
 
 class EntryKind(StrEnum):
@@ -126,6 +126,14 @@ class EntryDraft(Struct, frozen=True, kw_only=True):
     time: datetime | None = None
     sent: ClearedParts = NO_PARTS
     meta: ClearedFields = NO_FIELDS
+
+
+class EntryCost(Struct, frozen=True):
+    """What a model took to write an entry: its tokens, its name, and milliseconds."""
+
+    usage: Usage
+    model: Cleared
+    ms: int = 0
 
 
 class AnalysedTerms(Protocol):

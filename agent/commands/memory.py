@@ -51,10 +51,11 @@ def _turns_proposal(session: Session, outlook: CompactionPreview, label: Cleared
         receipt = await session.compact(on_page, label=label)
         if receipt is None:
             return TextResult("There is nothing to archive yet: the conversation fits.")
+        done = f"{receipt.text} {receipt.warning}".strip()
         if not receipt.pages:
-            return TextResult(receipt.text, changes_context=True)
+            return TextResult(done, changes_context=True)
         pages = await asyncio.to_thread(_pages_of, session, receipt.archived)
-        text = f"{receipt.text}\n\n{pages} The archive calls them “{receipt.archived}”."
+        text = f"{done}\n\n{pages} The archive calls them “{receipt.archived}”."
         return TextResult(text, changes_context=True)
 
     return Proposal(

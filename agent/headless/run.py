@@ -302,6 +302,8 @@ def narrate(event: SessionEvent) -> None:
             output.narrate(f"Archiving {', '.join(names)} …")
         case events.WordsHidden():
             output.narrate(event.text)
+        case events.Summarising():
+            output.narrate("Summarising older turns …")
         case events.Compacted(receipt=receipt):
             output.narrate(receipt.text)
         case events.ToolStarted(summary=summary):

@@ -15,7 +15,7 @@ from context.notice import FileNotice
 from context.recall.prefetch import Prefetch
 from foundation.privacy import Cleared
 from memory.records import Conversation, Entry
-from models.chat.port import AnswerEnd, AnswerError, ChatModel
+from models.chat.port import AnswerEnd, AnswerError, ChatModel, TokenCounter
 from models.messages import RecalledSpan, ToolCall
 
 SMALL: Final = 2_000  # characters: a message with less, its files included, is not checked for its size
@@ -101,6 +101,18 @@ class TurnStore(Protocol):
         ...
 
 
+class SummariesPort(Protocol):
+    """Has a model write the summary of a compaction."""
+
+    async def write(self, compaction: ProjectedCompaction, counter: TokenCounter) -> ProjectedCompaction | None:
+        """The compaction with that summary; None where `stop` was called meanwhile."""
+        ...
+
+    def stop(self) -> None:
+        """Stops the model, from anywhere on the loop."""
+        ...
+
+
 class TurnPorts(Struct, frozen=True, kw_only=True):
     """Everything that a turn calls. The callables block, and are called off the event loop; `prepare` is awaited."""
 
@@ -113,4 +125,5 @@ class TurnPorts(Struct, frozen=True, kw_only=True):
     reload: Callable[[], tuple[FileNotice, ...]]  # reads the workspace's files that changed
     assemble: Callable[[Turn], AssembledRequest]
     compact: Callable[[ProjectedCompaction], CompactionReceipt]
+    summaries: SummariesPort | None = None  # None: the extract, which every planned compaction has
     warnings: Callable[[], Iterable[str]]  # trouble with the archive, each reported once

@@ -46,6 +46,8 @@ class TurnRun:
             self._prefetch.end()
         if self._pump is not None:
             self._pump.cancel()
+        if self._ports.summaries is not None:
+            self._ports.summaries.stop()
 
     async def events(self) -> AsyncGenerator[SessionEvent, None]:
         try:
@@ -168,10 +170,17 @@ class TurnRun:
         """Assembles and records the request, after the compaction that it needs."""
         ports, store = self._ports, self._ports.store
         assembled = await asyncio.to_thread(ports.assemble, turn)
-        if assembled.compaction is not None:
-            receipt = await asyncio.to_thread(ports.compact, assembled.compaction)
+        if (compaction := assembled.compaction) is not None:
+            if ports.summaries is not None:
+                yield events.Summarising()
+                compaction = await ports.summaries.write(compaction, ports.model.counter)
+            if compaction is None or self._stopped:
+                return
+            receipt = await asyncio.to_thread(ports.compact, compaction)
             await asyncio.to_thread(store.compacted, receipt)
             yield events.Compacted(receipt)
+            if receipt.warning:
+                yield events.Notice("warning", receipt.warning)
             turn = msgspec.structs.replace(turn, leaf=receipt.summary_seq)
             assembled = await asyncio.to_thread(ports.assemble, turn)
         self._assembled = assembled

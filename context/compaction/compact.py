@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from foundation.privacy import cleared_fields
+from foundation.privacy import clear, cleared_fields
 from memory.pages.types import ArchiveResult, OnPage
-from memory.records import Conversation, Entry, EntryDraft, EntryKind
+from memory.records import Conversation, Entry, EntryCost, EntryDraft, EntryKind
 from models.messages import Role
 
 if TYPE_CHECKING:  # keeps the import of receipts light
     from context.assembly.view import BranchView
     from context.compaction.plan import CompactionPlan
     from context.compaction.projection import ProjectedCompaction
+    from context.compaction.summary_port import WrittenSummary
     from memory.memory import Memory
 
 
@@ -41,6 +42,7 @@ class CompactionReceipt(Struct, frozen=True, kw_only=True):
     pages_in_view: int = 0  # number of pages in view after the compaction
     page_tokens: int = 0  # their cost
     stands_for: int = 0  # the cost of their text as text
+    warning: str = ""  # why the summary is not by the model that was asked for it
 
 
 class StoredSummary(Struct, frozen=True):
@@ -78,8 +80,9 @@ def carry_out(
         ),
     )
 
+    cost = _cost_of(projection)
     leaving, label = [entry for entry in plan.leaving if entry.text], label or _label(conversation, plan)
-    return StoredSummary(*memory.archive_and_append(leaving, draft, label=label, on_page=on_page))
+    return StoredSummary(*memory.archive_and_append(leaving, draft, label=label, on_page=on_page, cost=cost))
 
 
 def archived_tokens(view: "BranchView") -> int:
@@ -99,6 +102,7 @@ def receipt_of(projection: "ProjectedCompaction", stored: StoredSummary, summary
         f"{before:,} → {after:,} tokens. A summary of {summary_tokens:,} stands in their place, and every word "
         "can be recalled."
     )
+    text += _author(projection.written)
     if in_view:
         text += (
             f" In it the model goes on seeing {in_view.stands_for:,} tokens of the past as "
@@ -119,7 +123,20 @@ def receipt_of(projection: "ProjectedCompaction", stored: StoredSummary, summary
         pages_in_view=in_view.count if in_view else 0,
         page_tokens=in_view.tokens if in_view else 0,
         stands_for=in_view.stands_for if in_view else 0,
+        warning=projection.written.warning if projection.written else "",
     )
+
+
+def _author(written: "WrittenSummary | None") -> str:
+    """The model that wrote the summary, and its cost; "" for the extractive summary."""
+    if written is None or written.warning:
+        return ""
+    return f" The summary is by {written.model}{written.cost}."
+
+
+def _cost_of(projection: "ProjectedCompaction") -> EntryCost | None:
+    written = projection.written
+    return EntryCost(written.usage, clear(written.name), written.ms) if written and written.usage else None
 
 
 def _label(conversation: Conversation, plan: "CompactionPlan") -> str:

@@ -15,7 +15,8 @@ from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView
 from context.compaction.plan import CompactionBudget, CompactionPlan, plan_entries
-from context.compaction.summary import SummaryEntry, summarise
+from context.compaction.summary import SummaryEntry
+from context.compaction.summary_port import SummaryTask, WrittenSummary
 from context.pages.in_view import TO_COME, PageRequest, page_room
 from context.pages.recipe import ChapterStart
 from context.settings import ContextSettings
@@ -74,11 +75,15 @@ class PlannedCompaction(Struct, frozen=True, kw_only=True):
 
 
 class ProjectedCompaction(Struct, frozen=True):
-    """A plan, the text of its summary, and the history as the next request will show it."""
+    """A plan, the text of its summary, and the history as the next request will show it.
+
+    `written`: the summary as a model wrote it, with its cost; None where no model was asked.
+    """
 
     plan: PlannedCompaction
     text: Cleared
     history: HistoryZones
+    written: WrittenSummary | None = None
 
     @property
     def after(self) -> int:
@@ -118,14 +123,15 @@ def project(
     shown: Sequence[Entry] = (),
     *,
     question_follows: bool = False,
+    written: WrittenSummary | None = None,
 ) -> ProjectedCompaction:
     """Projects the history after the plan: its summary, then the entries `shown`.
 
-    `question_follows`: a user's message comes next.
+    `question_follows`: a user's message comes next. `written`: the summary, where a model was asked for it.
     """
     reader, inputs, entries = components.history, plan.inputs, plan.entries
     view = inputs.view
-    text = _summary_text(entries, view, reader.text_of, counting)
+    text = _summary_text(plan, written.text if written else summary_task(plan, reader.text_of, counting).extract())
     summary_texts = {} if entries.joins else {entry.seq: reader.text_of(entry) for entry in view.summaries}
     summary_texts[TO_COME] = text
     summary_tokens = sum(map(counting.text, summary_texts.values()))
@@ -147,22 +153,25 @@ def project(
     history = reader.zones_of(
         texts, shown, counting, question_follows=question_follows, pages=pages, nonce=SAMPLE_NONCE
     )
-    return ProjectedCompaction(plan, text, history)
+    return ProjectedCompaction(plan, text, history, written)
 
 
-def _summary_text(
-    plan: CompactionPlan, view: BranchView, text_of: Callable[[Entry], str], counting: MessageCounter
-) -> Cleared:
-    entries = [
+def summary_task(planned: PlannedCompaction, text_of: Callable[[Entry], str], counting: MessageCounter) -> SummaryTask:
+    """What the summary of a plan is made of. Private text and secrets are removed."""
+    plan, view = planned.entries, planned.inputs.view
+    entries = tuple(
         SummaryEntry(
             reference(entry.id), label(entry.speaker or entry.role.value), entry.role is Role.USER, entry.time, text
         )
         for entry in plan.leaving
         if (text := neutralise(clear(text_of(entry), TextSource.OTHER)))
-    ]
-    earlier = [text_of(entry) for entry in view.summaries] if plan.joins else []
-    text = summarise(entries, plan.summary_limit, counting.text, before=earlier)
-    if view.further:
+    )
+    earlier = tuple(text_of(entry) for entry in view.summaries) if plan.joins else ()
+    return SummaryTask(entries=entries, before=earlier, limit=plan.summary_limit, count=counting.text)
+
+
+def _summary_text(planned: PlannedCompaction, text: str) -> Cleared:
+    if planned.inputs.view.further:
         text += "\nEntries before these are found by search."
     return clear(text, TextSource.OTHER)
 

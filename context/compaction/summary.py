@@ -59,7 +59,7 @@ def summarise(entries: Sequence[SummaryEntry], limit: int, count: CountTokens, *
     Returns at least the first line, however small the limit.
     """
     brief = limit < BRIEF
-    head = _heading(entries, brief=brief)
+    head = heading(entries, brief=brief)
     longest = max(60, min(LONGEST_LINE, limit))
     carried = _carried(before, int(limit * CARRIED_SHARE), longest, count)
     room = limit - count(head) - sum(count(line) + 1 for line in carried)
@@ -71,7 +71,8 @@ def summarise(entries: Sequence[SummaryEntry], limit: int, count: CountTokens, *
     return "\n".join([head, *asked, *lines, *facts, *carried])
 
 
-def _heading(entries: Sequence[SummaryEntry], *, brief: bool) -> str:
+def heading(entries: Sequence[SummaryEntry], *, brief: bool) -> str:
+    """The first line: the days and the number of the entries."""
     if not entries:
         return "Earlier in this conversation."
     first, last = (f"{entry.time:%Y-%m-%d}" for entry in (entries[0], entries[-1]))

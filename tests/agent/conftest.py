@@ -108,7 +108,19 @@ def run(bare: Run, root: Path) -> Run:
 @pytest.fixture
 def server() -> Iterator[Loopback]:
     """A scripted server; what it is asked before it is talked to, it does not know."""
-    with Loopback() as running:
-        for path in ("/tokenize", "/api/show"):
-            running.answers(path, json_reply({}, status=404))
+    with _scripted_server() as running:
         yield running
+
+
+@pytest.fixture
+def second_server() -> Iterator[Loopback]:
+    """Another one."""
+    with _scripted_server() as running:
+        yield running
+
+
+def _scripted_server() -> Loopback:
+    running = Loopback()
+    for path in ("/tokenize", "/api/show"):
+        running.answers(path, json_reply({}, status=404))
+    return running

@@ -16,6 +16,7 @@ from agent.events import (
     Recall,
     SessionEvent,
     Stopped,
+    Summarising,
     TextDelta,
     ToolFinished,
     ToolStarted,
@@ -80,6 +81,8 @@ class TurnView:
                 self._status.update_info(speed=0.0 if self._quotes else speed)
             case Archiving(names=names):
                 self._status.update_info(doing=f"archiving {', '.join(names)} · Esc stops")
+            case Summarising():
+                self._status.update_info(doing="summarising older turns · Esc stops")
             case UserStored():
                 self._status.update_info(doing="thinking back · Esc stops")
             case Notice() | WordsHidden() | EpochChanged() | Compacted():

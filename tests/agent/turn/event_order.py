@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-REQUEST = "(Compacted )?(EpochChanged )?(Notice )*{recall}ContextReady "
+REQUEST = "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*{recall}ContextReady "
 ANSWER = "((Prefill|TextDelta|ReasoningDelta) )*(Notice )?"
 CALL = "(PermissionRequested )?ToolStarted ToolFinished "
 ROUNDS = (
@@ -14,10 +14,11 @@ ROUNDS = (
 )
 WHOLE = re.compile(f"{ROUNDS}(UsageKnown AnswerStored|Stopped|TurnFailed)")
 FAILED_EARLY = re.compile(
-    "(Notice )*(Archiving )?(Notice )*(UserStored (WordsHidden )?)?(Compacted )?(EpochChanged )?(Notice )*(Recall )?"
+    "(Notice )*(Archiving )?(Notice )*(UserStored (WordsHidden )?)?"
+    "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*(Recall )?"
     "(TurnFailed|Stopped)"
 )
-IN_TOOLS = "(PermissionRequested )?(ToolStarted )?|(Compacted )?(EpochChanged )?(Notice )*"
+IN_TOOLS = "(PermissionRequested )?(ToolStarted )?|(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*"
 FAILED_IN_TOOLS = re.compile(f"{ROUNDS}UsageKnown ({CALL})*({IN_TOOLS})TurnFailed")
 
 

@@ -1,0 +1,147 @@
+"""Has a model write the summary of a compaction; its extract stands in where the model fails."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from contextlib import aclosing
+
+from context import Context
+from context.compaction.projection import PlannedCompaction, ProjectedCompaction
+from context.compaction.summary_port import SummaryPort, SummaryTask, WrittenSummary
+from context.settings import ContextSettings
+from models.chat.open import open_model
+from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason, TextChunk, TokenCounter
+from models.messages import Request, Usage
+from models.settings import ModelSettings
+from models.tokens import request_tokens
+
+OFFLINE = "offline"  # answers with quotes: the extract is better
+
+
+class ExtractiveSummariser:
+    """Sentences of the turns. No model is called."""
+
+    async def write(self, task: SummaryTask) -> WrittenSummary:
+        return WrittenSummary(text=await asyncio.to_thread(task.extract))
+
+
+class ModelSummariser:
+    """A model's summary, audited; the extract where it fails, is empty, too long, or says what the turns do not.
+
+    `most`: the tokens that one summary may cost. The time limits are those of every answer (models.*_timeout).
+    """
+
+    def __init__(self, model: ChatModel, most: int) -> None:
+        self._model = model
+        self._most = most
+        self._prepared = False
+
+    async def write(self, task: SummaryTask) -> WrittenSummary:
+        from context.compaction.written_summary import audited, summary_request  # loads NumPy
+
+        if not self._prepared:
+            await self._model.prepare()
+            self._prepared = True
+        profile = self._model.profile
+        request = await asyncio.to_thread(summary_request, task, self._model, self._most)
+        if request is None:
+            return await self._extract(task, "there is no room for the turns within context.summary_cost or its window")
+        answer = _Answer()
+        start = time.monotonic()
+        trouble = await answer.read(self._model, request)
+        ms = round((time.monotonic() - start) * 1000)
+        usage = answer.usage or self._estimated(request, answer.text)
+        text = None if trouble else await asyncio.to_thread(audited, answer.text, task)
+        if text is None:
+            trouble = trouble or (
+                "its answer says what no turn does, or is too long" if answer.text.strip() else "its answer is empty"
+            )
+            asked = answer.text or answer.usage  # else nothing was read: there is nothing to count
+            return await self._extract(task, trouble, usage if asked else None, ms)
+        return WrittenSummary(text=text, model=profile.spec, name=profile.name, usage=usage, ms=ms)
+
+    async def _extract(
+        self, task: SummaryTask, trouble: str, usage: Usage | None = None, ms: int = 0
+    ) -> WrittenSummary:
+        profile = self._model.profile
+        written = WrittenSummary(text="", model=profile.spec, name=profile.name, usage=usage, ms=ms)
+        warning = (
+            f"The summary is made of sentences of the turns, and not by {profile.spec}: {trouble.rstrip('.')}"
+            f"{written.cost}."
+        )
+        text = await asyncio.to_thread(task.extract)
+        return WrittenSummary(text=text, model=profile.spec, name=profile.name, usage=usage, ms=ms, warning=warning)
+
+    def _estimated(self, request: Request, answer: str) -> Usage:
+        counter = self._model.counter
+        prompt = request_tokens(request, counter)
+        return Usage(prompt_tokens=prompt, completion_tokens=counter.count(answer), estimated=True)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+class _Answer:
+    """The text and the cost of a streamed answer."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.usage: Usage | None = None
+
+    async def read(self, model: ChatModel, request: Request) -> str:
+        """Reads the answer to its end. Returns what went wrong; "" where nothing did."""
+        async with aclosing(model.stream(request)) as stream:
+            async for event in stream:
+                match event:
+                    case TextChunk(text=text):
+                        self.text += text
+                    case Usage(prompt_tokens=prompt) if prompt:
+                        self.usage = event
+                    case AnswerError(title=title, message=message):
+                        return f"{title}: {message}"
+                    case AnswerEnd(reason=StopReason.LENGTH):
+                        return "its answer is too long"
+                    case _:
+                        pass
+        return ""
+
+
+def open_summariser(
+    context: ContextSettings, models: ModelSettings, environment: Mapping[str, str]
+) -> ModelSummariser | None:
+    """The model of `context.summary_model`; None where none is set. Raises Misuse for an invalid spec."""
+    if context.summary_model in {"", OFFLINE}:
+        return None
+    return ModelSummariser(open_model(context.summary_model, settings=models, env=environment), context.summary_cost)
+
+
+class CompactionSummaries:
+    """Has the summaries of compactions written, one at a time."""
+
+    def __init__(self, context: Context, summariser: SummaryPort) -> None:
+        self._context = context
+        self._summariser = summariser
+        self._task: asyncio.Task[ProjectedCompaction] | None = None
+
+    async def write(
+        self, compaction: PlannedCompaction | ProjectedCompaction, counter: TokenCounter
+    ) -> ProjectedCompaction | None:
+        """The compaction with its summary; None where it was stopped meanwhile. Stores nothing."""
+        plan = compaction.plan if isinstance(compaction, ProjectedCompaction) else compaction
+        self._task = writing = asyncio.create_task(self._written(plan, counter))
+        try:
+            await asyncio.wait([writing])
+        finally:
+            self._task = None
+            writing.cancel()
+        return None if writing.cancelled() else writing.result()
+
+    async def _written(self, plan: PlannedCompaction, counter: TokenCounter) -> ProjectedCompaction:
+        task = await asyncio.to_thread(self._context.summary_task, plan, counter)
+        written = await self._summariser.write(task)
+        return await asyncio.to_thread(self._context.with_summary, plan, written, counter)
+
+    def stop(self) -> None:
+        """Stops the model that writes. Does nothing where none does."""
+        if self._task is not None:
+            self._task.cancel()
