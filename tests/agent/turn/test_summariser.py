@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.commands import registry
+from agent.commands.results import Proposal, TextResult
 from agent.config.config import Config
+from agent.config.settings import all_settings
 from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, Compacted, Notice, SessionEvent, Stopped, Summarising
 from agent.session import Session
@@ -210,6 +213,19 @@ async def test_a_silent_model_is_given_up_after_the_time_of_every_answer(server:
     await silent.close()
 
 
+async def test_no_model_is_asked_where_its_window_has_no_room_for_the_turns(server: Loopback) -> None:
+    models = ModelSettings(window=300, retries=0)
+    small = ModelSummariser(open_model(f"openai:writer@{server.address}/v1", settings=models, env={}), 4_000)
+    written = await small.write(task())
+    assert written.text == task().extract() and "no room" in written.warning
+    assert not [received for received in server.requests if received.path == CHAT]
+    await small.close()
+
+
+def test_only_a_trusted_workspace_names_the_model_that_reads_its_turns() -> None:
+    assert all_settings()["context.summary_model"].guarded
+
+
 def test_no_model_is_asked_without_the_setting_and_a_wrong_spec_is_refused() -> None:
     assert open_summariser(ContextSettings(), MODELS, {}) is None
     assert open_summariser(ContextSettings(summary_model="offline"), MODELS, {}) is None
@@ -335,3 +351,16 @@ async def test_archive_has_the_summary_written_too_and_can_be_stopped(
     receipt = await talk.compact(label="Boiler")
     assert receipt is not None and receipt.archived == "Boiler"
     assert "The summary is by openai:writer" in receipt.text and not receipt.warning
+
+
+async def test_the_archive_command_says_why_the_summary_is_an_extract(
+    session: Callable[[str], Session], server: Loopback, writer: Loopback
+) -> None:
+    talk = session(f"openai:writer@{writer.address}/v1")
+    for number in range(4):
+        await say(talk, server, f"{number}: {LONG}")
+    writer.plays(chat(""))
+    outcome = await registry.run(talk, "/archive --yes")
+    assert isinstance(outcome, Proposal)
+    result = await registry.carry_out(outcome, lambda _done: None)
+    assert isinstance(result, TextResult) and "its answer is empty" in result.markdown
