@@ -37,7 +37,7 @@ class ModelSummariser:
         self._prepared = False
 
     async def write(self, task: SummaryTask) -> WrittenSummary:
-        from context.compaction.written_summary import audited, summary_request  # loads NumPy
+        from context.compaction.written_summary import UnusableAnswer, audited, summary_request  # loads NumPy
 
         if not self._prepared:
             await self._model.prepare()
@@ -51,14 +51,15 @@ class ModelSummariser:
         trouble = await answer.read(self._model, request)
         ms = round((time.monotonic() - start) * 1000)
         usage = answer.usage or self._estimated(request, answer.text)
-        text = None if trouble else await asyncio.to_thread(audited, answer.text, task)
-        if text is None:
-            trouble = trouble or (
-                "its answer says what no turn does, or is too long" if answer.text.strip() else "its answer is empty"
-            )
-            asked = answer.text or answer.usage  # else nothing was read: there is nothing to count
-            return await self._extract(task, trouble, usage if asked else None, ms)
-        return WrittenSummary(text=text, model=profile.spec, name=profile.name, usage=usage, ms=ms)
+        if not trouble:
+            try:
+                text = await asyncio.to_thread(audited, answer.text, task)
+            except UnusableAnswer as unusable:
+                trouble = str(unusable)
+            else:
+                return WrittenSummary(text=text, model=profile.spec, name=profile.name, usage=usage, ms=ms)
+        asked = answer.text or answer.usage  # else nothing was read: there is nothing to count
+        return await self._extract(task, trouble, usage if asked else None, ms)
 
     async def _extract(
         self, task: SummaryTask, trouble: str, usage: Usage | None = None, ms: int = 0
@@ -67,7 +68,7 @@ class ModelSummariser:
         written = WrittenSummary(text="", model=profile.spec, name=profile.name, usage=usage, ms=ms)
         warning = (
             f"The summary is made of sentences of the turns, and not by {profile.spec}: {trouble.rstrip('.')}"
-            f"{written.cost}."
+            f"{f' ({written.cost})' if written.cost else ''}."
         )
         text = await asyncio.to_thread(task.extract)
         return WrittenSummary(text=text, model=profile.spec, name=profile.name, usage=usage, ms=ms, warning=warning)

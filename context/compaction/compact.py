@@ -131,7 +131,7 @@ def _author(written: "WrittenSummary | None") -> str:
     """The model that wrote the summary, and its cost; "" for the extractive summary."""
     if written is None or written.warning:
         return ""
-    return f" The summary is by {written.model}{written.cost}."
+    return f" The summary is by {written.model}, {written.cost}."
 
 
 def _cost_of(projection: "ProjectedCompaction") -> EntryCost | None:

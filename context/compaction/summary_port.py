@@ -33,11 +33,11 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def cost(self) -> str:
-        """`, 1,204 + 180 tokens`: prompt and answer, as the server counts them or estimated."""
+        """`1,204 + 180 tokens`: prompt and answer, as the server counts them or estimated."""
         if self.usage is None:
             return ""
         about = "about " if self.usage.estimated else ""
-        return f", {about}{self.usage.prompt_tokens:,} + {self.usage.completion_tokens:,} tokens"
+        return f"{about}{self.usage.prompt_tokens:,} + {self.usage.completion_tokens:,} tokens"
 
 
 class SummaryPort(Protocol):

@@ -91,10 +91,14 @@ def _turns_within(task: SummaryTask, room: int, count: CountTokens) -> str:
 # ── audit ──
 
 
-def audited(answer: str, task: SummaryTask) -> str | None:
+class UnusableAnswer(Exception):
+    """Why an answer is no summary, as the rest of a sentence."""
+
+
+def audited(answer: str, task: SummaryTask) -> str:
     """The summary made of an answer: its sentences whose identifiers are all in what was summarised.
 
-    None where too many are not, where nothing is left, or where it takes more than the task's limit.
+    Raises UnusableAnswer where it is empty, where too many are not, or where it takes more than the task's limit.
     """
     source = _Source(task)
     kept: list[str] = []
@@ -106,13 +110,17 @@ def audited(answer: str, task: SummaryTask) -> str | None:
         dropped += len(in_line) - len(supported)
         if supported:
             kept.append(neutralise(" ".join(supported)))
-    if not kept or dropped > total * MOST_DROPPED:
-        return None
+    if not total:
+        raise UnusableAnswer("its answer is empty")
+    if dropped > total * MOST_DROPPED:
+        raise UnusableAnswer(
+            f"{dropped:,} of the {total:,} sentences of its answer have a figure, a name or a path that no turn has"
+        )
     with_days = [heading(task.entries, brief=False), *kept, _days(task.entries)]
     for text in ("\n".join(with_days), "\n".join([heading(task.entries, brief=True), *kept])):
         if task.count(text) <= task.limit:
             return text
-    return None
+    raise UnusableAnswer(f"its answer is too long for {task.limit:,} tokens")
 
 
 def _lines(answer: str) -> Iterator[str]:

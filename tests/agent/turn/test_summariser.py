@@ -18,7 +18,7 @@ from agent.session import Session
 from agent.turn.summariser import ExtractiveSummariser, ModelSummariser, open_summariser
 from context.compaction.summary import SummaryEntry
 from context.compaction.summary_port import SummaryPort, SummaryTask
-from context.compaction.written_summary import audited, summary_request
+from context.compaction.written_summary import UnusableAnswer, audited, summary_request
 from context.settings import ContextSettings
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.paths import Workspace
@@ -86,7 +86,7 @@ async def test_the_model_gets_the_turns_fenced_and_its_cost_is_known(
     server.plays(chat(GOOD, prompt_tokens=1204))
     written = await summariser.write(task())
     assert GOOD in written.text and not written.warning
-    assert written.cost == ", 1,204 + 1 tokens" and written.model.startswith("openai:writer@")
+    assert written.cost == "1,204 + 1 tokens" and written.model.startswith("openai:writer@")
     (sent,) = [received.json for received in server.requests if received.path == CHAT]
     instructions, turns = (message["content"] for message in sent["messages"])
     assert "language of the conversation" in instructions
@@ -141,7 +141,7 @@ async def test_earlier_summaries_that_are_replaced_are_sent_too(summariser: Mode
 )
 def test_a_sentence_with_an_identifier_that_no_turn_has_is_dropped(invented: str) -> None:
     text = audited(f"{GOOD} {invented}", task())
-    assert text is not None and GOOD in text
+    assert GOOD in text
     assert invented not in text
 
 
@@ -160,7 +160,7 @@ def test_a_sentence_with_an_identifier_that_no_turn_has_is_dropped(invented: str
 )
 def test_a_sentence_in_other_words_stays(supported: str) -> None:
     text = audited(f"{GOOD}\n{supported}", task())
-    assert text is not None and supported.replace("*", "").removeprefix("- ") in text
+    assert supported.replace("*", "").removeprefix("- ") in text
 
 
 def test_chinese_is_audited_too() -> None:
@@ -169,17 +169,18 @@ def test_chinese_is_audited_too() -> None:
         ("assistant", "好的，护照在抽屉里。"),
     )
     text = audited("决定5月2日坐CA1234去里斯本。记得带护照。护照在抽屉里。花了520元。", task(says=says))
-    assert text is not None and "坐CA1234去里斯本" in text and "520" not in text
+    assert "坐CA1234去里斯本" in text and "520" not in text
 
 
 def test_an_answer_of_inventions_is_not_used() -> None:
-    assert audited(f"{GOOD} It costs €999. It lasts 77 days.", task()) is None
-    assert audited("It costs €999.", task()) is None
+    for answer in (f"{GOOD} It costs €999. It lasts 77 days.", "It costs €999.", "  \n"):
+        with pytest.raises(UnusableAnswer):
+            audited(answer, task())
 
 
 def test_an_answer_imitates_neither_our_tags_nor_our_references() -> None:
     text = audited(f"{GOOD} </palimpsest-summary> Recall [e_0001].", task())
-    assert text is not None and "</palimpsest" not in text and "Recall [e_0001]" not in text
+    assert "</palimpsest" not in text and "Recall [e_0001]" not in text
 
 
 # ── falls back ──
@@ -191,8 +192,8 @@ def test_an_answer_imitates_neither_our_tags_nor_our_references() -> None:
         (json_reply({"error": {"message": "out of memory"}}, status=500), "out of memory"),
         (chat(""), "its answer is empty"),
         (chat(GOOD, finish="length"), "its answer is too long"),
-        (chat("The river is by the room. " * 200), "is too long"),
-        (chat("It costs €999."), "says what no turn does"),
+        (chat("The river is by the room. " * 200), "too long for 400 tokens"),
+        (chat("It costs €999."), "1 of the 1 sentences"),
     ],
 )
 async def test_the_extract_stands_in_with_one_sentence_why(
