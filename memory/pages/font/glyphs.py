@@ -6,7 +6,7 @@ a narrow glyph, so that a grid of cells can be read in one way only.
 
 import hashlib
 import struct
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +37,7 @@ class Glyphs:
 
     `cells` (n, height) uint8 are the bitmaps, a row a byte from its highest bit on, a set bit is ink: narrow glyphs,
     then left and right halves. `first_cell` (CODES,) int32 is a code's first cell, -1 where it has none; from `narrow`
-    on a code is wide.
+    on a code is wide. The indexes are built when a page is first read: a layout needs none.
     """
 
     def __init__(self, packed: bytes, cell: Cell = REGULAR) -> None:
@@ -51,20 +51,26 @@ class Glyphs:
         at += (4 + rows) * narrow
         codes_wide = np.frombuffer(packed, "<u4", wide, at)
         bits_wide = np.frombuffer(packed, np.uint8, wide * 2 * rows, at + 4 * wide).reshape(wide, rows, 2)
-        halves = np.ascontiguousarray(bits_wide.transpose(0, 2, 1)).reshape(wide * 2, rows)
 
         self.id = hashlib.sha256(packed).hexdigest()[:8]
         self.cell = cell
         self.narrow = narrow
-        self.cells: NDArray[np.uint8] = np.concatenate([bits_narrow, halves])
+        self.cells: NDArray[np.uint8] = np.empty((narrow + wide * 2, rows), np.uint8)
+        self.cells[:narrow] = bits_narrow
+        self.cells[narrow:].reshape(wide, 2, rows)[:] = bits_wide.transpose(0, 2, 1)
         self.first_cell: NDArray[np.int32] = np.full(CODES, -1, np.int32)
         self.first_cell[codes_narrow] = np.arange(narrow, dtype=np.int32)
         self.first_cell[codes_wide] = narrow + 2 * np.arange(wide, dtype=np.int32)
+        self._codes_narrow, self._codes_wide = codes_narrow.copy(), codes_wide.copy()  # else they hold all of `packed`
 
-        hashes = hash_cells(self.cells)
-        pair = hash_pairs(hashes[narrow::2], hashes[narrow + 1 :: 2])
-        self.narrow_index = GlyphIndex(hashes[:narrow], codes_narrow)
-        self.wide_index = GlyphIndex(pair, codes_wide)
+    @cached_property
+    def narrow_index(self) -> "GlyphIndex":
+        return GlyphIndex(hash_cells(self.cells[: self.narrow]), self._codes_narrow)
+
+    @cached_property
+    def wide_index(self) -> "GlyphIndex":
+        hashes = hash_cells(self.cells[self.narrow :])
+        return GlyphIndex(hash_pairs(hashes[::2], hashes[1::2]), self._codes_wide)
 
 
 class GlyphIndex:
