@@ -4,8 +4,9 @@ A model that answers from memory writes the recalled facts once more. Such an an
 sources are found themselves. Sentence by sentence, two neighbouring sentences of one source must hold at least COVERED
 of the content terms and deny or affirm as it does, and each value (a date, an amount, a name) must occur in the
 sources. A question, a supposition or a wish is no source: an answer that affirms it says something new. Citations,
-questions, offers of help and sentences without a content term say nothing. When in doubt a text counts as new: it is
-then found beside its sources, where the ranking prefers these.
+questions, offers of help, words that only say where it stands (“according to your message”) and sentences without a
+content term say nothing. A piece of a memory tool's result, copied as it is, says nothing either. When in doubt a text
+counts as new: it is then found beside its sources, where the ranking prefers these.
 """
 
 import re
@@ -32,6 +33,8 @@ LONGEST = 20_000
 
 _MOST_SENTENCES = 4_000  # of all sources together
 _CITATION = re.compile(r"[\[【][^\[\]【】\n]{0,300}(?: · |\b[emp]g?_)[^\[\]【】\n]{0,300}[\]】]")
+_FENCE = re.compile(r"^```\w*$", re.MULTILINE)
+_SHORTEST_COPY = 40  # characters: shorter ones are anybody's words
 _DENYING = re.compile("[没未别]")
 _ASKING = re.compile(
     r"\s*(?:(?:so|and|but|ok|hey),? )*(?:is|are|was|were|do|does|did|can|will|has|have|had|shall"
@@ -43,6 +46,15 @@ _OFFER = re.compile(
     r"|just ask|would you like)\b|告诉我|随时|需要帮|还有(?:什么|其他)|希望.{0,6}帮",
     re.IGNORECASE,
 )
+
+_FRAMING = frozenset(
+    term_list(
+        "according message memory source note record say mention tell earlier previous previously conversation chat"
+        " recall remember remind answer find search result show state write store stored date fact detail information",
+        "",
+    )
+) | {"根据", "记录", "记忆", "之前", "资料", "来源", "消息", "提到", "说过", "对话", "答案"}
+"""Terms that say where something stands."""
 
 
 class SourceText(Struct, frozen=True):
@@ -65,13 +77,19 @@ def repeated_sources(text: str, sources: Iterable[SourceText]) -> tuple[str, ...
     known = _Windows(sources)
     used: dict[str, None] = {}
     for sentence in sentences(_CITATION.sub(" ", text)):
-        terms = known.beside_labels(_content(sentence.text))
+        terms = known.beside_labels(_content(sentence.text)) - _FRAMING
         if not terms or is_question(sentence.text) or _OFFER.search(sentence.text):
             continue
         if (ref := known.source_of(terms, sentence.text)) is None:
             return ()
         used[ref] = None
     return tuple(used)
+
+
+def is_copied(text: str, results: Iterable[str]) -> bool:
+    """Whether the text is a piece of one of the results, in a fence of code or not."""
+    words = " ".join(_FENCE.sub(" ", text).split())
+    return len(words) >= _SHORTEST_COPY and any(words in " ".join(result.split()) for result in results)
 
 
 class _Windows:

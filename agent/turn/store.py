@@ -19,7 +19,7 @@ from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields
 from memory.memory import Memory
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, Origin, origin_of
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
-from memory.repetition import SourceText, passages_of_result, repeated_sources
+from memory.repetition import SourceText, is_copied, passages_of_result, repeated_sources
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
 from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
 
@@ -54,6 +54,7 @@ class StoredTurn:
         self._echoes = EchoFilter()
         self._recalled: Sequence[RecalledSpan] = ()
         self._brought_back: list[SourceText] = []  # by the memory tools of this turn
+        self._memory_results: list[str] = []  # of these tools, whole
 
     @property
     def conversation(self) -> Conversation:
@@ -161,6 +162,7 @@ class StoredTurn:
             meta["shown"] = output.shown
         if call.name in MEMORY_TOOLS:
             self._brought_back += passages_of_result(output.whole)
+            self._memory_results.append(output.whole)
         else:
             meta |= _derived(repeated_sources(output.whole, self._recalled_sources()))
         draft = EntryDraft(
@@ -180,6 +182,8 @@ class StoredTurn:
         """Meta of an answer that only repeats what was recalled for it, or what others say in its conversation."""
         if refs := repeated_sources(answer, self._recalled_sources()):
             return _derived(refs)
+        if is_copied(answer, self._memory_results):
+            return _derived(list(dict.fromkeys(source.ref for source in self._brought_back)) or [self.newest.id])
         return _derived(repeated_sources(answer, chain(self._recalled_sources(), self._sources_in_view())))
 
     def _recalled_sources(self) -> Iterator[SourceText]:

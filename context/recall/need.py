@@ -21,6 +21,7 @@ from itertools import islice
 
 from foundation.text.analysis import plain_words, term_list
 from foundation.text.folding import is_unspaced
+from foundation.text.sentences import is_question
 from foundation.text.stopwords import is_weak
 from memory.search import Hit, SearchResults
 from memory.search.results.values import values
@@ -121,7 +122,8 @@ def message_features(text: str, hits: Sequence[Hit] = ()) -> dict[str, float]:
     """The features of a message's wording, by the names of WEIGHTS; none for words of courtesy alone."""
     content = {term for term in term_list(text) if not is_weak(term)}
     if (
-        content <= _COURTESY | (_DAYS if content & _COURTESY else set())
+        (content or not (is_question(text) and _OWN.search(text)))  # 我住在哪里？ has function words alone
+        and content <= _COURTESY | (_DAYS if content & _COURTESY else set())
         and not _THEIRS.search(text)
         and not _PAST.search(text)
     ):

@@ -14,10 +14,12 @@ from foundation.clock import iso
 from foundation.privacy import TextSource, clear
 from foundation.text.analysis import tokens
 from foundation.text.folding import is_unspaced
+from foundation.text.sentences import is_question, sentences
 from foundation.text.similarity import Shingles, alike, shingles
 from foundation.trust import Citation, Trust
 from memory.search import Hit, Query, SearchResults
 from models.fence import SAMPLE_NONCE
+from models.messages import Role
 from models.recalled import RecalledSpan, passage_lines, recalled_block, shared_label
 
 SHORT_MESSAGE = 6  # words: a shorter message is searched for with the previous one
@@ -116,7 +118,11 @@ def fit_passages(
     """Selects the passages that fit from the results of a search. `results` is None where there was no query."""
     cited = cited_parts(request.cited, max(limits.cited, limits.tokens), counting)
     candidates = results.hits if results and _is_served(request, results, limits.threshold) else ()
-    hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
+    hits = [
+        hit
+        for hit in candidates
+        if not _in_view(hit, request) and not _is_cited(hit, cited) and not _is_own_question(hit)
+    ]
     by_id = {hit.id: hit for hit in candidates}
     best = max((hit.score for hit in candidates), default=0.0)  # those in view included: they may say it all
     likelihood = results.likelihood if results else 0.0
@@ -138,8 +144,13 @@ def _is_served(request: RecallRequest, results: SearchResults, threshold: float)
         return True
     if not message_features(request.text):
         return False
-    share = min(1.0, results.total / FEW_HITS)
+    share = max(min(1.0, results.total / FEW_HITS), _least_share(message_features(request.text)))
     return recall_likelihood(search_text(request.text, request.before), results) >= threshold * share
+
+
+def _least_share(features: Mapping[str, float]) -> float:
+    """Least share of the threshold where few passages are found: all for a task, a part for what anybody knows."""
+    return 1.0 if features["instruction"] or features["code"] else 0.4 * features["general"]
 
 
 def _in_view(hit: Hit, request: RecallRequest) -> bool:
@@ -149,6 +160,13 @@ def _in_view(hit: Hit, request: RecallRequest) -> bool:
         return True  # an earlier copy of the same question
     shown_texts = [text for ref, text in request.shown if ref == hit.citation.ref]
     return bool(shown_texts) and any(_contains(shingles(hit.snippet), shingles(text)) for text in shown_texts)
+
+
+def _is_own_question(hit: Hit) -> bool:
+    """Whether it is a question that the person asked a model, which tells nothing."""
+    if hit.role != Role.USER.value or hit.speaker or not hit.snippet.strip():
+        return False
+    return all(is_question(sentence.text) for sentence in sentences(hit.snippet))
 
 
 def _is_cited(hit: Hit, cited: Sequence[RecalledSpan]) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.repetition import LONGEST, SourceText, repeated_sources
+from memory.repetition import LONGEST, SourceText, is_copied, repeated_sources
 
 KEY = SourceText(
     "e_key", "The greenhouse key hangs behind the blue door. Ann has the spare one.", "Garden · 2025-03-14"
@@ -18,6 +18,8 @@ FLIGHT = SourceText("e_flight", "我订了CA1234航班，3月15日上午九点�
         ("As you told me on 2025-03-14, the key is behind the blue door. Let me know if you need more!", ("e_key",)),
         ("According to your notes, the key to the greenhouse is hanging behind the blue door.", ("e_key",)),
         ("**Key:** behind the blue door\n\nAnn has the spare one. Anything else?", ("e_key",)),
+        ("From memory:\n\n> The greenhouse key hangs behind the blue door.\n\nAnything else?", ("e_key",)),
+        ("According to your message of 2025-03-14, the greenhouse key is behind the door.", ("e_key",)),
         ("您的CA1234航班3月15日上午九点从北京出发。", ("e_flight",)),
         ("The greenhouse key hangs behind the blue door.\n您订了CA1234航班。", ("e_key", "e_flight")),
     ],
@@ -62,3 +64,10 @@ def test_an_answer_that_affirms_a_question_is_new(asked: str, answer: str) -> No
 def test_without_sources_and_without_bounds_nothing_repeats() -> None:
     assert repeated_sources(KEY.text, []) == ()
     assert repeated_sources(KEY.text + " " * LONGEST, [KEY]) == ()
+
+
+def test_a_piece_of_a_result_is_copied() -> None:
+    result = '[{"cite": "[Garden · e_key]", "found_by": ["key"],\n  "text": "The key hangs behind the blue door."}]'
+    assert is_copied(f"```json\n{result[:70]}\n```", [result])
+    assert not is_copied("The key hangs behind the blue door, and I oiled it in May.", [result])
+    assert not is_copied("blue door", [result]), "anybody's words"

@@ -12,6 +12,7 @@ from foundation.text.analysis import iter_terms, term_list
 from foundation.text.cross_language import question_terms
 from foundation.text.dates.event_anchors import EventAnchor, event_anchors
 from foundation.text.dates.spans import DateSpan, Period, mentioned_periods, question_spans
+from foundation.text.folding import is_unspaced
 from foundation.text.sentences import is_question
 from foundation.text.stopwords import is_question_word, is_weak
 
@@ -83,9 +84,11 @@ class Question(Struct, frozen=True):
 
     @property
     def content(self) -> tuple[QueryTerm, ...]:
-        """Content terms. One or two terms without any of these are meant literally."""
+        """Content terms. Without any of these, one or two terms are meant literally, as are the pairs of a script
+        without spaces that ask nothing: 我住在哪里？ is about 我住, 住在 and 在哪."""
         strong = tuple(term for term in self.terms if not term.weak)
-        return strong or (self.terms if len(self.terms) <= 2 else ())
+        pairs = (term for term in self.terms if is_unspaced(term.term[:1]) and not is_question_word(term.term))
+        return strong or (self.terms if len(self.terms) <= 2 else tuple(pairs))
 
     @property
     def is_keywords(self) -> bool:

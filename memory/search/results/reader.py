@@ -128,8 +128,8 @@ class HitReader:
             conversation = self._conversation(entry.conversation_seq)
         except MemoryFailure:  # damaged, which the vault reports, or deleted meanwhile: either way it cannot be quoted
             return None
-        if not self._wording.matches(passage.text):
-            return None
+        if not self._wording.matches(passage.text) or (self._findings.worth and not passage.text.strip()):
+            return None  # an answer that only called a tool has no words that could answer
         start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
         spot = self._spot(conversation, entry, passage.text, start, end)
         start, end = spot.start, spot.end

@@ -75,7 +75,7 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
     files = attached_files(request.messages[-1]) if request.messages else []
     question = without_names(question, files)
     quotes = best_quotes(question, [*recalled, *request_sources(request)])
-    firm = [quote for quote in quotes if not quote.weak]
+    firm = [quote for quote in quotes if not quote.weak and (asks(question) or not quote.source.superseded)]
     matching_facts = [] if files else offline_facts.matching(question, (*request.facts, *facts))
     if matching_facts or files:
         own = (

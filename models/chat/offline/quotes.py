@@ -27,6 +27,7 @@ from models.chat.offline.question import (
 LONGEST_QUOTE = 320  # characters of one quoted line
 LONGEST_SENTENCE = 900  # characters: a longer one is cut
 RANK = 0.35  # what each place further down the order of the search costs, in rare words
+SUPERSEDED = 0.6  # of its worth that a quote loses where a newer one says otherwise
 MOST_RANKS = 8  # places that cost: further down there is no search, but what stands in view
 MANY_PARAGRAPHS = 8  # of a source from which on its headings are not quoted
 ENOUGH = 0.5  # share of the question, from which on a quote is not weak
@@ -57,6 +58,7 @@ class QuoteSource(Struct, frozen=True):
     speaker: str = ""
     document: bool = False  # a text in paragraphs, and not what somebody said
     listed: bool = True  # among what else is in memory, where it is not quoted
+    superseded: bool = False  # a newer one says otherwise
 
 
 class Quote(Struct, frozen=True):
@@ -130,6 +132,7 @@ def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3,
         if usable:
             chosen = _chosen(usable, pieces, worth, min(lines, 2) if source.document else lines, whole=source.document)
             best = worth[max(usable, key=worth.__getitem__)] - RANK * min(rank, MOST_RANKS)
+            best -= SUPERSEDED * source.superseded * max(best, 0.0)
             quotes.append(_quote(source, pieces, chosen, best, query))
     quotes.sort(key=lambda quote: -quote.score)
     least = min(LEAST * quotes[0].score, quotes[0].score) if quotes else 0.0

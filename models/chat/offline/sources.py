@@ -147,7 +147,10 @@ def source_of(part: RecalledSpan) -> QuoteSource:
     if part.time and not part.citation.time:
         cited = f"{cited[:-1]} · {part.time:%Y-%m-%d}]"
     text, document = without_placeholders(part.text), part.citation.kind in {"page", "file"}
-    return QuoteSource(text, f"{cited} · {part.trust.value}", part.citation.speaker, document)
+    since = f" · superseded on {part.superseded}" if part.superseded else ""
+    return QuoteSource(
+        text, f"{cited} · {part.trust.value}{since}", part.citation.speaker, document, superseded=bool(part.superseded)
+    )
 
 
 def recalled_sources(request: Request) -> list[QuoteSource]:
@@ -158,7 +161,7 @@ def recalled_sources(request: Request) -> list[QuoteSource]:
     used = set[str]()
     for part in sorted(request.recalled, key=lambda part: part.rank):
         ref = part.citation.ref
-        if part.citation.speaker == QUOTED_BEFORE or ref in used:
+        if part.citation.speaker == QUOTED_BEFORE or ref in used or is_only_questions(part.text):
             continue
         if ref in whole:
             used.add(ref)

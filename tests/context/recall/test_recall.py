@@ -380,3 +380,16 @@ def at_branch(talk: Talk, conversation: int, parent: int | None, text: str) -> i
         time=datetime(2026, 1, 2, 10, 0, tzinfo=UTC),
     )
     return talk.memory.cold.append(draft).seq
+
+
+def test_a_question_of_the_person_to_a_model_is_no_evidence(talk: Talk) -> None:
+    talk.send("Where does the spare key of the greenhouse hang?", "I do not know.")
+    remembered(talk, "The spare key of the greenhouse hangs behind the blue door.")
+    recalled = [part.text for part in talk.send("Tell me where the greenhouse key hangs.").recalled]
+    assert recalled == ["The spare key of the greenhouse hangs behind the blue door."]
+
+
+def test_few_passages_are_recalled_sooner_but_for_no_task(talk: Talk) -> None:
+    remembered(talk, "The staging server listens on port 8081.")
+    assert talk.send("which port does staging use?").recalled
+    assert not talk.send("Write a story about a server on a staging port.").recalled

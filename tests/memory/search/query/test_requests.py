@@ -7,6 +7,7 @@ import pytest
 
 from memory.search.model_functions import call
 from memory.search.query.query import SearchResults
+from models.messages import Role
 from tests.memory.search.conversation import Talk
 
 pytestmark = pytest.mark.timeout(60)  # 5,000 entries are stored
@@ -97,3 +98,15 @@ def test_likelihood_does_not_depend_on_how_much_else_is_stored(talk: Talk, quest
     talk.memory.cold.append_many([talk.draft(text, to="c") for text in other_entries(1_500)])
     assert alone > 0.5
     assert talk.ask(question).likelihood == pytest.approx(alone, abs=0.1)
+
+
+def test_a_chinese_question_of_function_words_is_about_its_pairs(talk: Talk) -> None:
+    talk.say("我住在杭州。")
+    assert [hit.snippet for hit in talk.ask("我住在哪里？").hits] == ["我住在杭州。"]
+
+
+def test_an_answer_that_only_called_a_tool_is_no_hit(talk: Talk) -> None:
+    talk.say("The locker at the pool is number 417.")
+    talk.say("", role=Role.ASSISTANT, speaker="m")
+    talk.say("It opens at nine.")
+    assert all(hit.snippet for hit in talk.ask("locker at the pool").hits)

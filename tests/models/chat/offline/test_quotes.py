@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from foundation.trust import Citation, Trust
 from models.chat.offline.phrases import ENGLISH
 from models.chat.offline.provider import answer
+from models.chat.offline.quotes import QuoteSource, best_quotes
 from models.messages import Message, MessagePart, RecalledSpan, Text, assistant, system, user
 from tests.models.chat.events import request
 
@@ -84,3 +85,10 @@ def test_a_note_recalled_now_is_cited_by_its_place_though_a_change_tells_it_too(
     told = Text("…:\n- new in MEMORY.md (m_0123456789ab): The boiler is red / - The boiler is red.", injected="changes")
     said = ask("What colour is the boiler?", told, recalled("The boiler is red.", "e_1"))
     assert "· e_1" in said
+
+
+def test_what_was_superseded_is_quoted_behind_what_stands() -> None:
+    old, new = "My favourite colour is blue.", "My favourite colour changed: it is green"
+    for superseded, first in ((False, old), (True, new)):
+        sources = [QuoteSource(new, "[new]"), QuoteSource(old, "[old]", superseded=superseded)]
+        assert best_quotes("What is my favourite colour?", sources)[0].lines == (first,)
