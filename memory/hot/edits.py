@@ -18,6 +18,7 @@ Edit = Callable[[str], str]
 
 _STRUCTURED = re.compile(r"\s*(?:[-*+]\s|\d{1,3}[.)]\s|>|```|~~~|\||#{1,6}\s)")
 _HAN = re.compile("[\u4e00-\u9fff]")
+_PLAIN = re.compile(r"^(?=[^\s\-*+>|`~#])(?!\d{1,3}[.)]\s)", re.MULTILINE)
 _LISTED = re.compile(r"\s{0,12}[-*+]\s+\S")
 _HEADING = re.compile(r"^(#{1,6}[ \t])", re.MULTILINE)
 _FENCES = re.compile(r"^\s{0,12}(`{3,}|~{3,})", re.MULTILINE)
@@ -70,6 +71,8 @@ def as_items(text: str) -> str:
     if _STRUCTURED.match(text):
         fences: list[str] = _FENCES.findall(text)
         closing = f"\n{fences[-1]}" if len(fences) % 2 else ""
+        if _LISTED.match(text) and not fences:
+            text = _PLAIN.sub("  ", text)  # a part of the item above; a line of its own is no part of the note
         return _HEADING.sub(r"#\1", text) + closing + "\n"
     return "".join(_item(line) for line in text.split("\n"))
 

@@ -7,8 +7,9 @@ A timeline entry is
     - Flight: CA1234
     - Conversation: [#c_4kx7](./conversations/c_4kx7.md)
 
-and goes on to the next timestamp, or to the next heading that is not deeper than its own. In Markdown that a person
-wrote without timestamps each heading begins a note, and each paragraph that stands before any heading is one.
+and goes on to the next timestamp, or to the next heading that is not deeper than its own. A new line below its link, or
+below the list that it is, is a note of its own; one that goes on with the sentence above is not. In Markdown that a
+person wrote without timestamps each heading begins a note, and each paragraph that stands before any heading is one.
 Comments, front matter and headings with nothing below them are no notes.
 """
 
@@ -31,6 +32,8 @@ _FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
 _LINK = re.compile(r"\[#?[^\]\n]{1,120}\]\((?:\.{0,2}/)*conversations/([^)\s]{1,200})\.md\)")
 _ONLY_A_LINK = re.compile(rf"\s*(?:[-*+]\s+)?(?:[^\[\]\n]{{1,24}}[:：]\s*)?{_LINK.pattern}\s*\Z")
 _CONTINUES = re.compile(r"\s|[-*+>|`~#]|\d{1,3}[.)]\s")  # a line that goes on with a list, or is a part of an entry
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\S")
+_OPEN_END = re.compile(r".*[,;:，；：、]\Z|.{60,}(?<![.!?。！？…])\Z")  # a line that the next one goes on with
 _DAY_IN_NAME = re.compile(r"(?:^|/)(\d{4}-\d\d-\d\d)[^/]*\.md\Z")
 
 
@@ -176,13 +179,37 @@ def _pieces(blocks: Iterator[_Block]) -> Iterator[_Block]:
 
 
 def _split_below(block: _Block) -> tuple[_Block, _Block | None]:
-    """A timeline entry, and what a person wrote below the link that ends it, which belongs to no entry."""
-    for place, (_, line) in enumerate(block.lines):
-        after = [(number, text) for number, text in block.lines[place + 1 :] if text.strip()]
-        if is_only_a_link(line) and after and not _CONTINUES.match(after[0][1]):
-            entry = _Block(block.first, block.time, block.level, block.heading, block.head, block.lines[: place + 1])
-            return entry, _Block(first=after[0][0], lines=block.lines[place + 1 :])
-    return block, None
+    """A timeline entry, and what a person wrote below the link or the list that ends it, which belongs to no entry."""
+    place = _end_of_entry(block.lines)
+    first = next((number for number, line in block.lines[place:] if line.strip()), None)
+    if first is None:
+        return block, None
+    entry = _Block(block.first, block.time, block.level, block.heading, block.head, block.lines[:place])
+    return entry, _Block(first=first, lines=block.lines[place:])
+
+
+def _end_of_entry(lines: list[tuple[int, str]]) -> int:
+    """The index after the entry's last line: its link, or the last item where it is only a list. A line that is a part
+    of the entry ends neither."""
+    above, place, is_list, fence = "", 0, True, ""
+    for index, (_, line) in enumerate(lines):
+        fence = _fence_after(fence, line)
+        if not line.strip():
+            continue
+        if above and not fence and not _CONTINUES.match(line):
+            wraps = place == index and (line[0].islower() or _OPEN_END.match(above.strip()))
+            if is_only_a_link(above) or (is_list and not wraps and _ends_list(above, lines[index:])):
+                return place
+            is_list = is_list and bool(wraps)
+        elif not above:
+            is_list = bool(_ITEM.match(line))
+        above, place = line, index + 1
+    return len(lines)
+
+
+def _ends_list(above: str, rest: list[tuple[int, str]]) -> bool:
+    """Whether the list that ends with the line `above` does not go on in the rest, which has no link either."""
+    return above.lstrip()[0] not in "#>|`~" and not any(_ITEM.match(line) or _LINK.search(line) for _, line in rest)
 
 
 def _split_block(block: _Block, longest: int) -> Iterator[_Block]:

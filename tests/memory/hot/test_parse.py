@@ -62,6 +62,48 @@ def test_a_long_section_is_cut_where_paragraphs_end() -> None:
     assert all(before.line_last < after.line_first for before, after in pairwise(notes))
 
 
+ENTRY = "<!-- 2024-03-15T14:30:00Z -->\n- The boiler is serviced in May.\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "added"),
+    [
+        (ENTRY, "The shed code is 5521, added by hand.\n"),
+        (ENTRY, "\nThe shed code is 5521.\nAsk Ann.\n"),
+        (ENTRY.replace("May.", "May"), "The shed code is 5521\n"),
+        (ENTRY + "  by Mr Okonkwo\n", "5521 is the shed code\n"),
+        (ENTRY.replace("\n- ", "\n# Boiler\n- Gas\n- "), "The shed code is 5521.\n"),
+        ("<!-- 2024-03-15T14:30:00Z -->\n- 锅炉五月检修\n", "棚屋密码是5521。\n"),
+        (ENTRY + "- Conversation: [#c_4k](./conversations/c_4k.md)\n", "the shed code is 5521\n"),
+    ],
+)
+def test_a_line_added_below_a_list_is_a_note_with_its_own_lines(above: str, added: str) -> None:
+    (entry,) = parse(above, "MEMORY.md")
+    first, second = parse(above + added, "MEMORY.md")
+    assert first == entry
+    assert (second.heading, second.text, second.time) == ("", added.strip(), None)
+    assert second.line_first == above.count("\n") + (2 if added.startswith("\n") else 1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "- The boiler is serviced in May\nby Mr Okonkwo.\n",
+        "- Address:\nMain Street 5\n",
+        "- The boiler in the cellar of the old house by the river is serviced by\nMr Okonkwo.\nin May.\n",
+        "A sentence.\nAnother sentence.\n\nA paragraph.\n",
+        "To pack:\n- a\n- b\nThe tickets are in the drawer.\n",
+        "- a\nBetween the items.\n- b\n",
+        "- a\n```\nCode\n```\nWords.\n",
+        "- a\n## Part\nWords.\n",
+        "- a\nIt is in [#c_4k](conversations/c_4k.md), I think.\n",
+    ],
+)
+def test_what_goes_on_with_an_entry_is_a_part_of_it(body: str) -> None:
+    (note,) = parse("<!-- 2024-03-15T14:30:00Z -->\n# Boiler\n" + body, "MEMORY.md")
+    assert note.text == body.strip()
+
+
 @pytest.mark.parametrize(
     "link",
     [
@@ -100,6 +142,7 @@ MARKDOWN = st.lists(
             "# A\n",
             "## B\n",
             "text\n",
+            "A sentence.\n",
             "\n",
             "- item\n",
             "<!-- 2024-03-15T14:30:00Z -->\n",

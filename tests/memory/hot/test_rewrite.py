@@ -41,6 +41,14 @@ def test_a_line_added_by_hand_below_a_note_is_a_note_of_its_own(workspace: Works
     assert notes[1].line_first == notes[1].line_last == notes[0].line_last + 2
 
 
+def test_a_line_that_was_remembered_below_an_item_is_a_part_of_the_note(hot: HotMemory) -> None:
+    note = hot.remember(clear("- Tea is at four.\nBiscuits are in the tin.\n\nAnn has the key."))
+    assert [(one.id, one.text) for one in hot.notes()] == [
+        (note.id, "- Tea is at four.\n  Biscuits are in the tin.\n\n  Ann has the key.")
+    ]
+    assert hot.rewrite(note.id, clear(note.text)).text == note.text
+
+
 def test_a_heading_that_was_given_stays(workspace: Workspace, hot: HotMemory) -> None:
     note = hot.remember(clear("It is serviced in May."), heading=clear("Boiler"))
     assert hot.rewrite(note.id, clear("It is serviced in June.")).id == note.id
