@@ -36,6 +36,24 @@ class CliCommand(click.Command):
             raise
 
 
+class TextCommand(CliCommand):
+    """A command that takes a text last, which may begin as a list does (`- one item`)."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        texts = (
+            [] if "--" in args else [argument for argument in args if argument[:1] == "-" and argument[1:2].isspace()]
+        )
+        options = [argument for argument in args if argument not in texts]
+        dashed = next((argument for argument in options if argument.startswith("-") and " " in argument), "")
+        try:
+            return super().parse_args(ctx, [*options, "--", *texts] if texts else options)
+        except click.NoSuchOption as error:
+            if not dashed.startswith(error.option_name):
+                raise
+            hint = f"Put -- before the text: {own_command(*ctx.command_path.split()[1:], '--', dashed)}"
+            raise Misuse("No such option", f"“{dashed}” begins as an option does.", hint) from None
+
+
 class CliGroup(click.Group):
     """A command with subcommands and the global options."""
 

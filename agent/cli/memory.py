@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.group import CliGroup, raw_option
+from agent.cli.group import CliGroup, TextCommand, raw_option
 from agent.cli.invocation import current, piped_input
 from foundation.clock import iso
 from foundation.errors import Misuse
@@ -61,7 +61,7 @@ def show(note_id: str, raw: bool) -> None:
     output.data(note.text if raw else note.text + "\n", raw=raw)
 
 
-@command.command()
+@command.command(cls=TextCommand)
 @click.argument("note_id", metavar="[ID]", required=False)
 @click.argument("text", required=False)
 def edit(note_id: str | None, text: str | None) -> None:

@@ -3,7 +3,7 @@
 import click
 
 from agent.cli import output
-from agent.cli.group import CliCommand
+from agent.cli.group import TextCommand
 from agent.cli.invocation import current, piped_input
 from agent.events import WordsHidden
 from foundation.errors import Misuse
@@ -11,7 +11,7 @@ from foundation.privacy import examine
 from foundation.program import PROGRAM
 
 
-@click.command(cls=CliCommand)
+@click.command(cls=TextCommand)
 @click.argument("text", required=False)
 def command(text: str | None) -> None:
     """Add TEXT to MEMORY.md as a note; without TEXT, standard input."""

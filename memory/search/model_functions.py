@@ -80,9 +80,10 @@ class DateRange(Struct, frozen=True, array_like=True):
 
 
 class FilterArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`entity_type` is a kind (flight) or a kind and a value (flight:CA1234)."""
+    """`entity_type` is a kind (flight) or a kind and a value (flight:CA1234). `date_range` is a first and a last date,
+    or one that is a range itself: 2024, 2024-03, last March."""
 
-    date_range: DateRange | None = None
+    date_range: DateRange | str | None = None
     entity_type: str | list[str] = ""
     type: str = ""
     concept: str = ""
@@ -194,7 +195,8 @@ def exact(search: Search, given: ExactArguments) -> SearchResults:
 def filter_options(filters: FilterArguments, **more: Any) -> SearchOptions:
     """The options that the filters stand for, and more of them by their fields."""
     entity_types = [filters.entity_type] if isinstance(filters.entity_type, str) else filters.entity_type
-    since, until = (filters.date_range.since, filters.date_range.until) if filters.date_range else ("", "")
+    dates = filters.date_range or ""
+    since, until = (dates, dates) if isinstance(dates, str) else (dates.since, dates.until)
     return SearchOptions(
         role=filters.role,
         speaker=filters.speaker,

@@ -31,6 +31,7 @@ def parse_query(text: str = "", options: SearchOptions | None = None, *, clock: 
     limit = _within("-k", given.limit, _MAX_LIMIT)
     per_conversation = -(-limit // LATEST) if given.recent and not text.strip() else 0
     kinds = tuple(_one_of("--kind", kind, (*KINDS, CONVERSATION)) for kind in given.kinds)
+    since, until = _date_range(given.since, given.until, now)
     return Query(
         text=text,
         limit=per_conversation * LATEST or limit,
@@ -40,8 +41,8 @@ def parse_query(text: str = "", options: SearchOptions | None = None, *, clock: 
         each=per_conversation or int(CONVERSATION in kinds),
         role=_one_of("--role", given.role, [role.value for role in Role]) if given.role else "",
         speaker=given.speaker or "",
-        since=parse_moment(given.since, now) if given.since else None,
-        until=parse_moment(given.until, now, end=True) if given.until else None,
+        since=since,
+        until=until,
         conversation=given.conversation or "",
         label=given.label or "",
         trust=Trust(_one_of("--trust", given.trust, [trust.value for trust in Trust])) if given.trust else None,
@@ -63,6 +64,15 @@ def _kinds(kinds: Sequence[str]) -> tuple[str, ...]:
     """Kinds of entries to search; a conversation is found by its messages, results, observations and summaries."""
     others = tuple(kind for kind in kinds if kind != CONVERSATION)
     return others or (CONVERSATION_KINDS if CONVERSATION in kinds else ())
+
+
+def _date_range(since: str | None, until: str | None, now: datetime) -> tuple[datetime | None, datetime | None]:
+    start = parse_moment(since, now) if since else None
+    end = parse_moment(until, now, end=True) if until else None
+    if start and end and start >= end:
+        message = f"{since} to {until} holds no time: it ends before it begins, or as it begins."
+        raise Misuse("Empty date range", message, "Write the earlier date first: 2024-03-01, then 2024-03-31.")
+    return start, end
 
 
 def _around(value: str | None, text: str, now: datetime) -> datetime | str | None:

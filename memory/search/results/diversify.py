@@ -89,7 +89,7 @@ def _representative(group: _Group) -> Hit:
         return group.hits[0]
     best = group.hits[0]
     face = min(group.hits, key=_preference)
-    others = tuple(hit.id for hit in group.hits if hit is not face)
+    others = tuple(dict.fromkeys(hit.id for hit in group.hits if hit.id != face.id))  # a page may have two entries
     said = [hit.time for hit in group.hits if hit.time and hit.origin is face.origin]
     return replace(face, score=best.score, parts=best.parts, like=others, repeated=max(said, default=None))
 

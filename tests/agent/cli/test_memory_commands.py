@@ -145,9 +145,11 @@ def test_filters_of_a_batch_decide_what_is_found(talk: Run, tmp_path: Path) -> N
         '{"query": "查找航班记录", "filters": {"speaker": "Ann"}}',
         '{"query": "x", "filters": {"date_range": ["1999-01-01", "1999-12-31"]}}',
         '{"query": "x", "filters": {"colour": "red"}}',
+        '{"query": "x", "filters": {"date_range": ["2024-03-31", "2024-03-01"]}}',
     ]
     batch.write_text("\n".join(lines), encoding="utf-8")
-    by_speaker, none, wrong = map(json.loads, talk("search", "--batch", str(batch)).out.splitlines())
+    by_speaker, none, wrong, reversed_dates = map(json.loads, talk("search", "--batch", str(batch)).out.splitlines())
+    assert "Line 4: 2024-03-31 to 2024-03-01 holds no time" in reversed_dates["error"]["message"]
     assert by_speaker["hits"] and {hit["speaker"] for hit in by_speaker["hits"]} == {"Ann"}
     assert none["hits"] == []
     assert "colour" in wrong["error"]["message"]
@@ -248,6 +250,20 @@ def test_a_note_is_remembered_listed_shown_and_edited(run: Run, root: Path) -> N
     assert "June" in text and "May" not in text
     assert run("memory", "show", edited["id"]).out.strip() == "- The boiler is serviced in June."
     assert run("memory", "show", "m_none").status == 1
+
+
+def test_a_text_that_begins_as_a_list_is_remembered_and_edited_as_text(run: Run) -> None:
+    note = run("remember", "- one item", "--json").json
+    assert note["text"] == "- one item"
+    edited = run("memory", "edit", note["id"], "- another item", "--json").json
+    assert run("memory", "show", edited["id"]).out.strip() == "- another item"
+    assert run("remember", "--", "- a third").status == 0
+
+
+def test_a_text_that_begins_as_an_option_does_is_answered_with_how_to_write_it(run: Run) -> None:
+    wrong = run("remember", "-5 degrees in the cellar")
+    assert wrong.status != 0
+    assert "remember -- '-5 degrees in the cellar'" in wrong.err
 
 
 def test_private_words_are_left_out_of_a_note(run: Run, root: Path) -> None:

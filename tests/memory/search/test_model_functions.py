@@ -95,6 +95,16 @@ def test_help_gives_a_sentence_and_a_schema_of_each(store: Memory) -> None:
     assert told["by_file"]["schema"]["$defs"]["FileArguments"]["required"] == ["file"]
 
 
+@pytest.mark.parametrize("month", ["2026-03", "2026-04", "1999"])
+def test_a_date_alone_is_a_range(store: Memory, month: str) -> None:
+    alone, range_of_it = (
+        call(store.search, "exact", {"filters": {"date_range": dates}}) for dates in (month, [month, month])
+    )
+    assert isinstance(alone, SearchResults) and isinstance(range_of_it, SearchResults)
+    assert [hit.id for hit in alone.hits] == [hit.id for hit in range_of_it.hits]
+    assert bool(alone.hits) == (month == "2026-03")
+
+
 @pytest.mark.parametrize(
     ("name", "told", "words"),
     [
@@ -106,6 +116,9 @@ def test_help_gives_a_sentence_and_a_schema_of_each(store: Memory) -> None:
         ("timeline", {"around": "2026-13-13"}, "no date"),
         ("timeline", {"around": "best"}, "needs a moment"),
         ("exact", {"filters": {"date_range": ["2026-03-01"]}}, "Expected `array` of"),
+        ("exact", {"filters": {"date_range": ["2026-03-31", "2026-03-01"]}}, "ends before it begins"),
+        ("exact", {"filters": {"date_range": "soon"}}, "no date"),
+        ("prompts", {"since": "2026-03-31", "until": "2026-03-01"}, "ends before it begins"),
     ],
 )
 def test_what_is_wrong_is_said(store: Memory, name: str, told: dict[str, object], words: str) -> None:

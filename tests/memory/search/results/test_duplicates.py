@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from foundation.trust import Trust
 from memory.search import Hit
@@ -26,6 +27,12 @@ def test_the_earliest_of_those_that_are_alike_is_shown_in_the_place_of_the_best(
 def test_the_exact_one_is_shown_before_a_newer_that_is_approximate() -> None:
     said = [hit(FERRY, 1, day=9, trust=Trust.APPROXIMATE), hit(FERRY, 2, day=1)]
     assert ids(deduplicate(said, 10)) == [("e_2", ("e_1",))]
+
+
+def test_a_hit_is_not_listed_as_its_own_duplicate_and_no_other_twice() -> None:
+    page, other = hit(FERRY, 1, day=1), hit(FERRY, 2, day=2)
+    hits = [page, replace(page, entry=11, entry_id="e_11"), other, replace(other, entry=12, entry_id="e_12")]
+    assert ids(deduplicate(hits, 10)) == [("e_1", ("e_2",))]
 
 
 @pytest.mark.parametrize(
