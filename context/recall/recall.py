@@ -25,7 +25,7 @@ from models.recalled import RecalledSpan, passage_lines, recalled_block, shared_
 SHORT_MESSAGE = 6  # words: a shorter message is searched for with the previous one
 SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the passage is in view
 FREE_TOKENS = 600  # within which a passage of LEAST_SHARE of the best score is recalled; from there on of WORTHWHILE
-LEAST_SHARE, WORTHWHILE = 0.2, 0.52
+LEAST_SHARE, WORTHWHILE = 0.2, 0.54
 FEW_HITS = 5  # so few passages cost little: the threshold falls in proportion
 SHORTEST = 25  # tokens of a short turn with its share of the label; bounds the number of hits
 _MOST_OF_PREVIOUS = 40  # words of the previous message added to a short one
