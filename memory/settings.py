@@ -63,8 +63,14 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = 7
     parity: Annotated[
-        int, Meta(ge=0, le=100, description="Parity kept beside each pack, in percent of its size; 0 keeps none.")
-    ] = 0
+        int,
+        Meta(
+            ge=0,
+            le=100,
+            description="Parity kept beside each pack, in percent of its size; 0 keeps none. More than 4 needs the "
+            "extra `parity`.",
+        ),
+    ] = 2
 
     @property
     def page_mode(self) -> str:

@@ -1,14 +1,18 @@
-"""Parity files of packs: Reed–Solomon blocks that recover as many lost or damaged blocks of the pack.
+"""Parity files of packs: blocks that recover as many lost or damaged blocks of the pack.
 
     magic │ head │ checks │ parity blocks │ checks │ head │ magic
 
 The pack is split into blocks, assigned to groups round-robin, so that a hole or a truncated end is spread over all
-groups. Each group of k blocks has m parity blocks, and any k of the k + m recover all (zfec). Every block has a
-checksum of eight bytes; head and checksums are stored twice. https://pypi.org/project/zfec/
+groups. Every block has a checksum of eight bytes; head and checksums are stored twice.
+
+Up to 4 percent, a group has one parity block, the XOR of its blocks: it recovers one of them, with no library. Above,
+each group of k blocks has m parity blocks, and any k of the k + m recover all: Reed–Solomon.
+https://pypi.org/project/zfec/
 """
 
 import hashlib
 import struct
+from collections.abc import Iterable
 from typing import Any, cast
 
 from msgspec import Struct
@@ -25,6 +29,8 @@ MAGIC = b"palparity\x00\x01"
 _HEAD = struct.Struct("<32sQIHH32s")  # SHA-256 of the pack, its bytes, bytes a block, k, m, SHA-256 of these
 _CHECK = 8
 _SMALL, _BLOCK, _LARGE = 256, 4096, 2**18  # bytes a block in packs up to so many, and above
+_XOR_BLOCK, _XOR_GROUPS = 1024, 5  # five groups at least: a damaged stretch of 4 KiB touches five blocks
+_MOST_XOR = 4  # percent
 _MOST_SHARES = 256  # of one group: zfec counts in GF(256)
 _LARGEST_PACK, _LARGEST = 2**26, 2**27  # bytes
 
@@ -46,6 +52,10 @@ class ParityLayout(Struct, frozen=True):
     def groups(self) -> int:
         return -(-self.blocks // self.k)
 
+    @property
+    def is_xor(self) -> bool:
+        return self.block == _XOR_BLOCK
+
 
 def parity_name(pack: str) -> str:
     return pack.partition(".")[0] + SUFFIX
@@ -53,14 +63,12 @@ def parity_name(pack: str) -> str:
 
 def write_parity(storage: Storage, pack: str, percent: int) -> int:
     """Writes a parity file of `percent` of the pack's size; gives its size. Raises MissingLibrary, Damaged."""
-    encoder = _zfec().Encoder
     body = storage.read(pack)
     layout = _layout(body, percent)
     data = _blocks(body, layout)
     parity: list[bytes] = []
     for group in range(layout.groups):
-        extra = list(range(layout.k, layout.k + layout.m))
-        parity += encoder(layout.k, layout.k + layout.m).encode(data[group :: layout.groups], extra)
+        parity += _encoded(data[group :: layout.groups], layout)
     head, checks = _head(layout), b"".join(map(_check, [*data, *parity]))
     file = b"".join([MAGIC, head, checks, *parity, checks, head, MAGIC])
     storage.write(parity_name(pack), file)
@@ -100,7 +108,7 @@ def _opened(storage: Storage, pack: str) -> "_Parity":
 
 
 def _mended(body: bytes, parity: "_Parity") -> bytes | None:
-    layout, decoder = parity.layout, _zfec().Decoder
+    layout = parity.layout
     data = [block if parity.is_sound(at, block) else None for at, block in enumerate(_blocks(body, layout))]
     for group in range(layout.groups):
         group_blocks = data[group :: layout.groups]
@@ -110,10 +118,7 @@ def _mended(body: bytes, parity: "_Parity") -> bytes | None:
         shares += [(layout.k + at, block) for at, block in parity.intact_blocks(group)]
         if len(shares) < layout.k:
             return None
-        chosen = sorted(shares[: layout.k])
-        data[group :: layout.groups] = decoder(layout.k, layout.k + layout.m).decode(
-            [block for _, block in chosen], [number for number, _ in chosen]
-        )
+        data[group :: layout.groups] = _decoded(sorted(shares[: layout.k]), layout)
     return b"".join(block for block in data if block is not None)[: layout.size]
 
 
@@ -166,9 +171,8 @@ class _Parity:
             words = self._body[at : at + _HEAD.size] if at >= 0 else b""
             if len(words) == _HEAD.size and hashlib.sha256(words[:-32]).digest() == words[-32:]:
                 sha256, size, block, k, m, _ = _HEAD.unpack(words)
-                if not (
-                    0 < size <= _LARGEST_PACK and block in (_SMALL, _BLOCK) and k > 0 and 0 < m <= _MOST_SHARES - k
-                ):
+                is_known = m == 1 if block == _XOR_BLOCK else block in (_SMALL, _BLOCK) and 0 < m <= _MOST_SHARES - k
+                if not (0 < size <= _LARGEST_PACK and k > 0 and is_known):
                     raise _damaged("it lies about its pack")
                 return ParityLayout(sha256, size, block, k, m)
         raise _damaged("its head is damaged")
@@ -177,6 +181,13 @@ class _Parity:
 def _layout(body: bytes, percent: int) -> ParityLayout:
     if not 0 < percent <= 100:
         raise ValueError(f"parity of {percent} percent")
+    if percent <= _MOST_XOR:
+        blocks = -(-len(body) // _XOR_BLOCK)
+        groups = max(_XOR_GROUPS, -(-blocks * percent // 100))
+        k = -(-blocks // groups)
+        if -(-blocks // k) < groups:
+            k = max(1, blocks // groups)
+        return ParityLayout(hashlib.sha256(body).digest(), len(body), _XOR_BLOCK, k, 1)
     block = _SMALL if len(body) <= _LARGE else _BLOCK
     blocks, most = -(-len(body) // block), _MOST_SHARES * 100 // (100 + percent)
     groups = -(-blocks // most)
@@ -190,6 +201,30 @@ def _blocks(body: bytes, layout: ParityLayout) -> list[bytes]:
     size = layout.block
     count = layout.groups * layout.k
     return [body[at * size : (at + 1) * size].ljust(size, b"\x00") for at in range(count)]
+
+
+def _encoded(group: list[bytes], layout: ParityLayout) -> list[bytes]:
+    """The group's parity blocks."""
+    if layout.is_xor:
+        return [_xor(group)]
+    numbers = list(range(layout.k, layout.k + layout.m))
+    return _zfec().Encoder(layout.k, layout.k + layout.m).encode(group, numbers)
+
+
+def _decoded(shares: list[tuple[int, bytes]], layout: ParityLayout) -> list[bytes]:
+    """The group's blocks, from k numbered blocks of it; those from k on are parity."""
+    numbers, blocks = [number for number, _ in shares], [block for _, block in shares]
+    if not layout.is_xor:
+        return _zfec().Decoder(layout.k, layout.k + layout.m).decode(blocks, numbers)
+    (lost,) = set(range(layout.k)) - set(numbers)
+    return [*blocks[:lost], _xor(blocks), *blocks[lost:-1]]
+
+
+def _xor(blocks: Iterable[bytes]) -> bytes:
+    bits = 0
+    for block in blocks:
+        bits ^= int.from_bytes(block, "little")
+    return bits.to_bytes(_XOR_BLOCK, "little")
 
 
 def _head(layout: ParityLayout) -> bytes:

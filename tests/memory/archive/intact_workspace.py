@@ -11,6 +11,7 @@ from memory.cold.integrity.forged_names import remove_forged
 from memory.errors import ForgedName
 from memory.memory import Memory
 from memory.records import Entry, EntryDraft, EntryKind
+from memory.settings import ArchiveSettings
 from models.messages import Role, Text
 from tests.fakes import FakeClock
 
@@ -39,7 +40,8 @@ def talk(memory: Memory, count: int = 12, title: str = "The boiler") -> list[Ent
 def archived(root: Path, clock: FakeClock) -> tuple[Memory, list[Entry]]:
     """A workspace with an archived file and an archived conversation, tagged and pinned; the conversation's entries."""
     root.mkdir(parents=True, exist_ok=True)
-    memory = Memory.open(Workspace(root), clock, read_only=False)
+    without_parity = ArchiveSettings(parity=0)  # so that repairs from other sources are seen
+    memory = Memory.open(Workspace(root), clock, read_only=False, settings=without_parity)
     memory.vault.archive_text(as_given(FILE), label="notes")
     said = talk(memory)
     kept = memory.vault.archive_entries(said, label="boiler")
