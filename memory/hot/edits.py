@@ -38,7 +38,7 @@ def split_heading(text: str) -> tuple[str, str]:
     """Heading and body of a note that came without a heading: the first of several lines is the heading alone; where it
     is cut short, the body has all of it. A single line has no heading: it would be said twice."""
     first, _, rest = text.strip().partition("\n")
-    if first.strip() and not rest.strip() and not _STRUCTURED.match(first):
+    if first.strip() and not rest.strip() and (_LISTED.match(first) or not _STRUCTURED.match(first)):
         return "", text
     heading = one_line(heading_for(text))
     if rest.strip() and not _STRUCTURED.match(first) and heading == one_line(first):

@@ -252,9 +252,10 @@ def test_a_note_is_remembered_listed_shown_and_edited(run: Run, root: Path) -> N
     assert run("memory", "show", "m_none").status == 1
 
 
-def test_a_text_that_begins_as_a_list_is_remembered_and_edited_as_text(run: Run) -> None:
+def test_a_text_that_begins_as_a_list_is_remembered_and_edited_as_text(run: Run, root: Path) -> None:
     note = run("remember", "- one item", "--json").json
     assert note["text"] == "- one item"
+    assert (root / "MEMORY.md").read_text().count("one item") == 1
     edited = run("memory", "edit", note["id"], "- another item", "--json").json
     assert run("memory", "show", edited["id"]).out.strip() == "- another item"
     assert run("remember", "--", "- a third").status == 0
