@@ -29,6 +29,16 @@ def damage(file: Path) -> bytes:
     return file.read_bytes()
 
 
+def damage_beyond_parity(root: Path) -> Path:
+    """Damages the pack, and takes the parity away that would mend it."""
+    (pack,), (parity,) = packs(root, ".pages"), packs(root, ".parity")
+    parity.unlink()
+    raw = bytearray(pack.read_bytes())
+    raw[40:80] = bytes(40)
+    pack.write_bytes(raw)
+    return pack
+
+
 def test_a_sound_workspace_is_said_to_be_sound(kept: Run) -> None:
     ran = kept("check", "--json")
     assert (ran.status, ran.json["sound"], ran.json["problems"], ran.json["mended"]) == (0, True, [], [])
@@ -81,10 +91,7 @@ def test_a_lost_database_is_built_again_and_its_words_are_found(kept: Run, root:
 
 
 def test_what_is_lost_is_named_and_the_status_says_so(kept: Run, root: Path) -> None:
-    (pack,) = packs(root, ".pages")
-    raw = bytearray(pack.read_bytes())
-    raw[40:80] = bytes(40)
-    pack.write_bytes(raw)
+    damage_beyond_parity(root)
     ran = kept("check", "--repair", "--json")
     assert (ran.status, ran.json["sound"]) == (1, False)
     assert "“attic”" in ran.json["lost"][0]
@@ -94,10 +101,7 @@ def test_what_is_lost_is_named_and_the_status_says_so(kept: Run, root: Path) -> 
 
 
 def test_nothing_that_is_lost_is_said_twice(kept: Run, root: Path) -> None:
-    (pack,) = packs(root, ".pages")
-    raw = bytearray(pack.read_bytes())
-    raw[40:80] = bytes(40)
-    pack.write_bytes(raw)
+    pack = damage_beyond_parity(root)
     kept("check", "--repair")
     said = kept("check", "--repair").out
     assert pack.name in said
