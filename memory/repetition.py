@@ -56,6 +56,9 @@ _FRAMING = frozenset(
 ) | {"根据", "记录", "记忆", "之前", "资料", "来源", "消息", "提到", "说过", "对话", "答案"}
 """Terms that say where something stands."""
 
+_MOST_FRAMING = 2
+"""Such terms in a sentence of nothing else: with more of them it may say something of its own."""
+
 
 class SourceText(Struct, frozen=True):
     """A text that another may repeat. `label` is what is said about it: its citation, its date."""
@@ -77,7 +80,8 @@ def repeated_sources(text: str, sources: Iterable[SourceText]) -> tuple[str, ...
     known = _Windows(sources)
     used: dict[str, None] = {}
     for sentence in sentences(_CITATION.sub(" ", text)):
-        terms = known.beside_labels(_content(sentence.text)) - _FRAMING
+        stated = known.beside_labels(_content(sentence.text))
+        terms = stated - _FRAMING or (stated if len(stated) > _MOST_FRAMING else frozenset[str]())
         if not terms or is_question(sentence.text) or _OFFER.search(sentence.text):
             continue
         if (ref := known.source_of(terms, sentence.text)) is None:

@@ -71,3 +71,9 @@ def test_a_piece_of_a_result_is_copied() -> None:
     assert is_copied(f"```json\n{result[:70]}\n```", [result])
     assert not is_copied("The key hangs behind the blue door, and I oiled it in May.", [result])
     assert not is_copied("blue door", [result]), "anybody's words"
+
+
+def test_a_sentence_of_many_framing_words_may_say_something_new() -> None:
+    answer = "The greenhouse key hangs behind the blue door. I sent the store a message on the search result."
+    assert repeated_sources("The greenhouse key hangs behind the blue door. I wrote the store a message.", [KEY]) == ()
+    assert repeated_sources(answer, [KEY]) == ()
