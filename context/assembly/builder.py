@@ -1,6 +1,8 @@
 """Assembly of one request for a turn: reads the sources, continues or begins an epoch, and plans a compaction where the
 request overflows."""
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import Struct
 
@@ -22,7 +24,7 @@ from context.pages.in_view import PageRequest, page_room
 from context.recall.citations import cited_parts, resolve_citations, whole_passages
 from context.recall.prefetch import previous_question
 from context.recall.recall import RecallRequest, fit_passages, limits_of, query_for, recall_passages
-from context.recall.stale import current_passages, passages_in
+from context.recall.stale import current_passages, passages_in, superseded_statements
 from context.report import DroppedSource, archive_of
 from context.sources.changes import unchanged_notes, unreported_changes
 from context.state import ContextState
@@ -161,6 +163,7 @@ class RequestAssembler:
     def _assemble_with(self, state: EpochState, new: bool, changed: str) -> AssembledRequest:
         history = self._history(state)
         gathered = None if self._turn.continuing else self._gather_tail(state)
+        whole = self._whole_passages(gathered.tail) if gathered else ()
         inputs = RequestInputs(
             profile=self._arguments.profile,
             budget=self._budget,
@@ -170,8 +173,9 @@ class RequestAssembler:
             tools=self._arguments.tools,
             tool_tokens=self._tool_tokens,
             facts=self._arguments.facts,
-            whole=self._whole_passages(gathered.tail) if gathered else (),
+            whole=whole,
             citations=self._citations(),
+            superseded=self._superseded((*gathered.tail.recalled, *whole)) if gathered else {},
             history=history,
             tail=gathered.tail if gathered else None,
             previous=self._previous_items(),
@@ -312,6 +316,12 @@ class RequestAssembler:
             )
             for entry in self._view.entries
         }
+
+    def _superseded(self, recalled: Sequence[RecalledSpan]) -> dict[str, str]:
+        """For offline: which statements no longer hold, and since when."""
+        if self._arguments.profile.spec != "offline":
+            return {}
+        return superseded_statements(self._turn.text, self._components.clock.now(), self._view, recalled)
 
     # ── compaction ──
 

@@ -80,6 +80,7 @@ class RequestInputs(Struct, frozen=True, kw_only=True):
     facts: tuple[Fact, ...] = ()
     whole: tuple[RecalledSpan, ...] = ()  # for offline
     citations: Mapping[int, Citation] = {}  # by the seq of the entry, for offline
+    superseded: Mapping[str, str] = {}  # day by reference, for offline
     history: HistoryZones
     tail: RequestTail | None
     leaving: DroppedSource | None = None  # turns that a compaction must archive first
@@ -121,6 +122,7 @@ def build_request(inputs: RequestInputs) -> BuiltRequest:
         whole=inputs.whole,
     )
     request = replace(request, cited=_citations(inputs, request)) if inputs.citations else request
+    request = replace(request, superseded=dict(inputs.superseded)) if inputs.superseded else request
     items = _items(inputs, last)
     return BuiltRequest(request, _report(inputs, request, tail, last, items), tail, encode_items(items))
 

@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 from msgspec import Struct
 
 from context.assembly.view import BranchView
 from context.epoch import EpochState
 from context.layers.project import MEMORY, NEWEST
+from foundation.clock import iso
 from foundation.text.analysis import plain_words
 from foundation.text.similarity import overlap
 from memory.hot import Note
 from memory.hot.parse import parse
-from models.messages import RecalledSpan
+from memory.search.results.contradictions import superseded_texts
+from models.messages import RecalledSpan, Role
 
 MOST_CHARACTERS = 800  # of replaced text that one change reports
 _ALIKE = 0.5  # overlap of the words with the shorter note, from which a note counts as rewritten
@@ -82,6 +85,26 @@ def current_passages(passages: Iterable[RecalledSpan], notes: Sequence[Note]) ->
         if part.citation.kind != "memory"
         or any(note.path == part.citation.ref and part.text.removesuffix("…").strip() in note.text for note in notes)
     )
+
+
+def superseded_statements(
+    message: str, now: datetime, view: BranchView, recalled: Iterable[RecalledSpan]
+) -> dict[str, str]:
+    """Maps the reference of each entry, in view or recalled, that its speaker contradicted later in the conversation to
+    the day of the newest contradiction. The message itself, sent `now`, is the newest."""
+    statements = {
+        entry.id: (entry.time, entry.said_by, entry.text)
+        for entry in view.entries
+        if entry.role is Role.USER and entry.text
+    }
+    for part in recalled:
+        if part.time and part.citation.kind == "entry":
+            statements.setdefault(part.citation.ref, (part.time, part.citation.speaker, part.text))
+    said = [(*statement, ref) for ref, statement in statements.items()]
+    said.sort(key=lambda statement: statement[0])
+    said.append((now, Role.USER.value, message, ""))
+    newest = superseded_texts([(speaker, text) for _, speaker, text, _ in said], message)
+    return {said[old][3]: iso(said[new][0])[:10] for old, new in newest.items()}
 
 
 def replaced_lines(before: str, after: str) -> tuple[str, ...]:

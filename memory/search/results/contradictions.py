@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from foundation.text.analysis import term_list
+from foundation.text.stopwords import is_weak
 from memory.search.query.query import NOTE, Hit
-from memory.search.results.features import FeaturesOf, features_of
+from memory.search.results.features import FeaturesOf, TextFeatures, features_of
 from memory.search.results.statements import Statement
 from memory.search.results.supersession import THRESHOLD, superseding_likelihood
 from memory.search.results.utterances import Utterance
@@ -33,6 +35,33 @@ def mark_superseded(hits: Sequence[Hit], worth: Mapping[str, float], look: Featu
     placed = {newer: min(older for older, newest in by.items() if newest == newer) for newer in by.values()}
     order = sorted(range(len(hits)), key=lambda n: (min(n, placed.get(n, n)), n not in placed, n))
     return [shown[n] for n in order]
+
+
+def superseded_texts(texts: Sequence[tuple[str, str]], about: str) -> dict[int, int]:
+    """Maps the index of each text that its speaker contradicts later to the index of the newest such text.
+
+    `texts` are speakers and what they said, oldest first. Only texts with a content word of `about` are compared, the
+    newest of them.
+    """
+    terms = _content_terms(about)
+    shared = {n: len(terms & _content_terms(text)) for n, (_, text) in enumerate(texts)}
+    about_it = [n for n, count in shared.items() if count][-_COMPARED:]
+    compared = {n: _of_text(TextFeatures(texts[n][1]), shared[n]) for n in about_it}
+    found: dict[int, int] = {}
+    for old in about_it:
+        newer = [n for n in about_it if n > old and texts[n][0].casefold() == texts[old][0].casefold()]
+        newest = next((n for n in reversed(newer) if _supersedes(compared[n], compared[old])), None)
+        if newest is not None:
+            found[old] = newest
+    return found
+
+
+def _content_terms(text: str) -> set[str]:
+    return {term for term in term_list(text) if not is_weak(term)}
+
+
+def _of_text(features: TextFeatures, score: float) -> "_Compared":
+    return _Compared(score, features.statements, features.utterance)
 
 
 class _Compared(NamedTuple):

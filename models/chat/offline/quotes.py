@@ -27,8 +27,9 @@ from models.chat.offline.question import (
 LONGEST_QUOTE = 320  # characters of one quoted line
 LONGEST_SENTENCE = 900  # characters: a longer one is cut
 RANK = 0.35  # what each place further down the order of the search costs, in rare words
-SUPERSEDED = 0.6  # of its worth that a quote loses where a newer one says otherwise
-MOST_RANKS = 8  # places that cost: further down there is no search, but what stands in view
+SUPERSEDED = 0.75  # of its worth that a quote loses where a newer one says otherwise
+MOST_RANKS = 8  # places that cost
+IN_VIEW_RANK = 1  # the most places that cost a text in view, which no search ranked
 MANY_PARAGRAPHS = 8  # of a source from which on its headings are not quoted
 ENOUGH = 0.5  # share of the question, from which on a quote is not weak
 FITTING, NOT_FITTING = 0.25, 0.8  # the same where it holds the kind of thing that is asked for, and where it does not
@@ -59,6 +60,7 @@ class QuoteSource(Struct, frozen=True):
     document: bool = False  # a text in paragraphs, and not what somebody said
     listed: bool = True  # among what else is in memory, where it is not quoted
     superseded: bool = False  # a newer one says otherwise
+    in_view: bool = False  # the request has it anyway: no search ranked it
 
 
 class Quote(Struct, frozen=True):
@@ -117,7 +119,11 @@ def is_only_questions(text: str) -> bool:
 
 
 def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3, lines: int = 3) -> list[Quote]:
-    """The best lines of the best sources, best first; none twice, and never the question itself."""
+    """The best lines of the best sources, best first; none twice, and never the question itself.
+
+    `sources` are in the order of the search; what was superseded ranks behind the others.
+    """
+    sources = sorted(sources, key=lambda source: source.superseded)
     split = [quotable_sentences(source.text) for source in sources]
     query = question_of(question, [source.speaker for source in sources], split)
     quotes: list[Quote] = []
@@ -131,7 +137,8 @@ def best_quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3,
         ]
         if usable:
             chosen = _chosen(usable, pieces, worth, min(lines, 2) if source.document else lines, whole=source.document)
-            best = worth[max(usable, key=worth.__getitem__)] - RANK * min(rank, MOST_RANKS)
+            cost = RANK * min(rank, IN_VIEW_RANK if source.in_view else MOST_RANKS)
+            best = max(worth[i] for i in usable) - cost
             best -= SUPERSEDED * source.superseded * max(best, 0.0)
             quotes.append(_quote(source, pieces, chosen, best, query))
     quotes.sort(key=lambda quote: -quote.score)

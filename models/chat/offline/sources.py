@@ -7,7 +7,7 @@ What offline says of the files that go with a message: their first lines, and th
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
 from msgspec import Struct
@@ -141,16 +141,24 @@ _COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)  # of Markdown: how to ed
 _MARK = re.compile(r"^\s*(?:[-*+]|#{1,6}|>|\d{1,3}[.)])\s+")
 
 
-def source_of(part: RecalledSpan) -> QuoteSource:
-    """A recalled passage, under its citation, its day and its trust."""
+def source_of(part: RecalledSpan, since: str = "") -> QuoteSource:
+    """A recalled passage, under its citation, its day and its trust. `since`: the day on which it was superseded."""
     cited = str(part.citation)
     if part.time and not part.citation.time:
         cited = f"{cited[:-1]} · {part.time:%Y-%m-%d}]"
     text, document = without_placeholders(part.text), part.citation.kind in {"page", "file"}
-    since = f" · superseded on {part.superseded}" if part.superseded else ""
+    since = since or part.superseded
     return QuoteSource(
-        text, f"{cited} · {part.trust.value}{since}", part.citation.speaker, document, superseded=bool(part.superseded)
+        text,
+        f"{cited} · {part.trust.value}{_superseded_on(since)}",
+        part.citation.speaker,
+        document,
+        superseded=bool(since),
     )
+
+
+def _superseded_on(day: str) -> str:
+    return f" · superseded on {day}" if day else ""
 
 
 def recalled_sources(request: Request) -> list[QuoteSource]:
@@ -163,31 +171,35 @@ def recalled_sources(request: Request) -> list[QuoteSource]:
         ref = part.citation.ref
         if part.citation.speaker == QUOTED_BEFORE or ref in used or is_only_questions(part.text):
             continue
+        source = source_of(part, request.superseded.get(ref, ""))
         if ref in whole:
             used.add(ref)
-            sources.append(replace(source_of(part), text=source_of(whole[ref]).text))
-        else:
-            sources.append(source_of(part))
+            source = replace(source, text=source_of(whole[ref]).text)
+        sources.append(source)
     further = [part for ref, part in whole.items() if ref not in used and part.citation.speaker != QUOTED_BEFORE]
-    return [*sources, *(replace(source_of(part), listed=False) for part in further)]
+    return [
+        *sources,
+        *(replace(source_of(part, request.superseded.get(part.citation.ref, "")), listed=False) for part in further),
+    ]
 
 
 def request_sources(request: Request) -> list[QuoteSource]:
     """Sources that memory did not recall because the request has them already, newest first."""
-    past = _HistorySources()
+    past = _HistorySources(request.superseded)
     for part in request.recalled:
         past.hold(part)
     sources: list[QuoteSource] = []
     cited = request.cited or (None,) * len(request.messages)
     for n, (message, citation) in enumerate(zip(reversed(request.messages), reversed(cited), strict=True)):
         sources.extend(_held_by(message, past, citation, current=n == 0))
-    return sources
+    return [replace(source, in_view=True) for source in sources]
 
 
 class _HistorySources:
-    """What newer messages replaced, and the notes that they recalled."""
+    """What newer messages replaced, and the notes that they recalled. `superseded`: a day by reference."""
 
-    def __init__(self) -> None:
+    def __init__(self, superseded: Mapping[str, str]) -> None:
+        self.superseded = superseded
         self.replaced: set[str] = set()
         self.stands: set[str] = set()
         self.notes: dict[tuple[str, str], list[str]] = {}
@@ -235,9 +247,9 @@ def _held_by(
                 source = source_of(part)
                 yield QuoteSource(past.current_note(part), source.cited, source.speaker)
             case RecalledSpan():
-                yield source_of(part)
+                yield source_of(part, past.superseded.get(part.citation.ref, ""))
             case Text(text=text, injected=""):
-                yield from _spoken(text, message.role, citation)
+                yield from _spoken(text, message.role, citation, past.superseded)
             case Text(text=text, injected=what) if _HOT.search(what):
                 yield QuoteSource(past.current(_COMMENT.sub("", text)), _NAMES.get(what, f"[{what}]"))
             case Text(text=text, injected=what) if _IN_VIEW.search(what):
@@ -249,13 +261,15 @@ def _held_by(
             past.hold(part)
 
 
-def _spoken(text: str, role: Role, citation: Citation | None) -> Iterator[QuoteSource]:
+def _spoken(text: str, role: Role, citation: Citation | None, superseded: Mapping[str, str]) -> Iterator[QuoteSource]:
     """What a person said, without the name that the request has before it; questions alone say nothing."""
     name = f"{citation.speaker}: " if citation and citation.speaker else ""
     named = bool(name) and text.startswith(name)
     if (named or role is Role.USER) and not is_only_questions(text):
         speaker = citation.speaker if citation and named else ""
-        yield QuoteSource(text.removeprefix(name), str(citation or "[this conversation]"), speaker)
+        since = superseded.get(citation.ref, "") if citation else ""
+        cited = f"{citation or '[this conversation]'}{_superseded_on(since)}"
+        yield QuoteSource(text.removeprefix(name), cited, speaker, superseded=bool(since))
 
 
 def _changes(text: str, past: _HistorySources) -> Iterator[QuoteSource]:

@@ -1,0 +1,50 @@
+"""Answers without a model, end to end: what held before, who said it, and where a note is."""
+
+import pytest
+
+from tests.agent.conftest import Run
+
+
+def quotes(answer: str) -> list[str]:
+    return [line.removeprefix("> ") for line in answer.splitlines() if line.startswith("> ")]
+
+
+def in_one_conversation(run: Run, *messages: str) -> str:
+    """The answer to the last message."""
+    answer = run("-p", messages[0]).out
+    for message in messages[1:]:
+        answer = run("-c", "-p", message).out
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "question"),
+    [
+        ("My favourite colour is blue.", "My favourite colour changed: it is green", "What is my favourite colour?"),
+        ("我最喜欢的颜色是蓝色。", "我最喜欢的颜色变了，现在是绿色。", "我最喜欢的颜色是什么？"),
+        ("Our meeting is on Tuesday at 10", "The meeting has been moved to Thursday at 11", "When is the meeting?"),
+    ],
+)
+def test_of_two_statements_in_one_conversation_the_newer_is_quoted(run: Run, old: str, new: str, question: str) -> None:
+    assert quotes(in_one_conversation(run, old, new)) == []  # what it replaces is no answer to it
+    assert quotes(run("-c", "-p", question).out) == [new]
+
+
+def test_a_recalled_statement_is_superseded_by_one_in_view(run: Run) -> None:
+    run("-p", "I live in Porto.")
+    new = "I moved to Lisbon last week, so I now live in Lisbon."
+    assert quotes(in_one_conversation(run, new, "Where do I live?")) == [new]
+
+
+def test_what_no_longer_holds_is_cited_with_the_day_of_the_change(run: Run) -> None:
+    in_one_conversation(run, "My favourite colour is blue.", "My favourite colour changed: it is green")
+    answer = run("-p", "What is my favourite colour?").out
+    assert quotes(answer) == ["My favourite colour changed: it is green"]
+    old = next(line for line in answer.splitlines() if "superseded on" in line)
+    assert old.startswith("- [My favourite colour is blue.")
+
+
+def test_two_statements_of_one_kind_may_both_hold(run: Run) -> None:
+    first, second = "My sister plays the cello.", "My brother plays the piano."
+    in_one_conversation(run, first, second)
+    assert quotes(run("-c", "-p", "What does my sister play?").out)[0] == first
