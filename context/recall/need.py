@@ -79,12 +79,18 @@ _GENERAL = re.compile(
     r"|为什么|怎么|什么是|是什么|区别|有什么|多[远高深长久]|如何|能不能|哪个",
     re.IGNORECASE,
 )
+_TO_REMEMBER = re.compile(
+    r"^\W*(?:(?:please|pls|and|also|ok(?:ay)?|so|then|now|can you|could you|would you),? )*"
+    r"(?:remember|remind me|note|keep in mind)(?: that\b|:|,)|^\W*(?:请|麻烦|帮我)*(?:记住|记下|记一下|提醒我)",
+    re.IGNORECASE,
+)
 _CODE = re.compile(
     r"```|\n.*[{}();=<>]|[{};]\s*$|\b\w+\([^)]*\)|\b(?:bash|regex|python|javascript|typescript|sql|postgres|git|css|html"
     r"|rust|golang|java|kotlin|docker|numpy|pandas|react|excel|vim|awk|sed|grep|cron|json|yaml|stdin|makefile)\b"
     r"|正则|代码|脚本|函数|报错|数组|列表推导",
     re.IGNORECASE,
 )
+_DENIES = re.compile(r"n['’]t\b|[不没未别]")
 _PAYLOAD = re.compile(r"[:：]\s|[:：](?=[^\d\s/])|\n|[“\"「『](?=.{12})|```")
 _ENGLISH_COURTESY = """
 hi hello hey yo sup there hiya greetings good morning afternoon evening night day weekend week
@@ -113,7 +119,26 @@ _CHINESE_COURTESY = """
 差不 不多 多了 够了 可以 以了 以的 搞定 定了 功了 决了 知了 收到 原来 来如 如此 有道 道理 同意
 意了 需要 不需 要了 算了 前者 后者 两个 个都 第三 三个 选一 选二
 """
+_ENGLISH_REMARKS = "hello hi hey thanks thx cheers welcome bye goodbye sorry"
+_CHINESE_REMARKS = "你好 您好 谢谢 多谢 感谢 早安 晚安 再见 拜拜"
+_ENGLISH_ANNOUNCING = """
+look search check find keep see recall remember memory note tell moment second minute ask understand help
+"""
+_CHINESE_ANNOUNCING = "查找 找找 看看 搜索 稍等 片刻 想想 帮您 帮你 告诉 记住 记下 明白 收到"
+_CHINESE_BESIDE = "找一 一找 来查 查一 看一 一查 一看 您查 你查 您看 你看 索一 诉我 下来 记忆"
+_ENGLISH_DECIDING = """
+yes yeah yep yup no nope nah sure maybe perhaps right correct true exactly first second third last former latter both
+either neither all none not never later
+"""
+_CHINESE_DECIDING = "是的 第一 第二 第三 前者 后者 两个 都要 都行 同意 当然 确实 需要 晚点"
+_REMARKS = frozenset(term_list(_ENGLISH_REMARKS, "")) | frozenset(_CHINESE_REMARKS.split())
+"""Terms of courtesy that answer nothing."""
+_ANNOUNCING = frozenset(term_list(_ENGLISH_ANNOUNCING, "")) | frozenset(_CHINESE_ANNOUNCING.split())
+"""Terms of what a model writes before it calls a tool, or where it has nothing to say: “Let me look.”"""
+_DECIDING = frozenset(term_list(_ENGLISH_DECIDING, "")) | frozenset(_CHINESE_DECIDING.split())
+"""Terms of answers to a question."""
 _COURTESY = frozenset(term_list(_ENGLISH_COURTESY, "")) | frozenset(_CHINESE_COURTESY.split())
+_ANNOUNCED = _COURTESY | _ANNOUNCING | frozenset(_CHINESE_BESIDE.split())
 _DAYS = frozenset(term_list("monday tuesday wednesday thursday friday saturday sunday holidays", ""))
 """Courtesy beside words of it: “happy Friday”."""
 
@@ -128,10 +153,11 @@ def message_features(text: str, hits: Sequence[Hit] = ()) -> dict[str, float]:
         and not _PAST.search(text)
     ):
         return {}
-    code, instruction = _CODE.search(text) is not None, _INSTRUCTION.match(text) is not None
+    code, is_kept = _CODE.search(text) is not None, _TO_REMEMBER.match(text) is not None and not is_question(text)
+    instruction = is_kept or _INSTRUCTION.match(text) is not None
     payload = _PAYLOAD.search(text, 1) if code or instruction else None
     said = text[: payload.start()] if payload else text
-    own, past = _OWN.search(said) is not None, _PAST.search(said) is not None
+    own, past = _OWN.search(said) is not None, _PAST.search(said) is not None and not is_kept
     general, covered = not own and _GENERAL.search(said) is not None, _covered(content, hits)
     return {
         "constant": 1.0,
@@ -147,6 +173,18 @@ def message_features(text: str, hits: Sequence[Hit] = ()) -> dict[str, float]:
         "full": float(covered == 1 and not (general or instruction or code)),
         "unspaced": float(is_unspaced(text.strip()[:1])),
     }
+
+
+def says_nothing(text: str, *, by_model: bool) -> bool:
+    """Whether a turn of a talk with a model is courtesy, or the model only announces what it does."""
+    terms = set(term_list(text))
+    content = {term for term in terms if not is_weak(term)}
+    return (
+        not terms.isdisjoint(_REMARKS | _ANNOUNCING if by_model else _REMARKS)
+        and content <= (_ANNOUNCED if by_model else _COURTESY)
+        and terms.isdisjoint(_DECIDING)
+        and not _DENIES.search(text)
+    )
 
 
 def _covered(content: set[str], hits: Sequence[Hit]) -> float:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter, fit_lines
 from context.recall.citations import CitablePassage, cited_parts
-from context.recall.need import message_features, passage_likelihood, recall_likelihood
+from context.recall.need import message_features, passage_likelihood, recall_likelihood, says_nothing
 from context.settings import ContextSettings
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
@@ -17,6 +17,7 @@ from foundation.text.folding import is_unspaced
 from foundation.text.sentences import is_question, sentences
 from foundation.text.similarity import Shingles, alike, shingles
 from foundation.trust import Citation, Trust
+from memory.origin import Origin
 from memory.search import Hit, Query, SearchResults
 from models.fence import SAMPLE_NONCE
 from models.messages import Role
@@ -117,12 +118,10 @@ def fit_passages(
 ) -> tuple[RecalledSpan, ...]:
     """Selects the passages that fit from the results of a search. `results` is None where there was no query."""
     cited = cited_parts(request.cited, max(limits.cited, limits.tokens), counting)
-    candidates = results.hits if results and _is_served(request, results, limits.threshold) else ()
-    hits = [
-        hit
-        for hit in candidates
-        if not _in_view(hit, request) and not _is_cited(hit, cited) and not _is_own_question(hit)
-    ]
+    candidates = [hit for hit in results.hits if not _tells_nothing(hit, request)] if results else []
+    if not results or not _is_served(request, replace(results, hits=tuple(candidates)), limits.threshold):
+        candidates = []
+    hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
     by_id = {hit.id: hit for hit in candidates}
     best = max((hit.score for hit in candidates), default=0.0)  # those in view included: they may say it all
     likelihood = results.likelihood if results else 0.0
@@ -156,17 +155,20 @@ def _least_share(features: Mapping[str, float]) -> float:
 def _in_view(hit: Hit, request: RecallRequest) -> bool:
     if hit.entry in request.entries or (hit.note is not None and hit.note in request.notes):
         return True
-    if _repeats_message(hit, request.text):
-        return True  # an earlier copy of the same question
     shown_texts = [text for ref, text in request.shown if ref == hit.citation.ref]
     return bool(shown_texts) and any(_contains(shingles(hit.snippet), shingles(text)) for text in shown_texts)
 
 
-def _is_own_question(hit: Hit) -> bool:
-    """Whether it is a question that the person asked a model, which tells nothing."""
+def _tells_nothing(hit: Hit, request: RecallRequest) -> bool:
+    """Whether it is an earlier copy of the message or, of a talk with a model, a question of the person or courtesy."""
+    if _repeats_message(hit, request.text):
+        return True
+    if hit.origin is Origin.ASSISTANT:
+        return says_nothing(hit.snippet, by_model=True)
     if hit.role != Role.USER.value or hit.speaker or not hit.snippet.strip():
         return False
-    return all(is_question(sentence.text) for sentence in sentences(hit.snippet))
+    is_question_only = all(is_question(sentence.text) for sentence in sentences(hit.snippet))
+    return is_question_only or says_nothing(hit.snippet, by_model=False)
 
 
 def _is_cited(hit: Hit, cited: Sequence[RecalledSpan]) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from context.recall.need import message_features, recall_likelihood
+from context.recall.need import message_features, recall_likelihood, says_nothing
 from context.settings import ContextSettings
 from foundation.trust import Citation, Trust
 from memory.search import Hit, SearchResults
@@ -69,3 +69,73 @@ def test_a_name_within_a_word_names_nobody() -> None:
 
 def test_without_hits_nothing_is_served() -> None:
     assert recall_likelihood("Where is the key?", SearchResults(query="")) == 0.0
+
+
+@pytest.mark.parametrize("message", ["Please remember that tea is at four", "note: tea is at four", "请记住四点喝茶"])
+def test_what_is_to_be_kept_asks_for_nothing(message: str) -> None:
+    features = message_features(message)
+    assert (features["instruction"], features["past"]) == (1, 0)
+    assert recall_likelihood(message, results("evening slows to tea", score=0.4, likelihood=0.6)) < 0.1
+
+
+def test_to_be_reminded_is_a_question() -> None:
+    assert message_features("remind me, when is tea?")["past"] == 1
+    assert message_features("remember what I said about tea")["past"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello! How can I help?",
+        "You are welcome!",
+        "Let me look.",
+        "One moment.",
+        "Searching.",
+        "Let me check my memory for that.",
+        "I see. Tell me more.",
+        "Noted.",
+        "好的，我查找一下。",
+        "让我看看。",
+        "你好！有什么可以帮您？",
+    ],
+)
+def test_a_model_that_announces_what_it_does_says_nothing(text: str) -> None:
+    assert says_nothing(text, by_model=True)
+
+
+@pytest.mark.parametrize("text", ["hello", "thanks!", "hi there", "谢谢！", "您好"])
+def test_courtesy_says_nothing(text: str) -> None:
+    assert says_nothing(text, by_model=False)
+
+
+@pytest.mark.parametrize("by_model", [True, False])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yes.",
+        "No, thanks",
+        "Both, please",
+        "not me",
+        "It was me",
+        "The second one",
+        "Tell Ann",
+        "See you on Friday",
+        "I am 42",
+        "In the morning.",
+        "Great",
+        "I didn't see it",
+        "I keep it in the garage",
+        "是的",
+        "不是",
+        "没有",
+        "好的",
+        "谢谢张伟",
+        "在家",
+    ],
+)
+def test_what_may_answer_says_something(text: str, *, by_model: bool) -> None:
+    assert not says_nothing(text, by_model=by_model)
+
+
+def test_a_person_who_keeps_something_says_something() -> None:
+    assert not says_nothing("I will keep it.", by_model=False)

@@ -80,6 +80,22 @@ def test_the_same_question_asked_before_is_no_answer_to_it(talk: Talk) -> None:
     assert part.citation.ref == answer
 
 
+def test_an_instruction_given_before_brings_nothing_back(talk: Talk) -> None:
+    talk.send("Write a haiku about rain", "Soft rain on the roof, evening slows to tea.")
+    talk.conversation = None
+    assert talk.send("Write a haiku about rain").recalled == ()
+
+
+def test_courtesy_and_announcements_are_not_recalled(talk: Talk) -> None:
+    talk.send("The greenhouse key hangs in the blue tin.", "I see. Tell me more.")
+    talk.send("hello", "Hello! How can I help?")
+    talk.send("thanks!", "You are welcome!")
+    talk.send("Where is the greenhouse key?", "Let me look.")
+    talk.conversation = None
+    (part,) = talk.send("Where is the greenhouse key?").recalled
+    assert part.text == "The greenhouse key hangs in the blue tin."
+
+
 def test_nothing_is_recalled_for_no_words(talk: Talk) -> None:
     remembered(talk, "The ferry to Hydra leaves at seven from gate E8.")
     talk.send("Tell me of the ferry to Hydra.", "Gladly.")
