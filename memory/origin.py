@@ -32,8 +32,8 @@ class Origin(StrEnum):
 
 _RANKS = {origin: rank for rank, origin in enumerate(Origin)}
 
-MEMORY_TOOLS = ("search_memory", "recall")
-"""Tools whose results only bring back what memory holds."""
+MEMORY_TOOLS = ("search_memory", "recall", "remember")
+"""Tools whose results only bring back what memory holds, or name the note that was added."""
 
 QUOTING = "offline"
 """The speaker of answers that only quote."""

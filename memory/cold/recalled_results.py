@@ -26,7 +26,7 @@ from models.fence import reference
 
 _SEPARATOR = " · "  # of a citation's parts; the reference is the last
 _TOKEN = re.compile(r'[^\s"\\·\[\]{},]+')
-_WHERE = f"e.kind = '{EntryKind.TOOL_RESULT.value}' AND e.speaker IN ('{MEMORY_TOOLS[0]}', '{MEMORY_TOOLS[1]}')"
+_WHERE = f"e.kind = '{EntryKind.TOOL_RESULT.value}' AND e.speaker IN {MEMORY_TOOLS!r}"
 
 
 class StoredToolResult(Struct, frozen=True):

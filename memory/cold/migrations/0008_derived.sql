@@ -5,7 +5,7 @@ ALTER TABLE terms ADD COLUMN derived INTEGER NOT NULL DEFAULT 0;
 UPDATE terms SET derived = 1 WHERE entry IN (
     SELECT seq FROM entries
     WHERE kind IN ('tool_call', 'summary')
-    OR (kind = 'tool_result' AND speaker IN ('search_memory', 'recall'))
+    OR (kind = 'tool_result' AND speaker IN ('search_memory', 'recall', 'remember'))
     OR (kind = 'message' AND role = 'assistant' AND speaker = 'offline')
     OR instr(coalesce(meta, x''), CAST('"derived_from"' AS BLOB)) > 0
 );

@@ -7,6 +7,7 @@ import pytest
 
 from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
+from agent.events import PermissionRequested
 from agent.session import Session
 from foundation.paths import Workspace
 from memory.origin import DERIVED_FROM, Origin
@@ -62,6 +63,17 @@ async def test_after_many_answers_from_memory_the_person_is_cited(session: Sessi
         f"As you said: {KEY}": [source],
         "The door is blue.": [source],
     }
+
+
+async def test_the_receipt_of_a_note_is_no_evidence(session: Session, server: Loopback) -> None:
+    server.plays(calls(("remember", {"note": KEY})), chat("It is kept."))
+    async for event in session.send("Please remember where the greenhouse key hangs."):
+        if isinstance(event, PermissionRequested):
+            event.answer.set_result(True)
+    (note,) = session.memory.hot.notes()
+    (receipt,) = session.memory.search.query(Query(kinds=("tool_result",))).hits
+    assert receipt.snippet == f"Remembered as {note.id}."
+    assert receipt.id not in [hit.id for hit in session.memory.search.query(Query(text=f"remembered {note.id}")).hits]
 
 
 async def test_what_a_model_adds_is_evidence(session: Session, server: Loopback) -> None:
