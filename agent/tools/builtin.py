@@ -24,6 +24,7 @@ from models.messages import Tool
 from models.tokens import estimate
 
 MAX_RESULT_TOKENS = 1200  # of all passages of one search, so that the output is not cut within a passage
+NOTHING_REMEMBERED = "Nothing relevant is remembered."
 MAX_FILE_BYTES = 2_000_000  # of a file that is read
 
 
@@ -48,10 +49,11 @@ class SearchMemory:
         return f"search memory for “{arguments.get('query', '')}”"
 
     def run(self, arguments: dict[str, Any]) -> str:
-        query = Query(text=string_argument(arguments, "query"), limit=12, exclude=self._in_view())
-        results = self._memory.search.query(query)
+        text = string_argument(arguments, "query")
+        results = self._memory.search.query(Query(text=text, limit=12, exclude=self._in_view()))
         if not results.hits:
-            return "Nothing relevant is remembered."
+            in_view = self._memory.search.query(Query(text=text, limit=1)).found
+            return "All that is remembered on this is in this conversation." if in_view else NOTHING_REMEMBERED
         passages = list(_within_budget(map(_passage_object, results.hits)))
         omitted = len(results.hits) - len(passages)
         return _as_json(

@@ -208,6 +208,15 @@ async def test_a_model_that_searches_is_told_what_was_superseded(session: Sessio
     assert passages[old]["superseded_by"] == new and passages[old]["trust"] == "exact"
 
 
+async def test_a_search_for_what_is_in_view_says_where_it_is(session: Session) -> None:
+    (said,) = _said(session, "The greenhouse key hangs in the blue tin.")
+    in_view = frozenset({session.memory.conversations.find_entry(said).seq})
+    search = SearchMemory(session.memory, lambda: in_view)
+    told = search.run({"query": "greenhouse key"})
+    assert told == "All that is remembered on this is in this conversation."
+    assert search.run({"query": "submarine owner"}) == "Nothing relevant is remembered."
+
+
 async def test_memory_is_asked_while_the_message_is_stored_and_esc_ends_the_waiting(
     session: Session, server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
