@@ -32,6 +32,7 @@ from tui.widgets.transcript.items import ErrorItem, MutedLine, notice_line
 from tui.widgets.transcript.view import Transcript
 
 MAX_CITED: Final = 3
+_RECALLED: Final = "recalled  "
 
 MODEL_CHANGED: Final = "the model changed"
 ARCHIVED: Final = "older turns were archived"
@@ -59,6 +60,7 @@ class TurnView:
         self._known_changes = known
         self._recalled: tuple[RecalledSpan, ...] = ()
         self._answering = False  # whether the answer has started
+        self._after_tool = False  # whether a tool's result is the last thing shown
         self._reasoning_chars = 0  # characters of reasoning
         self.failed = False  # whether the turn ended without an answer
 
@@ -95,6 +97,9 @@ class TurnView:
     def _write_text(self, text: str) -> None:
         if not self._answering and self._reasoning_chars:
             self._muted_line(f"thought for {short_count(self._reasoning_chars)} characters", gap=True)
+        if self._after_tool and text.strip():
+            self._muted_line("")
+            self._after_tool = False
         self._transcript.feed(text, marked=not self._answering)
         self._answering = True
         self._status.update_info(doing="answering · Esc stops")
@@ -112,11 +117,13 @@ class TurnView:
                 self._known_changes |= {ARCHIVED}
                 self._muted_line(receipt.text, gap=True)
             case ToolStarted(summary=summary, call=call):
-                self._muted_line(f"▸ {summary or call.name}", gap=True)
+                self._transcript.add(MutedLine(summary or call.name, gap=True, prefix="▸ "))
                 self._status.update_info(doing=f"{call.name} · Esc stops")
             case ToolFinished(call=call, chars=chars, failed=failed):
                 outcome = "failed" if failed else f"{short_count(chars)} characters"
-                self._transcript.add(MutedLine(f"  {call.name}: {outcome}", tone="warning" if failed else "muted"))
+                tone = "warning" if failed else "muted"
+                self._transcript.add(MutedLine(f"{call.name}: {outcome}", tone=tone, prefix="  "))
+                self._after_tool = True
             case _:
                 pass
 
@@ -149,7 +156,8 @@ class TurnView:
         if more := len(passages[MAX_CITED:]):
             cited.append(f"and {more} more")
         for number, line in enumerate(cited):
-            self._transcript.add(MutedLine(("recalled  " if number == 0 else " " * 10) + line, gap=number == 0))
+            prefix = _RECALLED if number == 0 else " " * len(_RECALLED)
+            self._transcript.add(MutedLine(line, gap=number == 0, prefix=prefix))
 
 
 def _recalled_line(span: RecalledSpan, beside: int) -> str:

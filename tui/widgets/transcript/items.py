@@ -83,14 +83,21 @@ class AnswerBlock(Struct, frozen=True):
 
 
 class MutedLine(Struct, frozen=True):
-    """A muted line: a receipt, a citation, a notice. `tone` is a field of TranscriptStyles."""
+    """A muted line: a receipt, a citation, a notice. `tone` is a field of TranscriptStyles.
+
+    Wrapped lines are indented by the width of `prefix`, which stands before the text.
+    """
 
     text: str
     tone: str = "muted"
     gap: bool = False
+    prefix: str = ""
 
     def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
-        rows = wrap_runs([(visible(self.text), getattr(styles, self.tone))], width - GUTTER, line_breaks)
+        style, hang = getattr(styles, self.tone), cell_len(self.prefix)
+        rows = wrap_runs([(visible(self.text), style)], width - GUTTER - hang, line_breaks)
+        if hang:
+            rows = indent(rows, Segment(self.prefix, style), Segment(" " * hang, styles.text))
         space = Segment(" " * GUTTER, styles.text)
         rows = indent(rows, space, space)
         return [[], *rows] if self.gap else rows
