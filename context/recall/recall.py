@@ -33,6 +33,7 @@ _MOST_OF_PREVIOUS = 40  # words of the previous message added to a short one
 SPARE = 20  # extra hits, in place of hits that are already in view
 SHORTEST_CONTAINED = 25  # characters: a shorter snippet is too common to be a duplicate
 LENGTH = 0.2  # exponent: value = score / tokens ** LENGTH; best at 0.15 to 0.3 on two kinds of conversations
+MOST_BEFORE = 3  # sentences that are kept before the one that matches best, where a passage is too long
 CLOSE = 0.03  # of the best score: hits within one such step of each other are ranked newest first
 
 
@@ -206,7 +207,7 @@ def _part(  # noqa: PLR0917 — all are needed
     hit: Hit, rank: int, by_id: Mapping[str, Hit], limits: RecallLimits, counting: MessageCounter, likelihood: float
 ) -> tuple[RecalledSpan, int]:
     """The passage, and its entry's seq."""
-    text, _ = fit_lines(clear(hit.snippet.strip(), TextSource.OTHER), limits.passage * 2, counting, "…")
+    text = _fitted(hit, limits.passage * 2, counting)
     successor = by_id.get(hit.superseded_by)
     superseded = iso(successor.time)[:10] if successor and successor.time else ""
     return RecalledSpan(
@@ -220,6 +221,25 @@ def _part(  # noqa: PLR0917 — all are needed
         nonce=SAMPLE_NONCE,
         likelihood=round(likelihood, 3),
     ), hit.entry or 0
+
+
+def _fitted(hit: Hit, limit: int, counting: MessageCounter) -> str:
+    """The passage where it fits; else the sentence that matches best, with what fits before and behind it."""
+    whole = hit.snippet
+    text, omitted = fit_lines(clear(whole.strip(), TextSource.OTHER), limit, counting, "…")
+    if not omitted:
+        return text
+    parts = list(sentences(whole))
+    words = [
+        {whole[start:end].casefold() for start, end in hit.marks if part.start <= start < part.end} for part in parts
+    ]
+    best = max(range(len(parts)), key=lambda number: (len(words[number]), -number))
+    for first in range(max(best - MOST_BEFORE, 0), best + 1):
+        rest = clear(whole[parts[first].start :].strip(), TextSource.OTHER)
+        cut, _ = fit_lines(rest, limit, counting, "…")
+        if clear(parts[best].text, TextSource.OTHER) in cut:
+            return f"… {cut}" if first else cut
+    return text
 
 
 _PassageWithSeq = tuple[RecalledSpan, int]

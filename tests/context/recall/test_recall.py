@@ -80,6 +80,28 @@ def test_the_same_question_asked_before_is_no_answer_to_it(talk: Talk) -> None:
     assert part.citation.ref == answer
 
 
+def test_of_a_passage_too_long_for_the_model_the_match_is_kept() -> None:
+    lines = [f"The lantern of house {number} burns until dawn." for number in range(12)]
+    lines[8] = "The codeword of the gate is heliotrope."
+    snippet = "\n".join(lines)
+    start = snippet.index("codeword")
+    hit = Hit(
+        id="e_1",
+        kind="page",
+        conversation="c",
+        score=0.9,
+        snippet=snippet,
+        citation=Citation(kind="page", ref="pg_1"),
+        trust=Trust.EXACT,
+        marks=((start, start + len("codeword")),),
+    )
+    limits = RecallLimits(tokens=2_000, passage=30, most=5)
+    counting = MessageCounter(Estimate(), ImageRule.NONE)
+    (part,) = fit_passages(SearchResults(query="", total=1, hits=(hit,)), RecallRequest("codeword"), limits, counting)
+    assert lines[8] in part.text and part.text.startswith("… The lantern of house") and part.text.endswith("…")
+    assert estimate(part.text) < 80
+
+
 def test_an_instruction_given_before_brings_nothing_back(talk: Talk) -> None:
     talk.send("Write a haiku about rain", "Soft rain on the roof, evening slows to tea.")
     talk.conversation = None
