@@ -60,6 +60,17 @@ _MOST_FRAMING = 2
 """Such terms in a sentence of nothing else: with more of them it may say something of its own."""
 
 
+_ENGLISH_ANNOUNCING = """
+look search check find keep see recall remember memory note tell moment second minute ask understand help
+"""
+_CHINESE_ANNOUNCING = """
+查找 找找 看看 搜索 稍等 片刻 想想 帮您 帮你 告诉 记住 记下 明白 收到
+找一 一找 来查 查一 看一 一查 一看 您查 你查 您看 你看 索一 诉我 下来 记忆
+"""
+ANNOUNCING = frozenset(term_list(_ENGLISH_ANNOUNCING, "")) | frozenset(_CHINESE_ANNOUNCING.split())
+"""Terms of what a model writes before it calls a tool, or where it has nothing to say: “Let me look.”"""
+
+
 class SourceText(Struct, frozen=True):
     """A text that another may repeat. `label` is what is said about it: its citation, its date."""
 
@@ -88,6 +99,12 @@ def repeated_sources(text: str, sources: Iterable[SourceText]) -> tuple[str, ...
             return ()
         used[ref] = None
     return tuple(used)
+
+
+def only_announces(text: str, about: Iterable[str]) -> bool:
+    """Whether the text says no more than that the model looks for what the texts `about` it name, or keeps it."""
+    named = {term for source in about for term in term_list(source[:LONGEST])}
+    return len(text) <= LONGEST and set(_content(text)) <= named | ANNOUNCING | _FRAMING
 
 
 def is_copied(text: str, results: Iterable[str]) -> bool:

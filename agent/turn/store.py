@@ -19,7 +19,7 @@ from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields
 from memory.memory import Memory
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, Origin, origin_of
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
-from memory.repetition import SourceText, is_copied, passages_of_result, repeated_sources
+from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
 from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
 
@@ -137,7 +137,7 @@ class StoredTurn:
                 self._newest = partial or self._newest
                 return *notices, events.Stopped(conversation.id, partial.id if partial else "", recorder.text)
             case AnswerEnd(reason=reason):
-                derived = self._derived_from(recorder.text)
+                derived = self._derived_from(recorder.text, recorder.calls)
                 self._newest = stored = recorder.finish(reason=reason.value, **derived)
                 _use_cited(self._memory, recorder.text, assembled.recalled)
                 return (
@@ -178,8 +178,12 @@ class StoredTurn:
         self._newest = entry = self._memory.conversations.append(draft)
         return entry
 
-    def _derived_from(self, answer: str) -> dict[str, list[str]]:
-        """Meta of an answer that only repeats what was recalled for it, or what others say in its conversation."""
+    def _derived_from(self, answer: str, calls: Sequence[ToolCall]) -> dict[str, list[str]]:
+        """Meta of an answer that only repeats what was recalled for it, or what others say in its conversation, and of
+        one that only announces the memory tools which it calls."""
+        about = [f"{call.name} {call.arguments}" for call in calls if call.name in MEMORY_TOOLS]
+        if about and only_announces(answer, [(self._message and self._message.text) or "", *about]):
+            return _derived([self.newest.id])
         if refs := repeated_sources(answer, self._recalled_sources()):
             return _derived(refs)
         if is_copied(answer, self._memory_results):

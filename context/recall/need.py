@@ -23,6 +23,7 @@ from foundation.text.analysis import plain_words, term_list
 from foundation.text.folding import is_unspaced
 from foundation.text.sentences import is_question
 from foundation.text.stopwords import is_weak
+from memory.repetition import ANNOUNCING
 from memory.search import Hit, SearchResults
 from memory.search.results.values import values
 
@@ -121,11 +122,6 @@ _CHINESE_COURTESY = """
 """
 _ENGLISH_REMARKS = "hello hi hey thanks thx cheers welcome bye goodbye sorry"
 _CHINESE_REMARKS = "你好 您好 谢谢 多谢 感谢 早安 晚安 再见 拜拜"
-_ENGLISH_ANNOUNCING = """
-look search check find keep see recall remember memory note tell moment second minute ask understand help
-"""
-_CHINESE_ANNOUNCING = "查找 找找 看看 搜索 稍等 片刻 想想 帮您 帮你 告诉 记住 记下 明白 收到"
-_CHINESE_BESIDE = "找一 一找 来查 查一 看一 一查 一看 您查 你查 您看 你看 索一 诉我 下来 记忆"
 _ENGLISH_DECIDING = """
 yes yeah yep yup no nope nah sure maybe perhaps right correct true exactly first second third last former latter both
 either neither all none not never later
@@ -133,12 +129,9 @@ either neither all none not never later
 _CHINESE_DECIDING = "是的 第一 第二 第三 前者 后者 两个 都要 都行 同意 当然 确实 需要 晚点"
 _REMARKS = frozenset(term_list(_ENGLISH_REMARKS, "")) | frozenset(_CHINESE_REMARKS.split())
 """Terms of courtesy that answer nothing."""
-_ANNOUNCING = frozenset(term_list(_ENGLISH_ANNOUNCING, "")) | frozenset(_CHINESE_ANNOUNCING.split())
-"""Terms of what a model writes before it calls a tool, or where it has nothing to say: “Let me look.”"""
 _DECIDING = frozenset(term_list(_ENGLISH_DECIDING, "")) | frozenset(_CHINESE_DECIDING.split())
 """Terms of answers to a question."""
 _COURTESY = frozenset(term_list(_ENGLISH_COURTESY, "")) | frozenset(_CHINESE_COURTESY.split())
-_ANNOUNCED = _COURTESY | _ANNOUNCING | frozenset(_CHINESE_BESIDE.split())
 _DAYS = frozenset(term_list("monday tuesday wednesday thursday friday saturday sunday holidays", ""))
 """Courtesy beside words of it: “happy Friday”."""
 
@@ -180,8 +173,8 @@ def says_nothing(text: str, *, by_model: bool) -> bool:
     terms = set(term_list(text))
     content = {term for term in terms if not is_weak(term)}
     return (
-        not terms.isdisjoint(_REMARKS | _ANNOUNCING if by_model else _REMARKS)
-        and content <= (_ANNOUNCED if by_model else _COURTESY)
+        not terms.isdisjoint(_REMARKS | ANNOUNCING if by_model else _REMARKS)
+        and content <= (_COURTESY | ANNOUNCING if by_model else _COURTESY)
         and terms.isdisjoint(_DECIDING)
         and not _DENIES.search(text)
     )

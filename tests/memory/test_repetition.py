@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.repetition import LONGEST, SourceText, is_copied, repeated_sources
+from memory.repetition import LONGEST, SourceText, is_copied, only_announces, repeated_sources
 
 KEY = SourceText(
     "e_key", "The greenhouse key hangs behind the blue door. Ann has the spare one.", "Garden · 2025-03-14"
@@ -77,3 +77,25 @@ def test_a_sentence_of_many_framing_words_may_say_something_new() -> None:
     answer = "The greenhouse key hangs behind the blue door. I sent the store a message on the search result."
     assert repeated_sources("The greenhouse key hangs behind the blue door. I wrote the store a message.", [KEY]) == ()
     assert repeated_sources(answer, [KEY]) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Let me look.",
+        "Let me search my memory for the greenhouse key.",
+        "I'll check what you said about the key in the greenhouse.",
+        "好的，我查找一下。",
+    ],
+)
+def test_what_a_model_says_before_it_looks_is_told(text: str) -> None:
+    assert only_announces(text, ["Where is the greenhouse key?", '{"query": "greenhouse key"}'])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Let me look. The boiler is serviced in May.", "The greenhouse key is in the tin, let me check.", "钥匙在门后。"],
+)
+def test_what_it_says_besides_is_new(text: str) -> None:
+    assert not only_announces(text, ["Where is the greenhouse key?", '{"query": "greenhouse key"}'])

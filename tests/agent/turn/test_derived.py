@@ -65,6 +65,19 @@ async def test_after_many_answers_from_memory_the_person_is_cited(session: Sessi
     }
 
 
+async def test_what_announces_a_search_is_no_evidence(session: Session, server: Loopback) -> None:
+    search = ("search_memory", {"query": "greenhouse key"})
+    announced = "Let me search my memory for the greenhouse key, with search_memory."
+    server.plays(chat("Noted."), calls(search, before=announced), chat(KEY))
+    await send(session, KEY)
+    session.new()
+    await send(session, "Where is the greenhouse key?")
+    hits = session.memory.search.query(Query(text="search memory greenhouse key")).hits
+    assert announced not in [hit.snippet for hit in hits]
+    answers = session.memory.search.query(Query(kinds=("message",), speaker="m", limit=20)).hits
+    assert announced in [hit.snippet for hit in answers]
+
+
 async def test_the_receipt_of_a_note_is_no_evidence(session: Session, server: Loopback) -> None:
     server.plays(calls(("remember", {"note": KEY})), chat("It is kept."))
     async for event in session.send("Please remember where the greenhouse key hangs."):

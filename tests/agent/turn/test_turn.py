@@ -31,9 +31,10 @@ from tests.agent.turn.event_order import assert_in_order, names
 from tests.loopback import Loopback, Reply, Stall, chat, data, delta, json_reply, stream
 
 
-def calls(*wanted: tuple[str, dict[str, Any]]) -> Reply:
-    """The model asks for tools, at once."""
-    steps = [
+def calls(*wanted: tuple[str, dict[str, Any]], before: str = "") -> Reply:
+    """The model asks for tools, at once, after the words `before`."""
+    steps = [delta(content=before)] if before else []
+    steps += [
         delta(
             tool_calls=[
                 {
