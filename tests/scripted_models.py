@@ -8,6 +8,7 @@ be different from one another. No merges: outside of those words a token is a by
 import importlib
 import json
 import re
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,20 +40,76 @@ def byte_alphabet() -> list[str]:
 
 
 def words_of(reply: str) -> list[str]:
-    alphabet = byte_alphabet()
-    words = ["".join(alphabet[byte] for byte in word.encode()) for word in re.findall(r"\s*\S+", reply)]
+    words = _byte_words(reply)
     if len(set(words)) != len(words):
         raise ValueError("the words of a scripted reply must be different from one another")
     return words
 
 
+def _byte_words(reply: str) -> list[str]:
+    alphabet = byte_alphabet()
+    return ["".join(alphabet[byte] for byte in word.encode()) for word in re.findall(r"\s*\S+", reply)]
+
+
 def scripted_gguf(path: Path, reply: str, *, context: int = 4096, template: str = CHATML) -> Path:
     """A llama.cpp model of a few MB whose greedy answer to anything is `reply`."""
+    return _write_gguf(path, {"Ċ": words_of(reply)}, (), context, template)
+
+
+def conversing_gguf(path: Path, rules: Sequence[tuple[str, str]], *, context: int = 16_384) -> Path:
+    """A model that calls tools and answers by the first of the `rules` that holds: a condition in Jinja, and a reply.
+
+    `message` is the person's newest message without what was recalled for it; `is_result`: a tool's result follows it.
+    The template ends with a token of that rule, from which the reply follows.
+    """
+    used, chains = set(byte_alphabet()), dict[str, list[str]]()
+    for number, (_, reply) in enumerate(rules):
+        chains[f"<|rule_{number}|>"] = _unused(_byte_words(reply), used)
+    choices = "".join(
+        f"{{% {'elif' if n else 'if'} {condition} %}}<|rule_{n}|>" for n, (condition, _) in enumerate(rules)
+    )
+    opening = "<|im_start|>assistant\n"
+    template = _NEWEST + CALLING.replace(opening + "{% endif %}", opening + choices + "{% endif %}{% endif %}")
+    return _write_gguf(path, chains, tuple(chains), context, template)
+
+
+_NEWEST = (
+    "{% set newest = namespace(message='', is_result=false) %}{% for m in messages %}"
+    "{% if m.role == 'user' %}{% set newest.message = m.content.split('>\n\n')[-1] %}{% endif %}"
+    "{% set newest.is_result = m.role == 'tool' %}{% endfor %}"
+    "{% set message = newest.message %}{% set is_result = newest.is_result %}"
+)
+
+
+def _unused(words: list[str], used: set[str]) -> list[str]:
+    """The words as tokens that no other reply uses: several together where one is in `used`, which it adds to."""
+    tokens: list[str] = []
+    pending = ""
+    for word in words:
+        pending += word
+        if pending not in used:
+            used.add(pending)
+            tokens.append(pending)
+            pending = ""
+    while pending:
+        pending = tokens.pop() + pending
+        if pending not in used:
+            used.add(pending)
+            tokens.append(pending)
+            pending = ""
+    return tokens
+
+
+def _write_gguf(
+    path: Path, chains: Mapping[str, Sequence[str]], rules: Sequence[str], context: int, template: str
+) -> Path:
+    """A model that says each chain of words after the token that it begins with. `rules` are special tokens."""
     import gguf
     import numpy as np
 
-    alphabet, words = byte_alphabet(), words_of(reply)
-    tokens = [*alphabet, *(word for word in words if word not in alphabet), *SPECIALS]
+    alphabet, specials = byte_alphabet(), (*SPECIALS, *rules)
+    words = [word for chain in chains.values() for word in chain]
+    tokens = [*alphabet, *(word for word in words if word not in alphabet), *specials]
     index, size = {token: i for i, token in enumerate(tokens)}, len(tokens)
     heads, forward = 8, 64
     width = max(512, -(-size // 64) * 64)
@@ -70,16 +127,18 @@ def scripted_gguf(path: Path, reply: str, *, context: int = 4096, template: str 
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("default")
     writer.add_token_list(tokens)
-    writer.add_token_types([1] * (size - 3) + [3] * 3)
+    writer.add_token_types([1] * (size - len(specials)) + [3] * len(specials))
     writer.add_token_merges(["Ā Ā"])
-    writer.add_bos_token_id(size - 3)
-    writer.add_eos_token_id(size - 1)
-    writer.add_pad_token_id(size - 3)
+    end, pad = index[SPECIALS[2]], index[SPECIALS[0]]
+    writer.add_bos_token_id(pad)
+    writer.add_eos_token_id(end)
+    writer.add_pad_token_id(pad)
     writer.add_add_bos_token(False)
     writer.add_chat_template(template)
     embedding, output = np.eye(size, width, dtype=np.float32), np.zeros((size, width), np.float32)
-    for here, after in pairwise([index["Ċ"], *(index[word] for word in words), size - 1]):
-        output[after] += 10 * embedding[here]
+    for start, chain in chains.items():
+        for here, after in pairwise([index[start], *(index[word] for word in chain), end]):
+            output[after] += 10 * embedding[here]
     head = width // heads
     shapes = {
         "attn_q": (width, width),

@@ -9,14 +9,14 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.scripted_models import CHATML, scripted_gguf
+from tests.scripted_models import CHATML, conversing_gguf, scripted_gguf
 from tests.scripted_vision_models import scripted_qwen3_vl
 
 REPLY = "The lighthouse keeper counted seven white ships, 白色 sails and a 🐋 before dawn."
@@ -40,14 +40,25 @@ Scripted = Callable[..., LlamaServer]
 
 @pytest.fixture(scope="session")
 def scripted_llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scripted]:
-    """Starts a server: `scripted_llama(reply, context=4096, template=CHATML)`. They end with the session."""
+    """Starts a server: `scripted_llama(reply, context=4096, template=CHATML)`. They end with the session.
+
+    With `rules` in place of a reply the model converses and calls tools (tests/scripted_models.py).
+    """
     xllamacpp = pytest.importorskip("xllamacpp", reason="llama.cpp in process: no wheel for this platform")
     running: list[Any] = []
 
-    def start(reply: str = REPLY, *, context: int = 4096, template: str = CHATML) -> LlamaServer:
-        path = scripted_gguf(
-            tmp_path_factory.mktemp("gguf") / "scripted.gguf", reply, context=context, template=template
-        )
+    def start(
+        reply: str = REPLY,
+        *,
+        context: int = 4096,
+        template: str = CHATML,
+        rules: Sequence[tuple[str, str]] = (),
+    ) -> LlamaServer:
+        path = tmp_path_factory.mktemp("gguf") / "scripted.gguf"
+        if rules:
+            conversing_gguf(path, rules, context=context)
+        else:
+            scripted_gguf(path, reply, context=context, template=template)
         server = start_llama(xllamacpp, path, context)
         running.append(server)
         return LlamaServer(server.listening_address, reply, str(path))
