@@ -336,6 +336,7 @@ def recalled_object(part: RecalledSpan) -> dict[str, Any]:
         "likelihood": part.likelihood,
         "beside": part.beside,
         "off_branch": part.off_branch,
+        "superseded": part.superseded,
         "text": part.text,
     }
 

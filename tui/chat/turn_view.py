@@ -165,6 +165,8 @@ def _recalled_line(span: RecalledSpan, beside: int) -> str:
     details = [f"{span.citation} {span.trust.value}"]
     if span.likelihood:
         details.append(f"{span.likelihood:.0%}".replace("%", " %"))
+    if span.superseded:
+        details.append(f"superseded on {span.superseded}")
     if span.off_branch:
         details.append(LEFT_BRANCH)
     if beside:

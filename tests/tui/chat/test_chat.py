@@ -9,11 +9,21 @@ from msgspec import structs
 
 from agent.commands.results import Choice, Choices, Copy, TextResult
 from agent.commands.tables import savings_sentences
-from agent.events import Compacted, ContextReady, Notice, Prefill, ReasoningDelta, TextDelta, TurnFailed
+from agent.events import (
+    Compacted,
+    ContextReady,
+    Notice,
+    Prefill,
+    ReasoningDelta,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+)
 from context.compaction.compact import CompactionReceipt
 from context.report import PageUsage, archive_of
 from models.chat.port import Profile
-from models.messages import Role
+from models.messages import Role, ToolCall
 from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer, spoken
 from tui.dialogs.choices import ChoicesScreen
 
@@ -33,6 +43,27 @@ async def test_what_was_recalled_stands_under_the_answer_with_its_trust(open_cha
         await chat.quiet()
         assert "  recalled  [House · Ann · 2026-03-14 · e_4kx7] exact" in chat.lines
         assert "            [保修单 · 2026-03-14 · pg_19ab] verified" in chat.lines
+
+
+async def test_a_superseded_passage_says_so_and_wrapped_lines_stand_under_it(open_chat: Any) -> None:
+    old = structs.replace(RECALLED[0], superseded="2026-05-01", likelihood=0.47, off_branch=True)
+    async with open_chat(answers=lambda _: answer("In May.", recalled=(old, RECALLED[1]))) as chat:
+        await chat.say("when?")
+        await chat.quiet()
+        first = chat.lines.index("  recalled  [House · Ann · 2026-03-14 · e_4kx7] exact · 47 % · superseded on")
+        assert chat.lines[first + 1] == " " * 12 + "2026-05-01 · on a branch that was left"
+
+
+async def test_text_after_a_tool_result_stands_apart_from_it(open_chat: Any) -> None:
+    call = ToolCall("call_1", "search_memory", "{}")
+    tool = [ToolStarted(call, "search memory for “key”"), ToolFinished(call, "", 31, failed=False, entry="e_3")]
+    events = answer("Let me look.")
+    async with open_chat(answers=lambda _: [*events[:-2], *tool, TextDelta("In the tin."), *events[-2:]]) as chat:
+        await chat.say("where?")
+        await chat.quiet()
+        row = chat.lines.index("    search_memory: 31 characters")
+        assert chat.lines[row - 1] == "  ▸ search memory for “key”"
+        assert [line.strip() for line in chat.lines[row + 1 : row + 3]] == ["", "In the tin."]
 
 
 async def test_an_answer_streams_into_view_while_the_person_types(open_chat: Any) -> None:
