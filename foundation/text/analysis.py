@@ -11,11 +11,13 @@ and one for each part. An emoji is a word. Terms are stored: any change of what 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foundation.lazy_pattern import lazy_pattern
 from foundation.text.folding import EMOJI, LONGEST, MARKS, UNSPACED, fold, lowercase
 from foundation.text.identifiers import parts_of
 from foundation.text.languages import language_of, stem_in
@@ -42,9 +44,10 @@ __all__ = [
 ANALYSER = 2
 LANGUAGE = "language"
 """The kind of the tag of a text in another language: `=language:german`."""
+_LONGEST_LANGUAGE = len("C++")  # an address may end like one, and is longer
 
 _LETTER = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
-TOKEN = re.compile(
+_TOKEN = (
     rf"(?P<unspaced>[{UNSPACED}]+)"
     r"|(?P<address>(?:https?|ftp|file)://[^\s\x00-\x1f<>\"'`|{}\[\]）】」，。；]+[^\s<>\"'`|{}\[\]）】」，。；.,;:!?)])"
     rf"|(?P<language>\b[A-Za-z](?:\+\+|\#)(?!\w))"
@@ -52,16 +55,26 @@ TOKEN = re.compile(
     rf"|(?P<tag>[#@](?<![\w#@&/].){_LETTER}++(?:-{_LETTER}++)*+)"
     rf"|(?P<flag>[\U0001f1e6-\U0001f1ff]{{2}})|(?P<emoji>[{EMOJI}])"
 )
+TOKEN = lazy_pattern(_TOKEN)
 """A token as it is written. `unspaced` is a run without spaces; `word` may contain joints such as `-` or `.`."""
 
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
 
-SCANNER = re.compile(
-    r"[\x00-\x22\x24-\x2f\x3a-\x3f\x5b-\x5e\x60\x7b-\x7f]*+(?:"
-    + TOKEN.pattern.replace(f"{_LETTER}++", f"(?:[A-Za-z0-9_]++|{_LETTER})++")
-    + r"|[\s\S]|\Z)"
+_SIGNS = r"[\x00-\x22\x24-\x2f\x3a-\x3f\x5b-\x5e\x60\x7b-\x7f]*+"
+SCANNER = lazy_pattern(
+    rf"{_SIGNS}(?:" + _TOKEN.replace(f"{_LETTER}++", f"(?:[A-Za-z0-9_]++|{_LETTER})++") + r"|[\s\S]|\Z)"
 )
 """The same for all tokens of a text, in a third of the time: a match is the signs before a token, and the token."""
+
+ASCII_SCANNER = lazy_pattern(
+    rf"{_SIGNS}(?:("
+    r"(?:https?|ftp|file)://[^\s\x00-\x1f<>\"'`|{}\[\]]+[^\s<>\"'`|{}\[\].,;:!?)]"
+    r"|[A-Za-z](?:\+\+|\#)(?!\w)"
+    r"|[A-Za-z0-9_]++(?:(?:::|[.\-/\\:@'+&~,])[A-Za-z0-9_]++)*+"
+    r"|[#@](?<![\w#@&/].)[A-Za-z0-9_]++(?:-[A-Za-z0-9_]++)*+"
+    r")|[\s\S]|\Z)"
+)
+"""The same for an ASCII text, in half the time: `findall` gives its tokens, and "" after the last."""
 
 _PLAIN_WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
 
@@ -69,9 +82,9 @@ _PLAIN_WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
 def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> PackedTerms:
     """The terms of a text and of its speaker, and its tags, from `meta` and from the entities in the text."""
     language = language_of(text)
-    terms = term_list(text, language)
+    terms = _term_counts(text, language) if text.isascii() else Counter(term_list(text, language))
     if speaker:
-        terms += term_list(speaker, "")
+        terms.update(term_list(speaker, ""))
     spoken = (f"={LANGUAGE}:{language}",) if language else ()
     return pack_terms(terms, analyser_version(), (*entry_tags(text, speaker, meta), *spoken))
 
@@ -108,6 +121,26 @@ def term_list(text: str, language: str | None = None) -> list[str]:
         else:
             terms += terms_of(token, kind, language)
     return terms
+
+
+def _term_counts(text: str, language: str) -> Counter[str]:
+    """The terms of an ASCII text with their counts: each distinct token is looked at once."""
+    counts: dict[str, int] = {}
+    for token, times in Counter(ASCII_SCANNER.findall(text)).items():
+        for term in _ascii_terms(token, language):
+            counts[term] = counts.get(term, 0) + times
+    return Counter(counts)
+
+
+@lru_cache(maxsize=1 << 16)
+def _ascii_terms(token: str, language: str) -> tuple[str, ...]:
+    """The terms of a token that `ASCII_SCANNER` gives."""
+    if not token:
+        return ()
+    if token[0] in "#@":
+        return terms_of(token, "tag", language)
+    is_language = token[-1] in "+#" and len(token) <= _LONGEST_LANGUAGE
+    return terms_of(token, "language" if is_language else "word", language)
 
 
 def iter_terms(text: str) -> Iterator[str]:

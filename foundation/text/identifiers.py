@@ -1,7 +1,8 @@
 """Words that are more than a word: `snake_case`, `camelCase`, paths, versions, hashes, addresses, contractions."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from foundation.text.folding import LONGEST, fold
 
@@ -68,7 +69,8 @@ def _wholes(token: str, parts: list[str], split: list[str]) -> list[str]:
     return [token, *(part for part in parts if part not in alone)]
 
 
-def _humps(part: str) -> list[str]:
+@lru_cache(maxsize=1 << 15)  # identifiers share their parts
+def _humps(part: str) -> Sequence[str]:
     """`HTTPResponse2` → HTTP, Response, 2. Hashes, ordinals and codes stay as they are, and so do other scripts."""
     if _OTHER_SCRIPT.fullmatch(part):
         return [part]

@@ -4,7 +4,7 @@ No term holds a line break or a zero byte. Counts stop at 255: BM25 is flat long
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -19,8 +19,8 @@ class PackedTerms(Struct, frozen=True):
     analyser: str = ""
 
 
-def pack_terms(terms: Iterable[str], analyser: str = "", tags: Iterable[str] = ()) -> PackedTerms:
-    """Packs the terms of one entry, given with repeats and in any order. Tags are not counted in `length`."""
+def pack_terms(terms: Iterable[str] | Mapping[str, int], analyser: str = "", tags: Iterable[str] = ()) -> PackedTerms:
+    """Packs the terms of one entry, given with repeats or counts, in any order. Tags are not counted in `length`."""
     counts = Counter(terms)
     length = counts.total()
     for tag in tags:

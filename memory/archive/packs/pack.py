@@ -11,7 +11,7 @@ import hashlib
 import secrets
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +21,9 @@ from memory.archive.packs.storage import PAGES_A_FRAME, Storage
 from memory.archive.packs.unknown_packs import SUFFIX
 from memory.errors import Damaged, NewerPack
 from memory.zstd import cold_packer, packer, unpack
+
+if TYPE_CHECKING:  # its module loads numpy
+    from memory.pages.symbol_coding import DrawnPage
 
 SIGNATURE = b"palimpsest-pack\x00"
 MAGIC = SIGNATURE + b"\x02"  # the version is its last byte
@@ -35,7 +38,7 @@ _LARGEST_PNG = 2**20  # a stored 1280×1280 page takes 206 kB
 
 
 class PageImage(Struct, frozen=True):
-    """A page to pack. `sha256` is of its text, hex."""
+    """A page to pack. `sha256` is of its text, hex. With `drawn` the PNG is not decoded: read the pack back then."""
 
     id: str
     number: int
@@ -43,6 +46,7 @@ class PageImage(Struct, frozen=True):
     chars: int
     sha256: str
     png: bytes
+    drawn: "DrawnPage | None" = None
 
 
 class PackedImage(Struct, frozen=True):
@@ -114,10 +118,11 @@ def new_pack_name() -> str:
 
 def write_pack(storage: Storage, name: str, pages: Sequence[PageImage]) -> WrittenPack:
     """Writes a warm pack of these pages, complete and synced, or nothing."""
-    from memory.pages.symbol_coding import encode_pages  # loads numpy
+    from memory.pages.symbol_coding import encode_drawn, encode_pages  # loads numpy
 
     pack = packer()
-    return _write(storage, name, [((page,), pack(encode_pages([page.png]))) for page in pages])
+    coded = (encode_pages([page.png]) if page.drawn is None else encode_drawn(page.drawn) for page in pages)
+    return _write(storage, name, [((page,), pack(frame)) for page, frame in zip(pages, coded, strict=True)])
 
 
 def write_cold_pack(

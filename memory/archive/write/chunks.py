@@ -10,7 +10,7 @@ import hashlib
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import apsw
@@ -142,7 +142,8 @@ class PassageIndex:
             return [PagePart(page, offset, 0) for _, _, page, offset in places[:1]]
         parts: list[PagePart] = []
         offset, end = start, start + length
-        for begin, size, page, page_start in places[max(0, bisect_right(places, (start, 1 << 62)) - 1) :]:
+        first = max(0, bisect_right(places, (start, 1 << 62)) - 1)
+        for begin, size, page, page_start in islice(places, first, None):
             if begin >= end:
                 break
             upto = min(end, begin + size)

@@ -18,6 +18,7 @@ from memory.pages.read.reader import read_picture
 from memory.pages.render.layout import LayoutSpan, LayoutText
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import RenderedPage, page_sheets, render_page
+from memory.pages.symbol_coding import DrawnPage
 from memory.pages.types import OnPage
 from memory.records import new_id
 
@@ -79,7 +80,8 @@ def bind(
 
 def picture_of(page: RenderedPage) -> PageImage:
     """The page as an image for a pack."""
-    return PageImage(page.id, page.number, page.mode.name, len(page.text), page.sha256.hex(), page.png)
+    drawn = DrawnPage(page.mode, page.grid, page.png)
+    return PageImage(page.id, page.number, page.mode.name, len(page.text), page.sha256.hex(), page.png, drawn)
 
 
 def _report_half(drawn: Iterable[tuple[int, RenderedPage]], on_page: OnPage) -> Iterator[tuple[int, RenderedPage]]:

@@ -42,7 +42,9 @@ class PageSheet(Struct, frozen=True):
 
 
 class RenderedPage(Struct, frozen=True):
-    """A page as it is stored. `sha256` is that of its text."""
+    """A page as it is stored. `sha256` is that of its text; `grid` (rows·columns,) has the table's cells, the header's
+    too.
+    """
 
     id: str
     number: int
@@ -52,6 +54,7 @@ class RenderedPage(Struct, frozen=True):
     png: bytes
     heads: tuple[ParsedHead, ...]
     laid: tuple[LayoutSpan, ...]
+    grid: NDArray[np.int32]
 
 
 def page_sheets(texts: Sequence[LayoutText], mode: Mode, start: LayoutPosition = BEGINNING) -> Iterator[PageSheet]:
@@ -82,5 +85,6 @@ def render_page(sheet: PageSheet, page_id: str, number: int) -> RenderedPage:
     header = write_header(PageHeader(table.id, page_id, number, sheet.used, sha256.hex(), len(sheet.heads)))
     head = np.full(mode.header_rows * mode.columns, table.first_cell[0x20], np.int32)
     head[:HEADER_CELLS] = table.first_cell[np.frombuffer(header.encode("ascii"), np.uint8)]
-    png = encode_png(ink_of(table.cells.take(np.concatenate([head, sheet.grid]), axis=0), mode))
-    return RenderedPage(page_id, number, mode, sheet.text, sha256, png, sheet.heads, sheet.laid)
+    grid = np.concatenate([head, sheet.grid])
+    png = encode_png(ink_of(table.cells.take(grid, axis=0), mode))
+    return RenderedPage(page_id, number, mode, sheet.text, sha256, png, sheet.heads, sheet.laid, grid)

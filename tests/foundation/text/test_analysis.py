@@ -1,4 +1,5 @@
 import time
+from collections import Counter
 from importlib.resources import files
 
 import pytest
@@ -211,3 +212,17 @@ _PIECES = st.sampled_from(
 def test_the_scanner_of_whole_texts_finds_the_tokens_that_each_token_is_known_by(text: str) -> None:
     scanned = [(match[kind], kind) for match in analysis.SCANNER.finditer(text) if (kind := match.lastgroup)]
     assert scanned == [(match[0], match.lastgroup) for match in analysis.TOKEN.finditer(text)]
+
+
+@given(st.lists(_PIECES, max_size=20).map("".join))
+def test_the_scanner_of_ascii_texts_finds_the_same_tokens(text: str) -> None:
+    text = text.encode("ascii", "ignore").decode()
+    scanned = [match[0] for match in analysis.TOKEN.finditer(text)]
+    assert [token for token in analysis.ASCII_SCANNER.findall(text) if token] == scanned
+
+
+@given(st.lists(_PIECES, max_size=20).map("".join))
+def test_counting_the_tokens_of_an_ascii_text_gives_its_terms(text: str) -> None:
+    text = text.encode("ascii", "ignore").decode()
+    counts = unpack_terms(analyse(text).packed)
+    assert {term: count for term, count in counts.items() if term[0] != "="} == Counter(term_list(text))

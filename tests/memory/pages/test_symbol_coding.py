@@ -18,7 +18,7 @@ from memory.pages.render.modes import DENSE, MODES, REGULAR, Mode, modes_of
 from memory.pages.render.page import page_sheets, render_page
 from memory.pages.render.png import encode_png, stored_blocks
 from memory.pages.render.readable import natural_pages
-from memory.pages.symbol_coding import _HEAD, _HEADS_AT, MAGIC, PageSymbols, encode_pages
+from memory.pages.symbol_coding import _HEAD, _HEADS_AT, MAGIC, DrawnPage, PageSymbols, encode_drawn, encode_pages
 from tests.memory.pages.zlib_pages import page_of_zlib
 
 ALL_MODES = [mode for cell in (REGULAR, DENSE) for mode in modes_of(cell).values()]
@@ -47,6 +47,14 @@ def as_they_are(pngs: list[bytes]) -> list[int]:
     coded = encode_pages(pngs)
     heads = (_HEAD.unpack_from(coded, _HEADS_AT + number * _HEAD.size) for number in range(len(pngs)))
     return [number for number, head in enumerate(heads) if head[0] == 0]
+
+
+@pytest.mark.parametrize("mode", ALL_MODES, ids=lambda mode: f"{mode.name} {mode.cell.name}")
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_page_is_coded_from_its_grid_as_from_its_picture(text: str, mode: Mode) -> None:
+    sheet = next(iter(page_sheets([LayoutText(TEXTS[text])], mode)))
+    page = render_page(sheet, "pg_000000000001", 1)
+    assert encode_drawn(DrawnPage(page.mode, page.grid, page.png)) == encode_pages([page.png])
 
 
 # ── any pictures come back to the byte ──
