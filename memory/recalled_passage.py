@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.trust import Citation, Trust
-from memory.pages.types import STORED, ArchiveRow, EntryText, PageText
+from memory.pages.types import STORED, ArchiveRow, EntryText, PageText, page_numbers
 
 if TYPE_CHECKING:  # a picture is read without a workspace
     from memory.hot import Note
@@ -60,7 +60,8 @@ class RecalledPassage(Struct, frozen=True, kw_only=True):
     `engine` is what read it: STORED, `cells`, an OCR engine, or several joined by `+`. `doubt` are the lines of the
     text, from 1, that may be wrong. `attributed_texts` says whose words stand where on a conversation's page.
     `warnings` say in
-    sentences why it is not exact.
+    sentences why it is not exact. `missing` are the numbers of an archive's pages that cannot be read; a line stands in
+    the place of each gap.
     """
 
     id: str
@@ -81,6 +82,7 @@ class RecalledPassage(Struct, frozen=True, kw_only=True):
     pages: tuple[str, ...] = ()  # ids of the pages that it was read from
     spoken: tuple[AttributedText, ...] = ()
     warnings: tuple[str, ...] = ()
+    missing: tuple[int, ...] = ()
 
 
 def warned(passage: RecalledPassage, *warnings: str) -> RecalledPassage:
@@ -156,12 +158,16 @@ def passage_of_page(page: PageText, citation: Citation) -> RecalledPassage:
     )
 
 
-def passage_of_archive(archive: ArchiveRow, pages: Sequence[PageText]) -> RecalledPassage:
-    """The pages' texts of an archive, joined, with the lowest trust among them."""
-    text = "".join(page.text for page in pages)
+def passage_of_archive(archive: ArchiveRow, pages: Sequence[PageText | None]) -> RecalledPassage:
+    """The texts of an archive's pages, joined, with the lowest trust among them; None is a page that cannot be read.
+
+    At least one can.
+    """
+    readable = [page for page in pages if page is not None]
+    missing = tuple(number for number, page in enumerate(pages, 1) if page is None)
+    text, doubt = _joined(pages)
     count = f"{len(pages):,} page{'s' if len(pages) > 1 else ''}"
-    lines_before = accumulate((page.text.count("\n") for page in pages), initial=0)
-    return RecalledPassage(
+    passage = RecalledPassage(
         id=f"#{archive.seq}",
         kind="archive",
         time=archive.created,
@@ -169,14 +175,39 @@ def passage_of_archive(archive: ArchiveRow, pages: Sequence[PageText]) -> Recall
         citation=Citation(
             kind="archive", ref=f"#{archive.seq}", title=archive.label, place=count, time=archive.created
         ),
-        trust=max((page.trust for page in pages), key=list(Trust).index),
+        trust=max((page.trust for page in readable), key=list(Trust).index),
         text=text,
-        engine="+".join(dict.fromkeys(page.engine for page in pages)),
-        read_ms=round(sum(page.read_ms for page in pages), 3),
-        doubt=tuple(before + n for before, page in zip(lines_before, pages, strict=False) for n in page.doubt),
-        pages=tuple(page.page_id for page in pages),
-        spoken=tuple(attributed for page in pages for attributed in attributed_texts(page)),
+        engine="+".join(dict.fromkeys(page.engine for page in readable)),
+        read_ms=round(sum(page.read_ms for page in readable), 3),
+        doubt=doubt,
+        pages=tuple(page.page_id for page in readable),
+        spoken=tuple(attributed for page in readable for attributed in attributed_texts(page)),
+        missing=missing,
     )
+    return passage if not missing else warned(passage, _missing_sentence(missing, len(pages)))
+
+
+def _missing_sentence(missing: Sequence[int], count: int) -> str:
+    numbers = page_numbers(missing)
+    return f"Of {count:,} pages, {numbers} cannot be read: the text there is left out."
+
+
+def _joined(pages: Sequence[PageText | None]) -> tuple[str, tuple[int, ...]]:
+    """The text, with a line of its own in each gap, and the lines, from 1, that are in doubt: those of gaps too."""
+    parts, doubt, line = list[str](), list[int](), 1
+    for is_gap, run in groupby(enumerate(pages, 1), key=lambda numbered: numbered[1] is None):
+        numbers, texts = zip(*run, strict=True)
+        if is_gap:
+            begin = "\n" if parts and not parts[-1].endswith("\n") else ""
+            doubt.append(line + len(begin))
+            added = [f"{begin}[lost: {page_numbers(numbers)}]\n"]
+        else:
+            added = [page.text for page in texts]
+            lines = accumulate((text.count("\n") for text in added), initial=line - 1)
+            doubt += (before + n for before, page in zip(lines, texts, strict=False) for n in page.doubt)
+        parts += added
+        line += sum(part.count("\n") for part in added)
+    return "".join(parts), tuple(doubt)
 
 
 def engine_of(pages: Sequence[str]) -> str:

@@ -25,9 +25,9 @@ from memory.archive.rows.pages import page_row
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.entries import entries_with_id
-from memory.errors import NotFound
+from memory.errors import Damaged, NewerPack, NotFound, StorageUnreachable
 from memory.hot import HotMemory, NoSuchNote, Note
-from memory.pages.types import ArchiveRow
+from memory.pages.types import ArchiveRow, PageText
 from memory.passage_cache import PassageCache
 from memory.recalled_passage import (
     RecalledPassage,
@@ -94,9 +94,22 @@ class References:
                 passage = passage_of_page(page, Citation(kind="page", ref=page_id, title=page.label, page=page_id))
                 return warned(passage, *self._cold.read(lambda db: page_label_doubts(db, page_id)))
             case ArchiveRow(seq=seq):
-                vault = self._vault()
-                passage = passage_of_archive(target, [vault.read_page(page.id) for page in vault.pages(seq)])
-                return warned(passage, *self._cold.read(lambda db: label_doubts(db, seq)))
+                return warned(self._archive_passage(target), *self._cold.read(lambda db: label_doubts(db, seq)))
+
+    def _archive_passage(self, archive: ArchiveRow) -> RecalledPassage:
+        """The pages that can be read. Raises Damaged where none can."""
+        vault, pages, damage = self._vault(), list[PageText | None](), None
+        for row in vault.pages(archive.seq):
+            try:
+                pages.append(vault.read_page(row.id))
+            except (StorageUnreachable, NewerPack):  # nothing is known to be lost
+                raise
+            except Damaged as error:
+                damage = error
+                pages.append(None)
+        if damage is not None and not any(pages):
+            raise damage
+        return passage_of_archive(archive, pages)
 
     def _entry_passage(self, entry: Entry) -> RecalledPassage:
         began = time.monotonic()

@@ -70,6 +70,7 @@ def command(*, arguments: tuple[str, ...], limit: int, page: int, conversation: 
     elif more and engine == "auto":
         with invocation.memory(recovering=True) as memory:
             result = _references(invocation, memory, arguments, conversation)
+            _report_missing(invocation, memory, result)
     elif engine != "auto":
         raise Misuse("--engine is for pictures", f"“{query}” is none.", f"{PROGRAM} recall --engine NAME FILE.png")
     else:
@@ -77,6 +78,7 @@ def command(*, arguments: tuple[str, ...], limit: int, page: int, conversation: 
             result = recall(memory, query, limit=limit, page=page, conversation=conversation)
             if not result.hits and (troubles := memory.vault.troubles()):
                 raise Damaged("What was found is damaged", " ".join(troubles), "A backup of the workspace has it.")
+            _report_missing(invocation, memory, result)
     if invocation.json:
         output.json_object(as_object(result))
         return
@@ -129,6 +131,13 @@ def _references(invocation: Invocation, memory: Memory, references: tuple[str, .
             )
         results.append(result)
     return merged(references, results)
+
+
+def _report_missing(invocation: Invocation, memory: Memory, result: RecallResult) -> None:
+    """Exit status 1 where pages are missing; the passages name them, so that the sentences per page are dropped."""
+    if any(hit.missing for hit in result.hits):
+        memory.vault.troubles()
+        invocation.status = 1
 
 
 def _consent(folder: Path, code: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """Types of the archive: texts of entries and pages, rows, estimates and results."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -14,6 +14,19 @@ STORED = "stored"
 OnPage = Callable[[int], None]
 """Progress callback: the count of finished pages, from the working thread. What it raises ends the work; nothing is
 archived or deleted then."""
+
+
+def page_numbers(numbers: Sequence[int]) -> str:
+    """Numbers in ascending order, in words: `page 5`, `pages 5, 7 to 9 and 12`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    words = [word for run in runs for word in ([f"{run[0]:,} to {run[-1]:,}"] if len(run) > 2 else map(str, run))]
+    listed = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+    return f"page{'s' if len(numbers) > 1 else ''} {listed}"
 
 
 class EntryText(Struct, frozen=True):

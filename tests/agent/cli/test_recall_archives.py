@@ -1,6 +1,7 @@
 """`palimpsest recall LABEL`, `"#1"` and several references: what was archived, whole."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -10,7 +11,8 @@ from agent.services.recall import recall, recall_markdown
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
 from foundation.trust import Trust
-from memory.errors import NotFound
+from memory.archive.packs.pack import Pack
+from memory.errors import Damaged, NewerPack, NotFound, StorageUnreachable
 from memory.memory import Memory
 from memory.pages.types import PageText
 from tests.agent.conftest import Run
@@ -93,3 +95,95 @@ def test_of_several_references_one_that_names_nothing_is_told_and_stops_no_other
     assert [hit["id"] for hit in said.json["hits"]] == [note]
     assert "pg_000000000000" in said.err
     assert run("recall", note, "boiler", "--json").status == 2
+
+
+LONG = "".join(f"{n}: the ferry passed the lighthouse at {n % 24} o'clock.\n" for n in range(300))
+
+
+@pytest.fixture
+def damaged(run: Run, root: Path, tmp_path: Path) -> tuple[list[str], list[int]]:
+    """The texts of the pages of “log”, and the numbers of those that were damaged, beyond what parity mends."""
+    (tmp_path / "log.txt").write_text(LONG)
+    assert run("archive", str(tmp_path / "log.txt"), "--label", "log", "--no-text", "--mode", "tiny").status == 0
+    memory = Memory.open(Workspace(root))
+    rows = memory.vault.pages()
+    texts = [memory.vault.read_page(row.id).text for row in rows]
+    frames = Pack(memory.vault.storage, rows[0].pack).pages
+    memory.close()
+    file = root / ".palimpsest" / "packs" / rows[0].pack
+    raw = bytearray(file.read_bytes())
+    numbers = [2, 3, 5]
+    for number in numbers:
+        frame = frames[number - 1]
+        raw[frame.offset : frame.offset + frame.length] = bytes(frame.length)
+    file.write_bytes(raw)
+    for parity in file.parent.glob("*.parity"):
+        parity.unlink()
+    return texts, numbers
+
+
+def test_pages_that_are_lost_are_named_and_the_others_are_recalled(
+    run: Run, damaged: tuple[list[str], list[int]]
+) -> None:
+    texts, numbers = damaged
+    ran = run("recall", "log", "--json")
+    (hit,) = ran.json["hits"]
+    assert (ran.status, hit["missing"], hit["trust"], len(hit["pages"])) == (1, numbers, "approximate", len(texts) - 3)
+    assert hit["told"] == [f"Of {len(texts)} pages, pages 2, 3 and 5 cannot be read: the text there is left out."]
+    first, fourth, rest = texts[0], texts[3], "".join(texts[5:])
+    assert hit["text"] == f"{first}[lost: pages 2 and 3]\n{fourth}[lost: page 5]\n{rest}"
+    lines = hit["text"].split("\n")
+    assert [lines[line - 1] for line in hit["doubt"]] == ["[lost: pages 2 and 3]", "[lost: page 5]"]
+
+
+def test_the_lost_pages_are_named_once_beside_the_text(run: Run, damaged: tuple[list[str], list[int]]) -> None:
+    ran = run("recall", "log")
+    assert ran.status == 1
+    assert ran.err.count("pages 2, 3 and 5 cannot be read") == 1
+    assert "pg_" not in ran.err
+    assert damaged[0][3] in ran.out
+    several = run("recall", "log", "#1")
+    assert (several.status, several.err.count("cannot be read")) == (1, 2)
+
+
+def test_they_are_missing_after_a_repair_too(run: Run, damaged: tuple[list[str], list[int]]) -> None:
+    assert run("check", "--repair").status == 1
+    ran = run("recall", "log", "--json")
+    assert (ran.status, ran.json["hits"][0]["missing"]) == (1, damaged[1])
+
+
+def test_where_no_page_can_be_read_it_is_an_error(run: Run, root: Path, damaged: tuple[list[str], list[int]]) -> None:
+    (file,) = (root / ".palimpsest" / "packs").glob("*.pages")
+    file.write_bytes(bytes(len(file.read_bytes())))
+    ran = run("recall", "log", "--json")
+    assert (ran.status, ran.json["error"]["code"]) == (1, "damaged")
+    assert damaged[1]
+
+
+def test_a_gap_begins_a_line_and_every_page_keeps_its_own_doubts(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = [page.id for page in memory.vault.pages(2)]
+
+    def read(page: str) -> PageText:
+        if page == pages[1]:
+            raise Damaged("A page is damaged", "gone")
+        text = {pages[0]: "one\ntw", pages[2]: "six\nseven\n"}[page]
+        return PageText(text=text, trust=Trust.EXACT, engine="cells", read_ms=1.0, doubt=(2,), page_id=page)
+
+    assert len(pages) == 3
+    monkeypatch.setattr(memory.vault, "read_page", read)
+    (hit,) = recall(memory, "#2").hits
+    assert (hit.text, hit.doubt) == ("one\ntw\n[lost: page 2]\nsix\nseven\n", (2, 3, 5))
+
+
+@pytest.mark.parametrize("error", [StorageUnreachable, NewerPack])
+def test_what_cannot_be_reached_is_no_lost_page(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, error: type[Damaged]
+) -> None:
+    def fail(page: str) -> PageText:
+        raise error("Not now", "try later")
+
+    monkeypatch.setattr(memory.vault, "read_page", fail)
+    with pytest.raises(error):
+        recall(memory, "#2")
