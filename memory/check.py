@@ -34,7 +34,10 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 
     def as_json(self) -> Mapping[str, Any]:
         """The object of `palimpsest check --json`, less its schema."""
-        told = [{"what": one.what, "where": one.where, "message": one.message} for one in self.problems]
+        told = [
+            {"what": one.what, "where": one.where, "message": one.message, "pages": list(one.pages)}
+            for one in self.problems
+        ]
         return {
             "sound": not self.problems,
             "pages": self.pages,

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.trust import Citation, Trust
-from memory.pages.types import STORED, ArchiveRow, EntryText, PageText, page_numbers
+from memory.pages.types import STORED, ArchiveRow, EntryText, PageText, numbered
 
 if TYPE_CHECKING:  # a picture is read without a workspace
     from memory.hot import Note
@@ -188,7 +188,7 @@ def passage_of_archive(archive: ArchiveRow, pages: Sequence[PageText | None]) ->
 
 
 def _missing_sentence(missing: Sequence[int], count: int) -> str:
-    numbers = page_numbers(missing)
+    numbers = numbered("page", missing)
     return f"Of {count:,} pages, {numbers} cannot be read: the text there is left out."
 
 
@@ -200,7 +200,7 @@ def _joined(pages: Sequence[PageText | None]) -> tuple[str, tuple[int, ...]]:
         if is_gap:
             begin = "\n" if parts and not parts[-1].endswith("\n") else ""
             doubt.append(line + len(begin))
-            added = [f"{begin}[lost: {page_numbers(numbers)}]\n"]
+            added = [f"{begin}[lost: {numbered('page', numbers)}]\n"]
         else:
             added = [page.text for page in texts]
             lines = accumulate((text.count("\n") for text in added), initial=line - 1)

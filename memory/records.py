@@ -212,11 +212,15 @@ class LastRequest(Struct, frozen=True):
 
 
 class IntegrityProblem(Struct, frozen=True):
-    """A defect that a check found: `what` in a word, `where` its id, `message` a sentence."""
+    """A defect that a check found: `what` in a word, `where` its id, `message` a sentence.
+
+    `pages` are the ids of the pages that cannot be read for it, where there are several.
+    """
 
     what: str
     where: str
     message: str
+    pages: tuple[str, ...] = ()
 
 
 class ModelUsage(Struct, frozen=True):

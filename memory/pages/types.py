@@ -16,8 +16,8 @@ OnPage = Callable[[int], None]
 archived or deleted then."""
 
 
-def page_numbers(numbers: Sequence[int]) -> str:
-    """Numbers in ascending order, in words: `page 5`, `pages 5, 7 to 9 and 12`."""
+def numbered(noun: str, numbers: Sequence[int]) -> str:
+    """The noun with numbers in ascending order: `page 5`, `pages 5, 7 to 9 and 12`."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -26,7 +26,7 @@ def page_numbers(numbers: Sequence[int]) -> str:
             runs.append([number])
     words = [word for run in runs for word in ([f"{run[0]:,} to {run[-1]:,}"] if len(run) > 2 else map(str, run))]
     listed = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
-    return f"page{'s' if len(numbers) > 1 else ''} {listed}"
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {listed}"
 
 
 class EntryText(Struct, frozen=True):

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 import apsw
 import msgspec
 
+from foundation.errors import PalimpsestError
 from foundation.program import PROGRAM
 from foundation.trust import Trust
 from memory.archive.packs.manifest import PackManifest, manifest_name, manifest_names, parts_of, read_parts
-from memory.archive.packs.pack import Pack
-from memory.archive.packs.parity import parity_is_sound, parity_name
+from memory.archive.packs.pack import FramePages, Pack, PackFrame
+from memory.archive.packs.parity import parity_is_sound, parity_name, recover_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.packs.unknown_packs import unknown_pack_names
 from memory.archive.repair.diff import differences
@@ -20,12 +21,12 @@ from memory.archive.rows.checks import row_problems
 from memory.archive.rows.facts import facts_of, unsealed
 from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
-from memory.cold.sql import each
-from memory.errors import MemoryFailure, NewerPack
+from memory.cold.sql import each, first
+from memory.errors import MemoryFailure, NewerPack, StorageUnreachable
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import text_digest
 from memory.pages.render.modes import MODES
-from memory.pages.types import PageRow
+from memory.pages.types import PageRow, PageText, numbered
 from memory.records import IntegrityProblem
 
 _AT_ONCE = 2**23  # bytes
@@ -74,10 +75,27 @@ def pack_is_sound(storage: Storage, row: PackRow) -> bool:
 
 def _file(storage: Storage, row: PackRow) -> Iterator[IntegrityProblem]:
     try:
-        if not pack_is_sound(storage, row):
-            yield IntegrityProblem("pack", row.name, "The pack is not the one that was written: its SHA-256 differs.")
-    except MemoryFailure as error:
+        if pack_is_sound(storage, row):
+            return
+        why = "The pack is not the one that was written: its SHA-256 differs."
+    except StorageUnreachable as error:
         yield IntegrityProblem("pack", row.name, f"The pack cannot be read: {error.message}")
+        return
+    except MemoryFailure as error:
+        why = f"The pack cannot be read: {error.message}"
+    yield IntegrityProblem("pack", row.name, f"{why} {_by_parity(storage, row)}")
+
+
+def _by_parity(storage: Storage, row: PackRow) -> str:
+    """Whether the pack's parity restores it, in a sentence."""
+    if parity_name(row.name) not in storage.names():
+        return "It has no parity."
+    try:
+        is_enough = recover_pack(storage, row.name, row.sha256, row.size) is not None
+    except PalimpsestError as error:
+        return f"Its parity cannot be used: {error.message}"
+    restores = f"Its parity restores it, to the last bit: `{PROGRAM} check --repair`."
+    return restores if is_enough else "More of it is damaged than its parity restores."
 
 
 def _parity(storage: Storage, names: Sequence[str], row: PackRow) -> Iterator[IntegrityProblem]:
@@ -97,6 +115,7 @@ class _Pages:
     def __init__(self, cold: ColdStore, storage: Storage, row: PackRow, *, sound: bool) -> None:
         self._cold, self._storage, self._row = cold, storage, row
         self._proven = sound  # the manifest proves the entries' rows: their texts need not be assembled
+        self._frames: dict[PackFrame, FramePages | MemoryFailure] = {}  # the one that was opened last
 
     def look(self, pages: Sequence[PageRow]) -> Iterator[IntegrityProblem]:
         try:
@@ -105,23 +124,49 @@ class _Pages:
             yield IntegrityProblem("pack", self._row.name, f"{error.message} {error.hint}")
             return
         except MemoryFailure as error:
-            yield IntegrityProblem("pack", self._row.name, f"Its list of pages cannot be read: {error.message}")
-            for page in pages:
-                yield IntegrityProblem("page", page.id, "It stands in a pack that cannot be opened.")
+            yield from self._unreadable(pages, f"The pack's list of pages cannot be read: {error.message}")
             return
         texts: dict[str, str] = {}
-        for page in pages:
-            yield from self._page(pack, page, texts)
+        unreadable: list[PageRow] = []
+        why = ""
+        for row in pages:
+            try:
+                page = read_picture(self._png(pack, row), sha256=row.sha256, page_id=row.id, engine="cells")
+            except MemoryFailure as error:
+                why = why or error.message
+                unreadable.append(row)
+            else:
+                yield from self._compared(row, page, texts)
+        if unreadable:
+            yield from self._unreadable(unreadable, why, pack)
         if not self._proven:
             yield from self._cold.read(lambda db: list(_entries(db, self._row.name, texts)))
 
-    def _page(self, pack: Pack, row: PageRow, texts: dict[str, str]) -> Iterator[IntegrityProblem]:
-        try:
-            pack.expect(row.position, row.id)
-            page = read_picture(pack.png(row.position), sha256=row.sha256, page_id=row.id, engine="cells")
-        except MemoryFailure as error:
-            yield IntegrityProblem("page", row.id, error.message)
+    def _png(self, pack: Pack, row: PageRow) -> bytes:
+        """The page's PNG; its frame is opened once for all pages in it."""
+        pack.expect(row.position, row.id)
+        frame = pack.frame_of(row.position)
+        if frame not in self._frames:
+            try:
+                self._frames = {frame: pack.open_frame(frame)}
+            except MemoryFailure as error:
+                self._frames = {frame: error}
+        opened = self._frames[frame]
+        if isinstance(opened, MemoryFailure):
+            raise opened
+        return pack.page_of_frame(row.position, opened)
+
+    def _unreadable(self, pages: Sequence[PageRow], why: str, pack: Pack | None = None) -> Iterator[IntegrityProblem]:
+        """One problem for all pages of the pack that cannot be read; of several, `why` is that of the first."""
+        if len(pages) == 1:
+            yield IntegrityProblem("page", pages[0].id, why)
             return
+        frames = _frames(pack, pages) if pack else ""
+        which = self._cold.read(lambda db: listed_pages(db, pages))
+        message = f"{len(pages):,} pages cannot be read{frames}: {which}. The first: {why}"
+        yield IntegrityProblem("pages", self._row.name, message, tuple(page.id for page in pages))
+
+    def _compared(self, row: PageRow, page: PageText, texts: dict[str, str]) -> Iterator[IntegrityProblem]:
         if page.trust is not Trust.EXACT:
             yield IntegrityProblem(
                 "page", row.id, "The page's text does not match its hash: it is approximate from now on."
@@ -134,6 +179,31 @@ class _Pages:
             yield IntegrityProblem(
                 "page", row.id, "Its row in the index does not say what stands on it (number, size or mode)."
             )
+
+
+def listed_pages(db: apsw.Connection, pages: Sequence[PageRow]) -> str:
+    """The pages by their numbers and the labels of their archives: `pages 3 to 66 of “log”`."""
+    by_archive: dict[int, list[int]] = {}
+    for page in pages:
+        by_archive.setdefault(page.archive, []).append(page.number)
+    return "; ".join(
+        f"{numbered('page', sorted(numbers))} of “{label_or_nothing(db, archive)}”"
+        for archive, numbers in by_archive.items()
+    )
+
+
+def label_or_nothing(db: apsw.Connection, archive: int) -> str:
+    """The archive's label; "" where its row is lost."""
+    row = first(db, "SELECT label FROM archives WHERE seq = ?", (archive,))
+    return row[0] if row else ""
+
+
+def _frames(pack: Pack, pages: Sequence[PageRow]) -> str:
+    """In which frames of the pack the pages are, where it has several."""
+    offsets = sorted({page.offset for page in pack.pages})
+    known = [pack.pages[page.position].offset for page in pages if 0 <= page.position < len(pack.pages)]
+    numbers = sorted({offsets.index(offset) + 1 for offset in known})
+    return f", {numbered('frame', numbers)} of {len(offsets):,}" if len(offsets) > 1 and numbers else ""
 
 
 def _entries(db: apsw.Connection, pack: str, texts: dict[str, str]) -> Iterator[IntegrityProblem]:

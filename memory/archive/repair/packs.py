@@ -16,7 +16,7 @@ from foundation.trust import Trust
 from memory.archive.packs.pack import Pack, PageImage, new_pack_name, write_pack
 from memory.archive.packs.parity import recover_pack
 from memory.archive.packs.storage import Storage
-from memory.archive.repair.check import pack_is_sound
+from memory.archive.repair.check import label_or_nothing, listed_pages, pack_is_sound
 from memory.archive.repair.entries import restore_entries
 from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.salvage import salvaged_pages
@@ -26,7 +26,7 @@ from memory.archive.rows.pages import PackRow
 from memory.archive.write.sidecar import page_of_sidecar
 from memory.cold import ColdStore
 from memory.cold.integrity.repair import FindText
-from memory.cold.sql import fetch, run
+from memory.cold.sql import run
 from memory.errors import MemoryFailure
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import text_digest
@@ -34,6 +34,8 @@ from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import MODES, mode_named
 from memory.pages.render.page import page_sheets, render_page
 from memory.pages.types import PageRow
+
+_NAMED = 20  # lost entries that the report names
 
 
 def redraw_page(folder: Path | None, label: str, start: int, page: PageImage, cell: str) -> PageImage | None:
@@ -113,9 +115,7 @@ class PackRepairer:
             self._log.mended.append(
                 f"Pack {row.name}: {_pages(len(redrawn))} drawn again from text that is kept, hash for hash."
             )
-        for page in pages:
-            if page.id not in sound and page.id not in redrawn:
-                self._report_lost(page)
+        self._report_lost(row, [page for page in pages if page.id not in sound and page.id not in redrawn])
 
     def _sound_pages(self, row: PackRow, pages: Sequence[PageRow]) -> dict[str, PageImage]:
         """Those of the pages that still match their hash."""
@@ -182,33 +182,42 @@ class PackRepairer:
         self._log.mended.append(f"Pack {row.name}: {_pages(len(pictures))} put into the new pack {written.name}.")
 
     def _redraw(self, page: PageRow) -> PageImage | None:
-        label, start = self._cold.read(lambda db: (_label(db, page.archive), page_rows.start_of(db, page)))
+        label, start = self._cold.read(lambda db: (label_or_nothing(db, page.archive), page_rows.start_of(db, page)))
         return redraw_page(self._kept_texts, label, start, _picture(page, b""), page.cell)
 
-    def _report_lost(self, page: PageRow) -> None:
-        """Restores entries of a lost page whose text is elsewhere, and reports the others as lost."""
-        restored, lost = restore_entries(self._cold, self._storage, self._quarantine, page, self._find_text)
+    def _report_lost(self, row: PackRow, pages: Sequence[PageRow]) -> None:
+        """Restores entries of lost pages whose text is elsewhere, and reports the others as lost."""
+        gone, restored, lost = list[PageRow](), 0, list[tuple[str, int]]()
+        for page in pages:
+            ids, of_page = restore_entries(self._cold, self._storage, self._quarantine, page, self._find_text)
+            restored += len(ids)
+            if of_page or not ids:
+                gone.append(page)
+                lost += [entry for entry in of_page if entry not in lost]
         if restored:
+            lost_pages = f"Page {pages[0].id} is lost" if len(pages) == 1 else f"{len(pages):,} pages are lost"
+            them = "it" if len(pages) == 1 else "them"
             self._log.mended.append(
-                f"Page {page.id} is lost; {_entries(len(restored))} on it came back from where it also stands."
+                f"{lost_pages}; {_entries(restored)} on {them} came back from where it also stands."
             )
-        if lost or not restored:
-            label = self._cold.read(lambda db: _label(db, page.archive))
-            named = "; ".join(f"{id_} of {iso(from_ms(ms))}" for id_, ms in lost[:20])
-            more = f" and {len(lost) - 20} more" if len(lost) > 20 else ""
-            whose = f" Entries on it: {named}{more}." if lost else ""
-            self._log.lost.append(
-                f"Page {page.id} of “{label}” (page {page.number}, in pack {page.pack}) is lost.{whose}"
-            )
+        if gone:
+            named = "; ".join(f"{id_} of {iso(from_ms(ms))}" for id_, ms in lost[:_NAMED])
+            more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""
+            them = "it" if len(gone) == 1 else "them"
+            whose = f" Entries on {them}: {named}{more}." if lost else ""
+            self._log.lost.append(f"{self._cold.read(lambda db: _named(db, row, gone))}{whose}")
+
+
+def _named(db: apsw.Connection, row: PackRow, pages: Sequence[PageRow]) -> str:
+    if len(pages) > 1:
+        return f"{len(pages):,} pages in pack {row.name} are lost: {listed_pages(db, pages)}."
+    (page,) = pages
+    label = label_or_nothing(db, page.archive)
+    return f"Page {page.id} of “{label}” (page {page.number}, in pack {row.name}) is lost."
 
 
 def _picture(page: PageRow, png: bytes) -> PageImage:
     return PageImage(page.id, page.number, page.mode, page.chars, page.sha256, png)
-
-
-def _label(db: apsw.Connection, archive: int) -> str:
-    rows = fetch(db, "SELECT label FROM archives WHERE seq = ?", (archive,))
-    return rows[0][0] if rows else ""
 
 
 def _pages(count: int) -> str:

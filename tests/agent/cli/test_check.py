@@ -1,9 +1,15 @@
 """`palimpsest check`, and `--repair`."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from foundation.paths import Workspace
+from memory.archive.packs.pack import Pack
+from memory.archive.packs.storage import PAGES_A_FRAME
+from memory.memory import Memory
+from memory.pages.types import PageRow, numbered
 from tests.agent.conftest import Run
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -112,3 +118,62 @@ def test_a_manifest_is_named_once(kept: Run, root: Path) -> None:
     (manifest,) = packs(root, ".manifest")
     damage(manifest)
     assert kept("check").out.count(manifest.name) == 1
+
+
+@pytest.fixture
+def cold_pack(run: Run, root: Path, tmp_path: Path) -> tuple[Path, list[PageRow]]:
+    """A pack of one cold frame, with a flipped bit in it, and its pages; the last pages are in another."""
+    (tmp_path / "log.txt").write_text("".join(f"{n}: the key hangs behind door {n % 97}.\n" for n in range(3_600)))
+    assert run("archive", str(tmp_path / "log.txt"), "--label", "log", "--no-text", "--mode", "tiny").status == 0
+    memory = Memory.open(Workspace(root))
+    assert memory.vault.repacking.run(min_age=timedelta(0), least=1).left == 0
+    pages = memory.vault.pages()
+    frames = Pack(memory.vault.storage, pages[0].pack).pages
+    memory.close()
+    file = root / ".palimpsest" / "packs" / pages[0].pack
+    raw = bytearray(file.read_bytes())
+    raw[frames[0].offset + frames[0].length // 2] ^= 0x10
+    file.write_bytes(raw)
+    damaged = [page for page in pages if page.pack == file.name]
+    assert len(damaged) == PAGES_A_FRAME < len(pages)
+    return file, damaged
+
+
+def test_the_pages_of_a_damaged_frame_are_one_line(run: Run, root: Path, cold_pack: tuple[Path, list[PageRow]]) -> None:
+    file, damaged = cold_pack
+    ran = run("check")
+    assert ran.status == 1
+    assert len(ran.out.splitlines()) == 2
+    assert "Its parity restores it, to the last bit" in ran.out
+    assert f"64 pages cannot be read: {numbered('page', [page.number for page in damaged])} of “log”." in ran.out
+    (pack, pages) = run("check", "--json").json["problems"]
+    assert (pack["what"], pack["where"], pack["pages"]) == ("pack", file.name, [])
+    assert (pages["what"], pages["where"], sorted(pages["pages"])) == (
+        "pages",
+        file.name,
+        sorted(page.id for page in damaged),
+    )
+    mended = run("check", "--repair")
+    assert (mended.status, "mended by its parity" in mended.out) == (0, True)
+    assert run("check").status == 0
+
+
+def test_lost_pages_of_a_frame_are_one_line_too(run: Run, root: Path, cold_pack: tuple[Path, list[PageRow]]) -> None:
+    file, damaged = cold_pack
+    numbers = [page.number for page in damaged]
+    parity = file.with_suffix(".parity")
+    whole = parity.read_bytes()
+    parity.write_bytes(bytes(len(whole)))
+    assert "cannot be used" in run("check").out or "More of it is damaged" in run("check").out
+    parity.unlink()
+    body = file.read_bytes()
+    file.write_bytes(body[:16] + bytes(400) + body[416:])  # so that no page before the flipped bit can be salvaged
+    assert "It has no parity." in run("check").out
+    ran = run("check", "--repair")
+    assert ran.status == 1
+    (lost,) = [line for line in ran.out.splitlines() if line.startswith("lost: ")]
+    assert f"64 pages in pack {file.name} are lost: {numbered('page', numbers)} of “log”. Entries on them: " in lost
+    assert lost.endswith(" and 44 more.")
+    assert sum(file.name in line for line in ran.out.splitlines()) == 1
+    again = run("recall", "log", "--json")
+    assert (again.status, again.json["hits"][0]["missing"]) == (1, numbers)
