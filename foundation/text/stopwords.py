@@ -43,7 +43,8 @@ _EMPTY_CHARACTERS = _PARTICLES | frozenset("什怎样多少个时候请问")
 
 _PICTURE = re.compile(f"[{EMOJI}]|[\U0001f1e6-\U0001f1ff]{{2}}")
 
-FUNCTION_WORDS = frozenset(term_list(_FUNCTION_WORDS, "")) | frozenset(_CHINESE.split()) | frozenset(function_terms())
+_ENGLISH = frozenset(term_list(_FUNCTION_WORDS, ""))
+FUNCTION_WORDS = _ENGLISH | frozenset(_CHINESE.split()) | frozenset(function_terms())
 """Function words of the other languages too, but for those that are English words of weight (`die`, `war`)."""
 WEAK = FUNCTION_WORDS | frozenset(term_list(_FILLERS, ""))
 
@@ -54,6 +55,11 @@ def is_function_word(term: str) -> bool:
     Stricter than `is_weak`: a quote that answers "Is it late?" must keep `late`, which a search may well weigh less.
     """
     return term in FUNCTION_WORDS or _EMPTY_CHARACTERS.issuperset(term)
+
+
+def may_be_name(word: str, term: str) -> bool:
+    """Whether a capitalised word is a function word of other languages alone, and so a name in English: Ben, Una."""
+    return word.istitle() and word.isascii() and len(word) > 2 and term in FUNCTION_WORDS and term not in _ENGLISH
 
 
 def is_weak(term: str) -> bool:

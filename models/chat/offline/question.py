@@ -18,7 +18,7 @@ from msgspec import Struct
 from foundation.text.analysis import term_list
 from foundation.text.folding import is_unspaced
 from foundation.text.sentences import is_question
-from foundation.text.stopwords import is_function_word, is_weak
+from foundation.text.stopwords import is_function_word, is_weak, may_be_name
 
 FEW_WORDS = 3  # a line with fewer that say something is worth less
 NEAR = 0.6  # of the shorter question's words: the same question, asked in other words
@@ -105,6 +105,7 @@ _DEFINED = (
 )
 _MEANS = r"(?:means|refers to|is\b|are\b|stands for|denotes|:|：|是指|指|是)"
 
+_CAPITALISED = re.compile(r"\b[A-Z][a-z]{2,}\b(?!-)")
 _SAME_FORM = {"leav": {"leaf": 1.0}, "live": {"life": 1.0}}  # `leaves` and `lives`, which the analyser takes for nouns
 
 
@@ -123,7 +124,8 @@ class Piece(Struct, frozen=True):
 
 @lru_cache(maxsize=20_000)
 def _terms(text: str) -> tuple[str, ...]:
-    return tuple(term for term in term_list(text, "") if not is_function_word(term))
+    names = {term for word in _CAPITALISED.findall(text) for term in term_list(word, "") if may_be_name(word, term)}
+    return tuple(term for term in term_list(text, "") if term in names or not is_function_word(term))
 
 
 def content_terms(text: str) -> list[str]:

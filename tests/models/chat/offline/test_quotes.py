@@ -92,3 +92,15 @@ def test_what_was_superseded_is_quoted_behind_what_stands() -> None:
     for superseded, first in ((False, old), (True, new)):
         sources = [QuoteSource(new, "[new]"), QuoteSource(old, "[old]", superseded=superseded)]
         assert best_quotes("What is my favourite colour?", sources)[0].lines == (first,)
+
+
+def test_a_name_that_is_a_function_word_elsewhere_decides_whose_statement_is_quoted() -> None:
+    talk = "Anna: My canoe is at the lake.\nBen: Mine is better.\nBen: My canoe is at the river.\n"
+    for name, line in (("Ben", "Ben: My canoe is at the river."), ("Anna", "Anna: My canoe is at the lake.")):
+        quotes = best_quotes(f"Where is {name}'s canoe?", [QuoteSource(talk, "[chat]", document=True)])
+        assert quotes[0].lines == (line,)
+    said = [
+        QuoteSource(f"{name} says the kiln is in the {room}", name)
+        for name, room in (("Anna", "attic"), ("Ben", "barn"))
+    ]
+    assert [quote.source.cited for quote in best_quotes("Where is Ben's kiln?", said)] == ["Ben"]
