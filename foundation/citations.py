@@ -10,7 +10,7 @@ PLACE: Final = r"(?P<path>[^\n\[\]#:]+\.md)(?:#L(?P<anchor>\d+)(?:-L\d+)?|:(?P<l
 """The form of a place in a note's file: `MEMORY.md#L3-L7`, `MEMORY.md:3`."""
 
 _CITATION = re.compile(
-    rf"\[(?:(?P<alone>{REFERENCE}|[^\s\[\]]+\.md#L\d+-L\d+)"
+    rf"\[(?:(?P<alone>{REFERENCE}|[^\s\[\]]+\.md(?:#L\d+-L\d+|:\d+))"
     r"|[^\n]*? · (?P<last>[^\s\[\]·]+))\](?!\(| · )"  # as `foundation.trust.Citation` writes them: the reference last
 )
 

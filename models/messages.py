@@ -127,6 +127,7 @@ class Request(Struct, frozen=True, kw_only=True):
     facts: tuple[Fact, ...] = ()  # for offline alone; sent nowhere
     whole: tuple[RecalledSpan, ...] = ()  # whole passages that offline quotes from, best first; sent nowhere
     cited: tuple[Citation | None, ...] = ()  # of each message, for offline; sent nowhere
+    notes: tuple[RecalledSpan, ...] = ()  # that the head or a change in the request holds, for offline; sent nowhere
     superseded: dict[str, str] = {}  # by reference, for offline: the day on which its speaker said otherwise
 
     @property

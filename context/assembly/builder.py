@@ -26,11 +26,11 @@ from context.recall.prefetch import previous_question
 from context.recall.recall import RecallRequest, fit_passages, limits_of, query_for, recall_passages
 from context.recall.stale import current_passages, passages_in, superseded_statements
 from context.report import DroppedSource, archive_of
-from context.sources.changes import unchanged_notes, unreported_changes
+from context.sources.changes import notes_in_request, unchanged_notes, unreported_changes
 from context.state import ContextState
 from context.types import AssembledRequest, Turn
 from foundation.privacy import TextSource, clear
-from foundation.trust import Citation
+from foundation.trust import Citation, Trust
 from models.chat.offline.phrases import asks
 from models.chat.port import Profile
 from models.cleared_parts import cleared_parts
@@ -174,6 +174,7 @@ class RequestAssembler:
             tool_tokens=self._tool_tokens,
             facts=self._arguments.facts,
             whole=whole,
+            notes=self._notes(state),
             citations=self._citations(),
             superseded=self._superseded((*gathered.tail.recalled, *whole)) if gathered else {},
             history=history,
@@ -300,6 +301,27 @@ class RequestAssembler:
         query = query_for(text, before, limits, entries) if settings.recall and asks(text) else None
         hits = self._components.search(query).hits if query else ()
         return whole_passages(tail.recalled, hits, self._components.recall)
+
+    def _notes(self, state: EpochState) -> tuple[RecalledSpan, ...]:
+        """For offline: where each note in the request is."""
+        if self._arguments.profile.spec != "offline":
+            return ()
+        return tuple(
+            RecalledSpan(
+                clear(note.text, TextSource.OTHER),
+                Citation(
+                    kind="memory",
+                    ref=note.path,
+                    title=clear(note.heading, TextSource.OTHER),
+                    time=note.time,
+                    lines=(note.words_first, note.words_last),
+                ),
+                Trust.EXACT,
+                1.0,
+            )
+            for note in notes_in_request(state, self._sources.notes)
+            if note.text
+        )
 
     def _citations(self) -> dict[int, Citation]:
         """For offline: where each entry in view is."""

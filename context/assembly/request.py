@@ -79,6 +79,7 @@ class RequestInputs(Struct, frozen=True, kw_only=True):
     tool_tokens: int = 0
     facts: tuple[Fact, ...] = ()
     whole: tuple[RecalledSpan, ...] = ()  # for offline
+    notes: tuple[RecalledSpan, ...] = ()  # in the head or changed since, for offline
     citations: Mapping[int, Citation] = {}  # by the seq of the entry, for offline
     superseded: Mapping[str, str] = {}  # day by reference, for offline
     history: HistoryZones
@@ -120,6 +121,7 @@ def build_request(inputs: RequestInputs) -> BuiltRequest:
         max_tokens=inputs.budget.reserve,
         facts=inputs.facts,
         whole=inputs.whole,
+        notes=inputs.notes,
     )
     request = replace(request, cited=_citations(inputs, request)) if inputs.citations else request
     request = replace(request, superseded=dict(inputs.superseded)) if inputs.superseded else request

@@ -65,6 +65,16 @@ def unchanged_notes(state: EpochState, notes: Iterable[Note]) -> frozenset[str]:
     return frozenset(note.id for note in notes if note.id in held and state.notes.get(note.id) == _digest(note))
 
 
+def notes_in_request(state: EpochState, notes: Iterable[Note]) -> tuple[Note, ...]:
+    """The current notes of which the head has text, or a change since then does."""
+    held = frozenset(state.in_head)
+    return tuple(
+        note
+        for note in notes
+        if note.id in held or f"note {note.id}" in state.told or state.notes.get(note.id) != _digest(note)
+    )
+
+
 def _is_reported(reported: ReportedChange | None, digest: str, in_view: frozenset[int]) -> bool:
     return reported is not None and reported.digest == digest and reported.entry in in_view
 

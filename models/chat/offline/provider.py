@@ -11,7 +11,14 @@ from collections.abc import AsyncGenerator, Sequence
 from models.chat.offline import facts as offline_facts
 from models.chat.offline.phrases import LanguagePhrases, asks, greets, phrases_for, summarised, without_greeting
 from models.chat.offline.quotes import Quote, QuoteSource, best_quotes, section_start
-from models.chat.offline.sources import attached_files, describe_files, recalled_sources, request_sources, without_names
+from models.chat.offline.sources import (
+    attached_files,
+    describe_files,
+    recalled_sources,
+    request_sources,
+    with_lines,
+    without_names,
+)
 from models.chat.port import AnswerEnd, Event, Profile, StopReason, TextChunk
 from models.messages import Fact, Request, Role, Text, Usage
 from models.settings import ModelSettings
@@ -74,7 +81,9 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
         return _section(topic, recalled, words)
     files = attached_files(request.messages[-1]) if request.messages else []
     question = without_names(question, files)
-    quotes = best_quotes(question, [*recalled, *request_sources(request)])
+    quotes = [
+        with_lines(quote, request.notes) for quote in best_quotes(question, [*recalled, *request_sources(request)])
+    ]
     firm = [quote for quote in quotes if not quote.weak and (asks(question) or not quote.source.superseded)]
     matching_facts = [] if files else offline_facts.matching(question, (*request.facts, *facts))
     if matching_facts or files:

@@ -60,6 +60,7 @@ class QuoteSource(Struct, frozen=True):
     document: bool = False  # a text in paragraphs, and not what somebody said
     listed: bool = True  # among what else is in memory, where it is not quoted
     superseded: bool = False  # a newer one says otherwise
+    notes: str = ""  # the file of notes that this is text of, where the request holds it without lines
     in_view: bool = False  # the request has it anyway: no search ranked it
 
 

@@ -7,7 +7,8 @@ What offline says of the files that go with a message: their first lines, and th
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import PurePath
 
 from msgspec import Struct
@@ -17,7 +18,7 @@ from foundation.text.similarity import overlap
 from foundation.trust import Citation
 from models.chat.offline.phrases import LanguagePhrases
 from models.chat.offline.question import content_terms
-from models.chat.offline.quotes import LONGEST_QUOTE, QuoteSource, best_quotes, is_only_questions
+from models.chat.offline.quotes import LONGEST_QUOTE, Quote, QuoteSource, best_quotes, is_only_questions
 from models.excerpts import line_count, split_excerpt, without_placeholders
 from models.messages import Image, Message, RecalledSpan, Request, Role, Text
 
@@ -195,6 +196,32 @@ def request_sources(request: Request) -> list[QuoteSource]:
     return [replace(source, in_view=True) for source in sources]
 
 
+def with_lines(quote: Quote, notes: Sequence[RecalledSpan]) -> Quote:
+    """The quote, cited by the lines of the notes it is from; as it is where they are not among these."""
+    file = quote.source.notes
+    if not file:
+        return quote
+    own_first = sorted(notes, key=lambda note: note.citation.ref != file)
+    found = (next((place for note in own_first if (place := _place(line, note))), "") for line in quote.lines)
+    cited = " ".join(dict.fromkeys(place for place in found if place))
+    return replace(quote, source=replace(quote.source, cited=cited)) if cited else quote
+
+
+def _place(quoted: str, note: RecalledSpan) -> str:
+    """The citation of the note's line where the quoted words begin; "" where the note does not have them."""
+    words = "".join(quoted.split())
+    lines = ["".join(_bare(line).split()) for line in note.text.split("\n")]
+    start = "".join(lines).find(words)
+    if not words or start < 0 or not note.citation.lines:
+        return ""
+    ends = accumulate(map(len, lines))
+    first, last = note.citation.lines
+    if last - first + 1 != len(lines):  # the file has lines between that are no words of the note
+        return str(note.citation)
+    number = first + next(n for n, end in enumerate(ends) if start < end)
+    return str(replace(note.citation, ref=f"{note.citation.ref}:{number}", lines=None))
+
+
 class _HistorySources:
     """What newer messages replaced, and the notes that they recalled. `superseded`: a day by reference."""
 
@@ -251,7 +278,8 @@ def _held_by(
             case Text(text=text, injected=""):
                 yield from _spoken(text, message.role, citation, past.superseded)
             case Text(text=text, injected=what) if _HOT.search(what):
-                yield QuoteSource(past.current(_COMMENT.sub("", text)), _NAMES.get(what, f"[{what}]"))
+                name = _NAMES.get(what, f"[{what}]")
+                yield QuoteSource(past.current(_COMMENT.sub("", text)), name, notes=name.strip("[]"))
             case Text(text=text, injected=what) if _IN_VIEW.search(what):
                 yield QuoteSource(text, _NAMES.get(what, f"[{what}]"))
             case _:
@@ -284,7 +312,7 @@ def _changes(text: str, past: _HistorySources) -> Iterator[QuoteSource]:
         elif old := _REPLACES.match(line):
             replaced.append(_bare(old[1]))
     for path, lines in changes.items():
-        yield QuoteSource(past.current("\n".join(lines)), f"[{path}]")
+        yield QuoteSource(past.current("\n".join(lines)), f"[{path}]", notes=path)
     past.told([line for lines in changes.values() for line in lines], replaced)
 
 

@@ -1,5 +1,7 @@
 """Answers without a model, end to end: what held before, who said it, and where a note is."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.agent.conftest import Run
@@ -48,3 +50,31 @@ def test_two_statements_of_one_kind_may_both_hold(run: Run) -> None:
     first, second = "My sister plays the cello.", "My brother plays the piano."
     in_one_conversation(run, first, second)
     assert quotes(run("-c", "-p", "What does my sister play?").out)[0] == first
+
+
+def test_a_note_in_the_head_is_cited_by_its_line_and_its_day(run: Run, root: Path) -> None:
+    file = root / "MEMORY.md"
+    file.write_text(
+        "# Memory\n\n- My locker code is 4411\n- The heron gate opens at 06:15\n\n"
+        "<!-- 2026-03-14T10:00:00Z -->\n## Boats\n- The red boat is Marta's\n",
+        encoding="utf-8",
+    )
+    for question, line, cited in (
+        ("When does the heron gate open?", "The heron gate opens at 06:15", "[Memory · MEMORY.md:4]"),
+        ("Whose is the red boat?", "The red boat is Marta's", "[Boats · 2026-03-14 · MEMORY.md:8]"),
+    ):
+        answer = run("-p", question).out
+        assert quotes(answer) == [line]
+        assert f"— {cited}" in answer
+        assert line in run("recall", cited).out  # the citation as it stands is a reference
+    assert "The heron gate opens at 06:15" in run("recall", "[MEMORY.md:4]").out
+
+
+def test_a_note_that_moved_in_its_file_is_cited_where_it_is_now(run: Run, root: Path) -> None:
+    file = root / "MEMORY.md"
+    file.write_text("# Memory\n\n## Boats\n- The red boat is Marta's\n", encoding="utf-8")
+    run("-p", "Good morning")
+    file.write_text("# Memory\n\n## Keys\n- On the hook\n\n## Boats\n- The red boat is Marta's\n", encoding="utf-8")
+    answer = run("-c", "-p", "Whose is the red boat?").out
+    assert quotes(answer) == ["The red boat is Marta's"]
+    assert "— [Boats · MEMORY.md:7]" in answer

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from foundation.trust import Citation, Trust
 from models.chat.offline.provider import answer
 from models.messages import Message, MessagePart, RecalledSpan, Text, assistant, system, user
@@ -102,3 +104,16 @@ def test_what_offline_quoted_once_is_no_source() -> None:
 def test_a_comment_in_a_file_of_notes_is_no_note() -> None:
     told = "# Memory\n\n<!-- Yours to edit. The flight\nBA117 would be an entry below. -->\n\n- Flight BA117 is late."
     assert quoted(ask(system(Text(told, injected="memory")))) == ["Flight BA117 is late."]
+
+
+def test_a_quote_of_the_head_is_cited_by_the_line_where_it_begins() -> None:
+    held = "- The hotel is\n  the Alba.\n- Flight BA117 leaves\n  at 10:55."
+    for lines, cited in (
+        ((5, 8), "[Trip · 2026-03-14 · MEMORY.md:7]"),
+        ((5, 9), "[Trip · 2026-03-14 · MEMORY.md#L5-L9]"),
+    ):
+        citation = Citation(kind="memory", ref="MEMORY.md", title="Trip", time=MARCH, lines=lines)
+        asked = request(system(Text(f"## Trip\n{held}", injected="memory")), user(Text(ASKED)))
+        said = answer(replace(asked, notes=(RecalledSpan(held, citation, Trust.EXACT, 1.0),)))
+        assert quoted(said) == ["Flight BA117 leaves at 10:55."]
+        assert f"— {cited}" in said
