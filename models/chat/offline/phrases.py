@@ -15,6 +15,10 @@ class LanguagePhrases(Struct, frozen=True):
     nothing: str
     section: str
     no_summary: str
+    no_file_summary: str
+    telling: str
+    your_text: str
+    at_line: str
     skill: str
     kept: str
     greeting: str
@@ -36,6 +40,11 @@ ENGLISH = LanguagePhrases(
     "I can only quote what was said or archived here.",
     section="I am not a language model and cannot write a summary. This is how the passage begins, word for word:",
     no_summary="I am not a language model and cannot write a summary. `/recall` shows the passages whole:",
+    no_file_summary="Without a language model I cannot write a summary; `/model` connects one.",
+    telling="Sentences of **{name}** with the words that it uses most, word for word, from the first {last:,} of its "
+    "{lines:,} lines:",
+    your_text="your text",
+    at_line="{name}, line {line}",
     skill="A skill is a set of instructions for a language model. None is connected, so nobody follows the skill "
     "{name}; your message is kept.",
     kept="Kept: this message is part of the conversation now, and will be found when you ask for it. "
@@ -60,6 +69,10 @@ CHINESE = LanguagePhrases(
     nothing="记忆里没有找到相关内容。我不是语言模型，只能引用在这里说过或归档过的内容。",
     section="我不是语言模型，不能写摘要。该部分开头如下，逐字引用：",
     no_summary="我不是语言模型，不能写摘要。可以用 `/recall` 查看全文：",
+    no_file_summary="没有语言模型，我不能写摘要；可以用 `/model` 连接模型。",
+    telling="以下逐字引自 **{name}**（全文 {lines:,} 行，这里看了前 {last:,} 行），是用词最有代表性的句子：",
+    your_text="你发来的文本",
+    at_line="{name}，第 {line} 行",
     skill="技能是写给语言模型的说明。现在没有连接模型，无法执行技能 {name}；这条消息已保存。",
     kept="已保存：这条消息已成为对话的一部分，以后问起时可以找到。（我不是语言模型，只能引用。）",
     greeting="你好。这是没有连接语言模型的 Palimpsest：我会保存你写下的内容，并以引用来回答。",
@@ -95,6 +108,16 @@ _SUMMARY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_SUMMARY_OF_THIS = re.compile(
+    r"\s*(?:(?:please|can you|could you|give me|write|make|an?|the|short|brief|quick|me)\s+)*"
+    r"(?:summar(?:y|i[sz]e)|sum up|outline|tl;?dr)(?:\s+(?:of|this|that|it|the|file|text|document|for me|please|up))*"
+    r"[\s.!?:]*$"
+    r"|\s*(?:请|帮我|麻烦|把|给我|你|能|可以|写个?|一个|做个)*(?:这个|这份|这篇|该)?(?:文件|文本|文章|文档|内容)?(?:的)?"
+    r"(?:总结|概括|归纳|摘要|概要)(?:一下|下)?"
+    r"(?:这个|这份|这篇|该|这段)?(?:文件|文本|文章|文档|内容|文字)?(?:的内容|吧|吗)?[\s。！？!?：:]*$",
+    re.IGNORECASE,
+)
+
 
 def phrases_for(question: str) -> LanguagePhrases:
     """Phrases in the language of most of the question, if English or Chinese; else in English."""
@@ -111,6 +134,11 @@ def summarised(question: str) -> str:
     """What a request for a summary is about; "" for any other text."""
     match = _SUMMARY.match(question)
     return next((group for group in match.groups() if group), "").strip() if match else ""
+
+
+def asks_summary(question: str) -> bool:
+    """Whether the text asks for a summary of what goes with it: “Summarise this”, “tl;dr”, “总结一下”."""
+    return _SUMMARY_OF_THIS.match(question) is not None
 
 
 def greets(question: str) -> bool:

@@ -9,13 +9,23 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 
 from models.chat.offline import facts as offline_facts
-from models.chat.offline.phrases import LanguagePhrases, asks, greets, phrases_for, summarised, without_greeting
+from models.chat.offline.phrases import (
+    LanguagePhrases,
+    asks,
+    asks_summary,
+    greets,
+    phrases_for,
+    summarised,
+    without_greeting,
+)
 from models.chat.offline.quotes import Quote, QuoteSource, best_quotes, section_start
 from models.chat.offline.sources import (
     attached_files,
     describe_files,
+    instead_of_summary,
     recalled_sources,
     request_sources,
+    text_below,
     with_lines,
     without_names,
 )
@@ -77,10 +87,15 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
     if skill := _called_skill(request):
         return words.skill.format(name=skill)
     recalled = recalled_sources(request)
-    if topic := summarised(question):
-        return _section(topic, recalled, words)
     files = attached_files(request.messages[-1]) if request.messages else []
     question = without_names(question, files)
+    first_words = phrases_for(question.strip().partition("\n")[0])  # in the request's language, not the text's
+    if below := text_below(question, first_words.your_text):
+        return instead_of_summary([*files, below], first_words)
+    if files and asks_summary(question):
+        return instead_of_summary(files, words)
+    if topic := summarised(question):
+        return _section(topic, [*(QuoteSource(file.text, file.name) for file in files), *recalled], words)
     quotes = [
         with_lines(quote, request.notes) for quote in best_quotes(question, [*recalled, *request_sources(request)])
     ]

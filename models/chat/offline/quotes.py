@@ -6,8 +6,10 @@ list with the list's beginning.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from math import log
 
 from msgspec import Struct
 
@@ -39,6 +41,10 @@ BESIDE_GOOD = 0.5  # the same for a line beside the best
 LONGEST_RUN = 400  # characters of lines that are quoted because they stand beside the best
 AS_GOOD = 0.75  # of the best line's worth, which another line of the source needs to be quoted too
 LEAST = 0.6  # of the best quote's worth, which another source's needs
+
+AGAIN = 0.3  # of a word's worth in a telling sentence, for each other one that has it
+FEW_TERMS = 4  # of a sentence, below which it tells little
+LEANING = 0.5  # of its worth, for a sentence that needs the one before it
 
 _COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
 _LEANS = re.compile(
@@ -164,6 +170,35 @@ def section_start(topic: str, sources: Sequence[QuoteSource]) -> Quote | None:
                 lines = _first_lines(section)
                 best = worth, Quote(tuple(lines), source, worth, len(named), 1.0)
     return best[1] if best and best[1].lines else None
+
+
+def telling_sentences(text: str, *, most: int = 5) -> list[Piece]:
+    """Sentences with the words that the text uses most, in its order; a word counts little when it is said again."""
+    found = [piece for piece in quotable_sentences(text) if not (piece.heads or piece.goes_on)]
+    found = [piece for piece in found if len(piece.text) <= LONGEST_QUOTE and not is_question(piece.text)]
+    found = [piece for piece in found if not _is_title(piece.text)]
+    terms = [set(content_terms(piece.text)) for piece in found]
+    uses = Counter(term for one in terms for term in one)
+    said, chosen = Counter[str](), set[int]()
+
+    def worth(i: int) -> float:
+        gain = sum(log(uses[term]) * AGAIN ** said[term] for term in terms[i])
+        return gain / (2 * FEW_TERMS + len(terms[i])) * (LEANING if _LEANS.match(found[i].text) else 1)
+
+    while len(chosen) < most:
+        left = (i for i in range(len(found)) if i not in chosen and len(terms[i]) >= FEW_TERMS)
+        best = max(left, key=worth, default=None)
+        if best is None or not worth(best):
+            break
+        chosen.add(best)
+        said.update(terms[best])
+    return [found[i] for i in sorted(chosen)]
+
+
+def _is_title(sentence: str) -> bool:
+    """Whether nearly all of its longer words are capitalised, as a heading's are."""
+    words = [word for word in sentence.split() if len(word) > 3 and word[0].isascii()]
+    return bool(words) and sum(word[0].isupper() for word in words) > 0.8 * len(words)
 
 
 def _first_lines(section: Sequence[Piece]) -> list[str]:

@@ -16,9 +16,16 @@ from msgspec.structs import replace
 
 from foundation.text.similarity import overlap
 from foundation.trust import Citation
-from models.chat.offline.phrases import LanguagePhrases
+from models.chat.offline.phrases import LanguagePhrases, asks_summary
 from models.chat.offline.question import content_terms
-from models.chat.offline.quotes import LONGEST_QUOTE, Quote, QuoteSource, best_quotes, is_only_questions
+from models.chat.offline.quotes import (
+    LONGEST_QUOTE,
+    Quote,
+    QuoteSource,
+    best_quotes,
+    is_only_questions,
+    telling_sentences,
+)
 from models.excerpts import line_count, split_excerpt, without_placeholders
 from models.messages import Image, Message, RecalledSpan, Request, Role, Text
 
@@ -42,7 +49,7 @@ _KINDS = {
 class AttachmentSource(Struct, frozen=True):
     """A file as the request holds it. `text` is "" for a picture that nobody read; `size` is a picture's, in pixels.
 
-    `lines` are those of the whole file, `passages` those recalled from its archive.
+    `lines` are those of the whole file, `last` is the last of them in view, `passages` those recalled from its archive.
     """
 
     name: str
@@ -50,6 +57,7 @@ class AttachmentSource(Struct, frozen=True):
     text: str = ""
     size: str = ""
     lines: int = 0
+    last: int = 0
     passages: tuple[QuoteSource, ...] = ()
 
 
@@ -79,7 +87,10 @@ def _from_text(text: str) -> AttachmentSource:
     name, _, rest = text.partition("\n")
     kind = "calendar" if rest.startswith("Event: ") else _KINDS.get(PurePath(name).suffix.lower(), "text")
     shown, excerpt = split_excerpt(rest)
-    return AttachmentSource(name, kind, shown, lines=excerpt.lines if excerpt else line_count(rest))
+    lines = line_count(rest)
+    return AttachmentSource(
+        name, kind, shown, lines=excerpt.lines if excerpt else lines, last=excerpt.last if excerpt else lines
+    )
 
 
 def without_names(question: str, files: list[AttachmentSource]) -> str:
@@ -96,6 +107,40 @@ def describe_files(question: str, files: list[AttachmentSource], words: Language
         return ""
     parts = [_unread(file, words) if not file.text.strip() else _shown(file, question, words) for file in files]
     return "\n\n".join(parts)
+
+
+def text_below(question: str, name: str) -> AttachmentSource | None:
+    """The text under a first line that asks for its summary, as piped input stands under the prompt."""
+    request_line, _, below = question.strip().partition("\n")
+    below = below.strip("\n")
+    if not below.strip() or not asks_summary(request_line):
+        return None
+    return AttachmentSource(name, "text", below, lines=line_count(below), last=line_count(below))
+
+
+def instead_of_summary(files: list[AttachmentSource], words: LanguagePhrases) -> str:
+    """Markdown: that there is no summary, then the telling sentences of each file, each under its line."""
+    return "\n\n".join([words.no_file_summary, *(_telling(file, words) for file in files)])
+
+
+def _telling(file: AttachmentSource, words: LanguagePhrases) -> str:
+    in_lines = file.kind not in {"JSON", "calendar"} and not file.size  # their texts are not the lines of the file
+    chosen = telling_sentences(file.text) if in_lines and line_count(file.text) > FIRST_LINES else []
+    if not chosen:
+        return describe_files("", [file], words)
+    shown = [words.telling.format(name=file.name, last=file.last, lines=file.lines)]
+    for piece in chosen:
+        start = piece.start + _offset(piece.text, file.text[piece.start : piece.end])
+        number = file.text.count("\n", 0, start) + 1
+        shown += [f"> {piece.text}", f"— {words.at_line.format(name=file.name, line=number)}"]
+    return "\n\n".join(shown)
+
+
+def _offset(sentence: str, paragraph: str) -> int:
+    """Where in its paragraph, with its line breaks, the sentence begins; 0 where it is not found."""
+    words = r"\s*".join(map(re.escape, sentence[:60].split()))
+    match = re.search(words, paragraph)
+    return match.start() if match else 0
 
 
 def _unread(file: AttachmentSource, words: LanguagePhrases) -> str:

@@ -1,5 +1,7 @@
 """Without a model, a file that goes with a message is quoted, and a picture is said to be one."""
 
+import pytest
+
 from foundation.trust import Citation, Trust
 from models.chat.offline.provider import answer
 from models.excerpts import Excerpt
@@ -85,3 +87,46 @@ def test_an_excerpt_has_the_lines_of_the_whole_and_its_archive_answers_for_the_r
     assert quoted(said)[-1] == "The door code is 4711." and said.count("4711") == 1
     assert f"— {citation} · exact" in said
     assert "not in this request" not in said
+
+
+LONG = (
+    "Minutes of the harbour board\n\nPresent were all.\n\nThe harbour ferry to Skarven gets a new engine in October.\n"
+    "\nThe weather was fair.\n\nThe new ferry engine of the harbour costs 40,000 crowns,\nwhich the board of "
+    "the harbour pays.\n\nSomebody asked for tea.\n"
+)
+
+
+@pytest.mark.parametrize(
+    "question", ["Summarise @m.txt", "please sum up @m.txt", "tl;dr @m.txt", "Summarize this: @m.txt"]
+)
+def test_a_summary_is_refused_and_the_telling_sentences_shown_with_their_lines(question: str) -> None:
+    said = ask(question, Text(f"m.txt\n{LONG}", injected="attachment"))
+    assert said.startswith("Without a language model I cannot write a summary")
+    assert "The harbour ferry to Skarven gets a new engine in October." in quoted(said)
+    assert "— m.txt, line 5" in said and "— m.txt, line 9" in said
+    assert "tea" not in said
+    assert "12 of its 12 lines" in said
+
+
+def test_a_summary_of_the_beginning_says_how_much_of_the_file_was_read() -> None:
+    excerpt = f"{LONG}{Excerpt(12, 900, ref='#3').note}"
+    assert "first 12 of its 900 lines" in ask("Summarise @m.txt", Text(f"m.txt\n{excerpt}", injected="attachment"))
+
+
+def test_a_summary_of_piped_input_is_of_the_text_below_the_request() -> None:
+    said = ask(f"Summarise this\n\n{LONG}")
+    assert said.startswith("Without a language model I cannot write a summary")
+    assert "— your text, line 5" in said
+
+
+def test_a_summary_asked_for_in_chinese() -> None:
+    text = "会议记录\n\n大家都到了。\n\n港口渡轮十月更换新发动机。\n\n天气很好。\n\n港口渡轮的新发动机很贵。\n"
+    for question in ("总结 @m.txt", "请总结一下这个文件 @m.txt", "帮我概括 @m.txt"):
+        said = ask(question, Text(f"m.txt\n{text}", injected="attachment"))
+        assert said.startswith("没有语言模型，我不能写摘要")
+        assert "港口渡轮十月更换新发动机。" in quoted(said)
+        assert "— m.txt，第 5 行" in said
+
+
+def test_a_question_that_has_the_word_summary_is_answered_as_any_other() -> None:
+    assert "cannot write" not in ask("What does the summary in @b.txt say of the door code?", LIST)
