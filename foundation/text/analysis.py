@@ -44,6 +44,7 @@ __all__ = [
 ANALYSER = 2
 LANGUAGE = "language"
 """The kind of the tag of a text in another language: `=language:german`."""
+_LONGEST_CACHED = 64  # characters of a token whose terms are cached
 _LONGEST_LANGUAGE = len("C++")  # an address may end like one, and is longer
 
 _LETTER = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
@@ -127,7 +128,8 @@ def _term_counts(text: str, language: str) -> Counter[str]:
     """The terms of an ASCII text with their counts: each distinct token is looked at once."""
     counts: dict[str, int] = {}
     for token, times in Counter(ASCII_SCANNER.findall(text)).items():
-        for term in _ascii_terms(token, language):
+        terms = _ascii_terms if len(token) <= _LONGEST_CACHED else _ascii_terms.__wrapped__
+        for term in terms(token, language):
             counts[term] = counts.get(term, 0) + times
     return Counter(counts)
 

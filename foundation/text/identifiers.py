@@ -49,7 +49,7 @@ def _address(token: str) -> IdentifierParts:
 
 def _joined(token: str, folded: Callable[[str], str] = fold) -> IdentifierParts:
     parts = [part for part in _JOINTS.split(token) if part]
-    split = [hump for part in parts for hump in _humps(part)]
+    split = [hump for part in parts for hump in (_humps if len(part) <= LONGEST else _humps.__wrapped__)(part)]
     wholes = [fold(joined) for joined in _wholes(token, parts, split)]
     return wholes, [folded(part)[:LONGEST] for part in split]
 

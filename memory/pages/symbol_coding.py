@@ -49,7 +49,7 @@ class DrawnPage(Struct, frozen=True):
     """A PNG as `render_page` makes it. `grid` (rows·columns,) is the cell of the mode's glyph table in each place."""
 
     mode: Mode
-    grid: NDArray[np.int32]
+    grid: NDArray[np.integer[Any]]
     png: bytes
 
 
@@ -62,7 +62,7 @@ class _Drawing(Struct, frozen=True):
     mode: Mode
     cells: Bits
     blocks: tuple[int, ...]
-    grid: NDArray[np.int32] | None = None
+    grid: NDArray[np.integer[Any]] | None = None
 
 
 class _PageHead(NamedTuple):
@@ -257,7 +257,7 @@ def _split(tokens: Indexes, paired: NDArray[np.bool_]) -> tuple[Indexes, Indexes
     return tokens[:first], tokens[first:]
 
 
-def _distinct_in_table(grid: NDArray[np.int32] | None, cells: Bits) -> tuple[Bits, Indexes] | None:
+def _distinct_in_table(grid: NDArray[np.integer[Any]] | None, cells: Bits) -> tuple[Bits, Indexes] | None:
     """As `_distinct`; None where there is no grid, or where two of its cells look alike."""
     if grid is None:
         return None

@@ -1,6 +1,7 @@
 """Renders text to pages: flow layout on a grid of cells; a newline is a ↵ cell, and nothing is lost between pages."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -36,7 +37,7 @@ class PageSheet(Struct, frozen=True):
     mode: Mode
     text: str
     used: int  # cells that the text takes
-    grid: NDArray[np.int32]
+    grid: NDArray[np.integer[Any]]
     heads: tuple[ParsedHead, ...]
     laid: tuple[LayoutSpan, ...]
 
@@ -54,7 +55,7 @@ class RenderedPage(Struct, frozen=True):
     png: bytes
     heads: tuple[ParsedHead, ...]
     laid: tuple[LayoutSpan, ...]
-    grid: NDArray[np.int32]
+    grid: NDArray[np.integer[Any]]
 
 
 def page_sheets(texts: Sequence[LayoutText], mode: Mode, start: LayoutPosition = BEGINNING) -> Iterator[PageSheet]:
@@ -87,4 +88,5 @@ def render_page(sheet: PageSheet, page_id: str, number: int) -> RenderedPage:
     head[:HEADER_CELLS] = table.first_cell[np.frombuffer(header.encode("ascii"), np.uint8)]
     grid = np.concatenate([head, sheet.grid])
     png = encode_png(ink_of(table.cells.take(grid, axis=0), mode))
-    return RenderedPage(page_id, number, mode, sheet.text, sha256, png, sheet.heads, sheet.laid, grid)
+    small = grid.astype(np.min_scalar_type(grid.max()))  # many pages are held until they are packed
+    return RenderedPage(page_id, number, mode, sheet.text, sha256, png, sheet.heads, sheet.laid, small)
