@@ -97,7 +97,7 @@ class MutedLine(Struct, frozen=True):
         style, hang = getattr(styles, self.tone), cell_len(self.prefix)
         rows = wrap_runs([(visible(self.text), style)], width - GUTTER - hang, line_breaks)
         if hang:
-            rows = indent(rows, Segment(self.prefix, style), Segment(" " * hang, styles.text))
+            rows = indent(rows, Segment(visible(self.prefix), style), Segment(" " * hang, styles.text))
         space = Segment(" " * GUTTER, styles.text)
         rows = indent(rows, space, space)
         return [[], *rows] if self.gap else rows
