@@ -3,7 +3,8 @@
 They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request
 Summarising?, Compacted?, Notice?, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then Prefill,
 TextDelta and ReasoningDelta in any order, Notice?, UsageKnown, and for each tool call PermissionRequested?,
-ToolStarted, ToolFinished; then the next request. The last event is exactly one of AnswerStored (after UsageKnown),
+then ToolStarted, PermissionDenied?, ToolProgress*, ToolFinished (calls that only read run side by side, so that their
+events mix); then the next request. The last event is exactly one of AnswerStored (after UsageKnown),
 Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
 """
 
@@ -12,6 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from agent.permissions.action import Action, PermissionAnswer
 from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
 from models.messages import RecalledSpan, ToolCall, Usage
@@ -108,20 +110,38 @@ class ReasoningDelta(Struct, frozen=True):
 
 
 class PermissionRequested(Struct):
-    """A tool asks to run. The face answers: `answer.set_result(True | False)`.
+    """A tool asks to run. The face answers: `answer.set_result(PermissionAnswer(…))`.
 
-    Where nobody can be asked, the face sets `somebody = False` first, so that the model is told who declined.
+    `reason` is a sentence that says why it asks.
     """
 
     call: ToolCall
-    summary: str
-    answer: asyncio.Future[bool]
-    somebody: bool = True
+    action: Action
+    reason: str
+    answer: asyncio.Future[PermissionAnswer]
+
+
+class PermissionDenied(Struct, frozen=True):
+    """A tool was not run: a rule, the mode or the person denied it. `reason` is a sentence."""
+
+    call: ToolCall
+    action: Action
+    reason: str
 
 
 class ToolStarted(Struct, frozen=True):
+    """`summary` is one line; `action` is None where the call cannot be understood."""
+
     call: ToolCall
     summary: str
+    action: Action | None = None
+
+
+class ToolProgress(Struct, frozen=True):
+    """A piece of the output of a tool that still runs."""
+
+    call: ToolCall
+    text: str
 
 
 class ToolFinished(Struct, frozen=True):
@@ -189,7 +209,9 @@ SessionEvent = (
     | TextDelta
     | ReasoningDelta
     | PermissionRequested
+    | PermissionDenied
     | ToolStarted
+    | ToolProgress
     | ToolFinished
     | UsageKnown
     | AnswerStored

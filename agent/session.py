@@ -9,6 +9,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from agent.background.jobs import MirrorJob, ReindexJob, RepackJob, VectorJob
@@ -16,7 +17,11 @@ from agent.background.scheduler import Scheduler
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.events import SessionEvent
-from agent.tools.builtin import ReadFile, RecallPassage, RememberNote, SearchMemory
+from agent.permissions.policy import Mode, Policy
+from agent.permissions.rules import RuleSet
+from agent.tools.files.project import ProjectFolders
+from agent.tools.files.read_file import ReadFile
+from agent.tools.memory_tools import RecallPassage, RememberNote, SearchMemory
 from agent.tools.registry import Toolbox
 from agent.turn.large_texts import LargeTexts, archives_of
 from agent.turn.ports import TurnInput, TurnPorts
@@ -66,7 +71,9 @@ class Session:
         clock: Clock,
         facts: Facts,
         summariser: ModelSummariser | None = None,
+        project: Sequence[Path] = (),
     ) -> None:
+        """`project` are the folders where tools work, by default the workspace."""
         self.workspace = workspace
         self.memory = memory
         self.config = config
@@ -90,19 +97,29 @@ class Session:
         self._mirror, self._vectors = MirrorJob(memory), VectorJob(memory, embedder)
         self._jobs = (self._mirror, RepackJob(memory), ReindexJob(memory), self._vectors)
         self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
+        self.project = ProjectFolders(project or (workspace.root,), workspace)
+        self.permissions = Policy(RuleSet(), Mode.ASK)
         self.toolbox = Toolbox(
             (
                 SearchMemory(memory, self._in_view),
                 RecallPassage(memory),
                 RememberNote(memory, lambda: self.conversation.id if self.conversation else None),
-                ReadFile(workspace.root),
+                ReadFile(self.project),
             ),
             config.tools,
             in_bytes(config.models.limits.arguments_mb),
         )
 
     @classmethod
-    def open(cls, workspace: Workspace, config: Config, *, clock: Clock | None = None, facts: Facts = tuple) -> Self:
+    def open(
+        cls,
+        workspace: Workspace,
+        config: Config,
+        *,
+        clock: Clock | None = None,
+        facts: Facts = tuple,
+        project: Sequence[Path] = (),
+    ) -> Self:
         """Opens the workspace's memory and the configured model (which is not called yet).
 
         Answers that a crash cut off are kept as they are. Raises PalimpsestError.
@@ -116,7 +133,9 @@ class Session:
         except BaseException:
             memory.close()
             raise
-        return cls(memory.workspace, memory, config, model, clock=clock, facts=facts, summariser=summariser)
+        return cls(
+            memory.workspace, memory, config, model, clock=clock, facts=facts, summariser=summariser, project=project
+        )
 
     @property
     def busy(self) -> bool:
@@ -167,6 +186,7 @@ class Session:
         return TurnPorts(
             model=model,
             tools=self.toolbox,
+            permissions=self.permissions,
             store=StoredTurn(self, self.memory, context, model, self.toolbox),
             large_texts=self._large_texts(),
             prepare=self.prepare_model,

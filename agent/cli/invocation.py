@@ -158,7 +158,9 @@ class Invocation:
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
-        session = await asyncio.to_thread(Session.open, workspace, self.loaded_config.config, facts=facts)
+        session = await asyncio.to_thread(
+            Session.open, workspace, self.loaded_config.config, facts=facts, project=(self.here,)
+        )
         try:
             self._print_access_notice(session.memory.access)
             if lost_index := await asyncio.to_thread(session.memory.vault.index_lost):

@@ -15,6 +15,7 @@ from agent.cli import output
 from agent.events import SessionEvent
 from agent.headless.commands import is_command, run_command
 from agent.message_queue import MessageQueue, QueuedMessage
+from agent.permissions.action import PermissionAnswer
 from agent.services.attachments import attachments_of
 from agent.services.knowledge import page_attachments, recalled_spans, retrieval_notice, retrieve
 from agent.session import Session
@@ -126,9 +127,8 @@ async def _turn(session: Session, message: HeadlessMessage, turn_output: TurnOut
                 totals.take(event)
                 waiting.take(event)
                 if isinstance(event, events.PermissionRequested):
-                    output.narrate(f"Declined, because nobody can be asked: {event.summary}")
-                    event.somebody = False
-                    event.answer.set_result(False)
+                    output.narrate(f"Declined, because nobody can be asked: {event.action.summary}")
+                    event.answer.set_result(PermissionAnswer(False, attended=False))
                     continue
                 turn_output.event(event)
     finally:

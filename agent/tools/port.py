@@ -1,10 +1,13 @@
 """The port of a tool, and the settings of tools."""
 
+from collections.abc import Callable
+from threading import Event
 from typing import Annotated, Any, Protocol
 
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.permissions.action import Action
 from foundation.errors import PalimpsestError
 from models.messages import Tool, ToolCall
 
@@ -16,7 +19,7 @@ class ToolSettings(Struct, frozen=True):
     """Offer tools to models that are known to take them."""
     result_chars: Annotated[int, Meta(ge=0, le=1_000_000)] = 6000
     """How much of a tool's output the model sees at once; the whole is kept and can be recalled."""
-    most_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 25
+    most_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 200
     """How many tool calls one turn may make, however many one answer asks for."""
 
 
@@ -26,6 +29,17 @@ class ToolFailure(PalimpsestError):
     code = "tool"
 
 
+class ToolRun(Struct, frozen=True):
+    """One run of a tool: `entry` is the id of its result, `stopped` is set when the turn is stopped.
+
+    `report` shows the person a piece of output while the tool runs; call it from any thread.
+    """
+
+    entry: str
+    stopped: Event
+    report: Callable[[str], None] = lambda _: None
+
+
 class AgentTool(Protocol):
     """A tool that a model may call."""
 
@@ -33,17 +47,13 @@ class AgentTool(Protocol):
     def definition(self) -> Tool: ...
 
     @property
-    def asks_permission(self) -> bool:
-        """Whether a person must agree before each run."""
-        ...
-
-    @property
     def stores_arguments(self) -> bool:
         """Whether it stores its arguments: it gets them without the words that the person hid."""
         ...
 
-    def summary(self, arguments: dict[str, Any]) -> str:
-        """One line for the person: what will be done, to what."""
+    @property
+    def only_reads(self) -> bool:
+        """Whether it only reads memory and files, so that calls may run side by side."""
         ...
 
     @property
@@ -51,7 +61,11 @@ class AgentTool(Protocol):
         """Whether its output is a JSON object in which only `text` and `passages` hold foreign words."""
         ...
 
-    def run(self, arguments: dict[str, Any]) -> str:
+    def action(self, arguments: dict[str, Any]) -> Action:
+        """What a run with these arguments would do, for the permission. Raises ToolFailure where it cannot be done."""
+        ...
+
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         """The whole output. Raises PalimpsestError; runs off the event loop."""
         ...
 
@@ -73,4 +87,43 @@ def string_argument(arguments: dict[str, Any], name: str) -> str:
     return value
 
 
-__all__ = ["AgentTool", "Meta", "ToolFailure", "ToolSettings", "arguments_of", "string_argument"]
+def text_argument(arguments: dict[str, Any], name: str, default: str = "") -> str:
+    """The string argument `name`, which may be empty or missing. Raises ToolFailure where it is no string."""
+    value = arguments.get(name, default)
+    if not isinstance(value, str):
+        raise ToolFailure("Wrong argument", f"“{name}” must be a string.")
+    return value
+
+
+def whole_argument(arguments: dict[str, Any], name: str, default: int, *, least: int = 0) -> int:
+    """The whole number `name`; a string of digits is taken for one. Raises ToolFailure."""
+    value = arguments.get(name, default)
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ToolFailure("Wrong argument", f"“{name}” must be a whole number of at least {least}.")
+    return value
+
+
+def flag_argument(arguments: dict[str, Any], name: str) -> bool:
+    """The yes or no of `name`; missing is no. Raises ToolFailure."""
+    value = arguments.get(name, False)
+    if not isinstance(value, bool):
+        raise ToolFailure("Wrong argument", f"“{name}” must be true or false.")
+    return value
+
+
+__all__ = [
+    "AgentTool",
+    "Meta",
+    "ToolFailure",
+    "ToolRun",
+    "ToolSettings",
+    "arguments_of",
+    "flag_argument",
+    "string_argument",
+    "text_argument",
+    "whole_argument",
+]

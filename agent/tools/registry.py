@@ -5,8 +5,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.tools.builtin import rest_notice, shorten_passage
-from agent.tools.port import AgentTool, ToolFailure, ToolSettings, arguments_of
+from agent.permissions.action import Action
+from agent.tools.memory_tools import shorten_passage
+from agent.tools.output import bounded
+from agent.tools.port import AgentTool, ToolFailure, ToolRun, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
 from models.messages import Tool, ToolCall
@@ -34,39 +36,36 @@ class Toolbox:
         """Sorted by name, so that a request's head does not change."""
         return tuple(self._tools[name].definition for name in sorted(self._tools))
 
-    def asks_permission(self, call: ToolCall) -> bool:
-        tool = self._tools.get(call.name)
-        return tool is not None and tool.asks_permission
-
     def stores_arguments(self, call: ToolCall) -> bool:
         """Whether the call's tool stores its arguments."""
         tool = self._tools.get(call.name)
         return tool is not None and tool.stores_arguments
 
-    def summary(self, call: ToolCall) -> str:
-        """One line that says what the call would do."""
+    def only_reads(self, call: ToolCall) -> bool:
+        """Whether the call's tool only reads, whatever its arguments."""
         tool = self._tools.get(call.name)
-        try:
-            return tool.summary(arguments_of(call)) if tool else f"{call.name} (no such tool)"
-        except ToolFailure:
-            return f"{call.name} with unreadable arguments"
+        return tool is not None and tool.only_reads
 
-    def run(self, call: ToolCall, entry: str) -> ToolOutput:
-        """The call's output; a failure is its text, never raised. `entry` is the id of the call's result."""
+    def action(self, call: ToolCall) -> Action:
+        """What the call would do. Raises ToolFailure where there is no such tool, or it cannot be done."""
         tool = self._tools.get(call.name)
         if tool is None:
             names = ", ".join(sorted(self._tools))
-            return _failed(f"There is no tool “{call.name}”. The tools are: {names}.")
-        try:
-            result = tool.run(arguments_of(call))
-        except PalimpsestError as error:
-            return _failed(f"{error.title}: {error.message} {error.hint}".strip())
-        return ToolOutput(result, self._bounded(result, entry, structured=tool.structured))
+            raise ToolFailure("No such tool", f"There is no tool “{call.name}”. The tools are: {names}.")
+        return tool.action(arguments_of(call))
 
-    def declined(self, call: ToolCall, *, asked: bool = True) -> ToolOutput:
-        """The output of a call that was not run. `asked`: the user declined it; otherwise there was nobody to ask."""
-        reason = "The user declined" if asked else "Declined, because nobody could be asked"
-        return _failed(f"{reason}: {self.summary(call)}.")
+    def run(self, call: ToolCall, run: ToolRun) -> ToolOutput:
+        """The call's output; a failure is its text, never raised."""
+        try:
+            tool = self._tools[call.name]
+            result = tool.run(arguments_of(call), run)
+        except PalimpsestError as error:
+            return failed_output(error)
+        return ToolOutput(result, self._bounded(result, run.entry, structured=tool.structured))
+
+    def denied(self, action: Action, reason: str) -> ToolOutput:
+        """The output of a call that permissions did not let run; `reason` is for the model."""
+        return _failed(f"Not done: {action.summary}. {reason}")
 
     def _bounded(self, result: str, entry: str, *, structured: bool) -> str:
         most = self.settings.result_chars
@@ -74,7 +73,12 @@ class Toolbox:
             return result
         if structured and (passage := shorten_passage(result, most, entry)):
             return passage
-        return f"{result[:most]}\n{rest_notice(len(result) - most, entry)}"
+        return bounded(result, most, entry)
+
+
+def failed_output(error: PalimpsestError) -> ToolOutput:
+    """The output of a call that failed."""
+    return _failed(f"{error.title}: {error.message} {error.hint}".strip())
 
 
 def _failed(sentence: str) -> ToolOutput:

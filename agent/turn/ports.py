@@ -6,6 +6,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from agent.events import SessionEvent
+from agent.permissions.policy import Policy
 from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.recorder import AnswerRecorder
 from context import AssembledRequest, Attachment, Turn
@@ -119,6 +120,7 @@ class TurnPorts(Struct, frozen=True, kw_only=True):
     model: ChatModel
     tools: Toolbox
     store: TurnStore
+    permissions: Policy
     large_texts: LargeTextPort
     prepare: Callable[[], Awaitable[None]]  # learns the model's window and abilities
     prefetch: Callable[[str], Prefetch | None]  # the search for what a message recalls

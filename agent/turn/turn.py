@@ -6,7 +6,7 @@ reads its events.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 import msgspec
@@ -16,12 +16,11 @@ from agent.events import SessionEvent
 from agent.tools.registry import Toolbox
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.recorder import AnswerRecorder
+from agent.turn.tool_calls import ToolCalls
 from context import AssembledRequest, Turn
 from context.recall.prefetch import Prefetch
 from foundation.errors import PalimpsestError
-from memory.records import new_id
 from models.chat.port import AnswerEnd, AnswerError, Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
-from models.messages import ToolCall
 from models.recalled import by_relevance
 
 
@@ -39,9 +38,11 @@ class TurnRun:
         self._outcome: AnswerEnd | AnswerError | None = None
         self._calls_made = self._arguments_sent = 0
         self._reloaded: list[str] = []  # files that this turn reported as changed
+        self._tool_calls = ToolCalls(ports.tools, ports.store, ports.permissions)
 
     def stop(self) -> None:
         self._stopped = True
+        self._tool_calls.stop()
         if self._prefetch is not None:
             self._prefetch.end()
         if self._pump is not None:
@@ -88,7 +89,7 @@ class TurnRun:
                 async for event in steps:
                     yield event
             calls = recorder.calls if self._calls_tools else ()
-            async with aclosing(self._run_tools(calls)) as steps:
+            async with aclosing(self._tool_calls.run(calls)) as steps:
                 async for event in steps:
                     yield event
             if recorder.skipped_calls and self._calls_tools:
@@ -230,24 +231,6 @@ class TurnRun:
                     show(event)
             finally:
                 show(None)
-
-    async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncGenerator[SessionEvent, None]:
-        tools, store = self._ports.tools, self._ports.store
-        for requested in calls:
-            call = store.permitted(requested)
-            summary, result_id = tools.summary(call), new_id("e")
-            allowed = is_attended = True
-            if tools.asks_permission(call) and not self._stopped:
-                permission = events.PermissionRequested(call, summary, asyncio.get_running_loop().create_future())
-                yield permission
-                allowed, is_attended = await permission.answer, permission.somebody
-            yield events.ToolStarted(call, summary)
-            if allowed and not self._stopped:
-                output = await asyncio.to_thread(tools.run, call, result_id)
-            else:
-                output = tools.declined(call, asked=is_attended)
-            entry = await asyncio.to_thread(store.tool_result, call, output, result_id)
-            yield events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
 
 
 def _too_many_calls(box: Toolbox, made: int, left_out: int) -> events.TurnFailed:

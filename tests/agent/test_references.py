@@ -1,6 +1,7 @@
 """Every face resolves every kind of reference to the same passage, and says the same where there is none."""
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from msgspec import Struct
 
 from agent.services.browse import browse, full_passage
 from agent.services.recall import recall_markdown
-from agent.tools.builtin import RecallPassage
+from agent.tools.memory_tools import RecallPassage
+from agent.tools.port import ToolRun
 from context.pages.lookup import by_reference
 from context.recall.citations import resolve_citations
 from foundation.errors import PalimpsestError
@@ -22,6 +24,7 @@ from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.agent.conftest import Run
 
+UNSTOPPED = ToolRun("e_test", threading.Event())
 LETTER = "".join(f"Line {n} tells of the boiler and the ferry.\n" for n in range(120))
 SPOKEN = "The ferry to Hydra leaves at 09:40."
 IMPORTED = "The spare key lies in the blue tin."
@@ -111,7 +114,7 @@ def memory(root: Path, known: Known) -> Iterator[Memory]:
 
 
 def tool(memory: Memory, ref: str) -> str:
-    return json.loads(RecallPassage(memory).run({"ref": ref}))["text"]
+    return json.loads(RecallPassage(memory).run({"ref": ref}, UNSTOPPED))["text"]
 
 
 def slash(memory: Memory, ref: str) -> str:

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from textual.widgets._toast import Toast
 
 import tui
+from agent.permissions.action import Access, Action
 from agent.services.browse import BrowseRow
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
 from foundation.clock import SystemClock
@@ -29,7 +30,8 @@ from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
 from tests.tui.fakes import NOW, REPORT, FakeSession, answer
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
-from tui.dialogs.confirm import PermissionScreen, ProposalScreen
+from tui.dialogs.confirm import ProposalScreen
+from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, TrustScreen
 from tui.images.attached import AttachmentPreview
 from tui.images.protocol import GraphicsProtocol
@@ -163,9 +165,13 @@ def remembered(memory: Memory, texts: list[str]) -> None:
         memory.hot.remember(clear(f"zebra note {storable}"), heading=None, conversation=None)
 
 
+def action(text: str) -> Action:
+    return Action(tool=text, access=Access.RUN, summary=text, detail=text)
+
+
 SCREENS = {
     ChoicesScreen: lambda memory, text: ChoicesScreen(text, [ChoiceItem(text, text, text)]),
-    PermissionScreen: lambda memory, text: PermissionScreen(text, text),
+    PermissionScreen: lambda memory, text: PermissionScreen(action(text), text),
     ProposalScreen: lambda memory, text: ProposalScreen(text, [(text, text)]),
     RecallScreen: lambda memory, text: RecallScreen(memory, "zebra"),
     SearchScreen: lambda memory, text: SearchScreen(memory, f"zebra {text}"),
@@ -241,7 +247,7 @@ async def test_no_screen_shows_what_a_terminal_obeys(
 
 async def toasted(chat: Any, text: str) -> None:
     """A toast of the text, on a screen that has toasts."""
-    chat.app.push_screen(PermissionScreen("x", "y"))
+    chat.app.push_screen(PermissionScreen(action("x"), "y"))
     await chat.until(lambda: isinstance(chat.app.screen, PermissionScreen))
     chat.app.notify(text, title=text, markup=True)
     await chat.until(lambda: chat.app.screen.query(Toast))
@@ -283,7 +289,7 @@ async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp
         ("tui.widgets.prompt.suggestions", "offer"),
         ("tui.widgets.transcript.wrap", "pieces"),
         ("tui.app", "notify"),
-        ("tui.dialogs.confirm", "screen"),
+        ("tui.dialogs.permission", "screen"),
     ],
 )
 async def test_the_walk_sees_one_that_is_switched_off(
@@ -303,7 +309,7 @@ async def test_the_walk_sees_one_that_is_switched_off(
             case "notify":
                 await toasted(chat, text)
             case _:
-                chat.app.push_screen(PermissionScreen("x", text))
+                chat.app.push_screen(PermissionScreen(action(text), text))
         await chat.until(lambda: breaks_out(on_screen(chat)) != [], within=5)
 
 
@@ -337,6 +343,8 @@ REASONS = {
     "tui/dialogs/choices.py _show": "_option_text makes label and detail visible",
     "tui/chat/view.py show_waiting": "lines that clip makes of visible text, and a number",
     "tui/dialogs/confirm.py compose": "names, summaries, headings and rows are made visible when the screens are made",
+    "tui/dialogs/permission.py compose": "all texts are made visible when the screen is made",
+    "tui/dialogs/permission.py _show_answers": "our own answers, and visible_line of what was typed",
     "tui/passages/screen.py _description": "the trust, of our own words",
     "tui/recall/screen.py _row_text": "_from_match cuts a line that visible_line made",
     "tui/search/preview.py _duplicates": "lines of visible_line",

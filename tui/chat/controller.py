@@ -24,6 +24,7 @@ from agent.commands.results import (
 )
 from agent.events import PermissionRequested
 from agent.message_queue import MessageQueue, QueuedMessage
+from agent.permissions.action import PermissionAnswer
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
 from context import Attachment
@@ -62,7 +63,7 @@ class ChatPort(Protocol):
     transcript: Transcript
     status: StatusBar
 
-    async def ask_permission(self, request: PermissionRequested) -> bool: ...
+    async def ask_permission(self, request: PermissionRequested) -> PermissionAnswer: ...
 
     async def choose(self, choices: Choices, expand: ExpandChoice | None = None) -> str | None: ...
 

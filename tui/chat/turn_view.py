@@ -10,7 +10,7 @@ from agent.events import (
     ContextReady,
     EpochChanged,
     Notice,
-    PermissionRequested,
+    PermissionDenied,
     Prefill,
     ReasoningDelta,
     Recall,
@@ -87,12 +87,10 @@ class TurnView:
                 self._status.update_info(doing="summarising older turns · Esc stops")
             case UserStored():
                 self._status.update_info(doing="thinking back · Esc stops")
-            case Notice() | WordsHidden() | EpochChanged() | Compacted():
-                self._write_muted(event)
-            case ToolStarted() | ToolFinished() | PermissionRequested():
-                self._write_muted(event)
             case AnswerStored() | Stopped() | TurnFailed():
                 self._finish(event)
+            case _:
+                self._write_muted(event)
 
     def _write_text(self, text: str) -> None:
         if not self._answering and self._reasoning_chars:
@@ -119,6 +117,8 @@ class TurnView:
             case ToolStarted(summary=summary, call=call):
                 self._transcript.add(MutedLine(summary or call.name, gap=True, prefix="▸ "))
                 self._status.update_info(doing=f"{call.name} · Esc stops")
+            case PermissionDenied(reason=reason):
+                self._transcript.add(MutedLine(f"  not done: {reason}", tone="warning"))
             case ToolFinished(call=call, chars=chars, failed=failed):
                 outcome = "failed" if failed else f"{short_count(chars)} characters"
                 tone = "warning" if failed else "muted"

@@ -20,6 +20,7 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.results import Choices, Proposal
     from agent.events import PermissionRequested
+    from agent.permissions.action import PermissionAnswer
     from memory.memory import Memory
     from tui.dialogs.choices import ExpandChoice
     from tui.images.protocol import GraphicsProtocol
@@ -52,10 +53,14 @@ class ChatView:
         self._keeper = widgets.keeper
         self._opening: MutedLine | None = None
 
-    async def ask_permission(self, request: "PermissionRequested") -> bool:
-        from tui.dialogs.confirm import PermissionScreen
+    async def ask_permission(self, request: "PermissionRequested") -> "PermissionAnswer":
+        from tui.dialogs.permission import PermissionScreen
 
-        return await app_of(self._screen).push_screen_wait(PermissionScreen(request.call.name, request.summary))
+        dialog = PermissionScreen(request.action, request.reason)
+        answer = await app_of(self._screen).push_screen_wait(dialog)
+        if dialog.typed:
+            self._prompt.set_text(self._prompt.text + dialog.typed)
+        return answer
 
     async def choose(self, choices: "Choices", expand: "ExpandChoice | None" = None) -> str | None:
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen

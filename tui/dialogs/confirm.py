@@ -1,4 +1,4 @@
-"""Dialogs that ask for one key: permission for a tool, confirmation of a command."""
+"""Dialog that asks for confirmation of a command."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -12,29 +12,6 @@ from textual.widgets import Static
 
 from foundation.terminal_text import visible, visible_line
 from tui.typed_app import theme_colour
-
-
-class PermissionScreen(ModalScreen[bool]):
-    """Gives whether the tool may run. Esc declines."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1,y", "answer(True)", "Allow", show=False),
-        Binding("2,n,escape,ctrl+c", "answer(False)", "Decline", show=False),
-    ]
-
-    def __init__(self, name: str, summary: str) -> None:
-        super().__init__()
-        self._name = visible(name)
-        self._summary = visible(summary)
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet"):
-            yield Static(Text(f"The model wants to use {self._name}"), classes="sheet-title", markup=False)
-            yield Static(Text(self._summary), markup=False)
-            yield Static("1 allow · 2 decline", classes="sheet-note", markup=False)
-
-    def action_answer(self, allowed: bool) -> None:
-        self.dismiss(allowed)
 
 
 class ProposalScreen(ModalScreen[bool]):

@@ -78,7 +78,7 @@ def test_a_tool_is_called_and_one_that_asks_is_declined(run: Run, server: ChatSe
     assert [line["name"] for line in calls] == ["search_memory", "remember"]
     assert "May" in results[0]["text"]
     assert results[1]["failed"]
-    assert results[1]["text"].startswith("Declined, because nobody could be asked: ")
+    assert results[1]["text"] == "Not done: add to MEMORY.md: “planted”. Nobody could be asked for permission."
     assert "Declined" in said.err
     assert told[-1]["text"] == "In May."
     assert "planted" not in run("memory", "list").out

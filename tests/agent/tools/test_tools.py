@@ -20,17 +20,21 @@ from agent.events import (
     TurnFailed,
     UserStored,
 )
+from agent.permissions.action import PermissionAnswer
 from agent.session import Session
-from agent.tools.builtin import MAX_RESULT_TOKENS, SearchMemory
-from agent.tools.port import ToolSettings
+from agent.tools.memory_tools import MAX_RESULT_TOKENS, SearchMemory
+from agent.tools.port import ToolRun, ToolSettings
+from agent.tools.registry import ToolOutput
 from context.recall.prefetch import Prefetch, PrefetchResult
 from foundation.paths import Workspace
 from memory.records import Entry, EntryDraft, EntryKind
 from memory.search import Query, SearchResults
-from models.messages import Role
+from models.messages import Role, ToolCall
 from models.settings import ModelSettings
 from models.tokens import estimate
 from tests.loopback import Loopback, Received, Reply, chat, data, delta, stream
+
+UNSTOPPED = ToolRun("e_test", threading.Event())
 
 
 def calls(name: str, **arguments: Any) -> Reply:
@@ -61,7 +65,7 @@ async def turn(session: Session, text: str, permit: Callable[[PermissionRequeste
         seen.append(event)
         if isinstance(event, PermissionRequested):
             assert permit is not None, "nothing may be asked here"
-            event.answer.set_result(permit(event))
+            event.answer.set_result(PermissionAnswer(permit(event)))
     return seen
 
 
@@ -93,17 +97,60 @@ async def test_memory_is_searched_without_asking_and_the_model_gets_the_passage(
     assert names == ["read_file", "recall", "remember", "search_memory"]
 
 
-async def test_a_file_is_read_only_with_permission(session: Session, server: Loopback, workspace: Workspace) -> None:
-    (workspace.root / "notes.txt").write_text("The gate code is on the fridge.")
-    server.plays(calls("read_file", path="notes.txt"), chat("No?"), calls("read_file", path="notes.txt"), chat("Yes."))
+async def test_a_file_of_the_project_is_read_without_asking(
+    session: Session, server: Loopback, workspace: Workspace
+) -> None:
+    (workspace.root / "notes.txt").write_text("one\ntwo\nthree\n")
+    server.plays(calls("read_file", path="notes.txt", offset=2, limit=1), chat("Two."))
+    await turn(session, "read it")
+    assert told(server)["content"] == "two\n"
+
+
+async def test_a_file_of_keys_is_read_only_with_permission(
+    session: Session, server: Loopback, workspace: Workspace
+) -> None:
+    (workspace.root / ".env").write_text("The gate code is on the fridge.")
+    server.plays(calls("read_file", path=".env"), chat("No?"), calls("read_file", path=".env"), chat("Yes."))
     declined = await turn(session, "read it", lambda _: False)
     assert only(declined, ToolFinished).failed
-    assert "The user declined" in told(server)["content"]
+    assert told(server)["content"] == "Not done: read .env. The user declined."
     assert "fridge" not in asked(server)[-1].body.decode()
-    summaries: list[str] = []
-    await turn(session, "again", lambda event: not summaries.append(event.summary))
-    assert summaries == ["read notes.txt"]
+    reasons: list[str] = []
+    await turn(session, "again", lambda event: not reasons.append(event.reason))
+    assert reasons == [".env looks like a file of keys or passwords."]
     assert told(server)["content"] == "The gate code is on the fridge."
+
+
+async def test_a_reason_for_declining_is_read_by_the_model(session: Session, server: Loopback) -> None:
+    server.plays(calls("remember", note="Tea at four."), chat("I see."))
+    async for event in session.send("remember"):
+        if isinstance(event, PermissionRequested):
+            event.answer.set_result(PermissionAnswer(False, reason="It is at five."))
+    assert told(server)["content"].endswith("The user declined: It is at five.")
+
+
+async def test_files_are_read_side_by_side_and_answered_in_order(
+    session: Session, server: Loopback, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        (workspace.root / name).write_text(name * 3)
+    together = threading.Barrier(3, timeout=5)  # broken, and so an error, where one waits for the other
+    read = session.toolbox.run
+
+    def run(call: ToolCall, run: ToolRun) -> ToolOutput:
+        together.wait()
+        return read(call, run)
+
+    monkeypatch.setattr(session.toolbox, "run", run)
+    functions = [{"name": "read_file", "arguments": json.dumps({"path": name})} for name in "abc"]
+    requested = [
+        {"index": number, "id": f"call_{number}", "type": "function", "function": function}
+        for number, function in enumerate(functions)
+    ]
+    server.plays(stream(data(delta(tool_calls=requested)), data(delta("tool_calls")), data("[DONE]")), chat("Read."))
+    await turn(session, "read them")
+    results = [message for message in asked(server)[-1].json["messages"] if message["role"] == "tool"]
+    assert [message["content"] for message in results] == ["aaa", "bbb", "ccc"]
 
 
 @pytest.mark.parametrize("path", ["../outside.txt", ".palimpsest/config.yaml", "/etc/hostname", "link.txt", "absent"])
@@ -127,10 +174,10 @@ async def test_a_long_output_is_bounded_for_the_model_and_kept_whole(
     (workspace.root / "long.txt").write_text(whole)
     server.plays(calls("read_file", path="long.txt"), chat("Read."))
     finished = only(await turn(session, "read it", lambda _: True), ToolFinished)
-    shown = told(server)["content"]
-    assert shown.startswith(whole[:200])
-    assert f"recall {finished.entry}" in shown
-    assert len(shown) < 300
+    heading, _, shown = told(server)["content"].partition("\n")
+    assert heading.startswith(f"[4,390 characters in 500 lines; the whole is {finished.entry}: ")
+    assert "Shown: lines 1-12, lines 489-500]" in heading
+    assert shown == "".join(f"line {n}\n" for n in range(12)) + "\n" + "".join(f"line {n}\n" for n in range(488, 500))
     assert session.memory.recall(finished.entry)[0].text == whole
 
 
@@ -193,7 +240,7 @@ def _said(session: Session, *lines: str) -> list[str]:
 async def test_what_the_search_gives_a_model_is_bounded_at_a_passage(session: Session) -> None:
     _said(session, *(f"Lantern {n * 7919}. " + f"The lantern of hut {n * 104729} is lit. " * 30 for n in range(12)))
     tool = SearchMemory(session.memory, frozenset)
-    told = tool.run({"query": "lantern hut"})
+    told = tool.run({"query": "lantern hut"}, UNSTOPPED)
     assert estimate(told) < MAX_RESULT_TOKENS + 100
     found = json.loads(told)
     assert found["more"] == "More was found: ask for it in narrower words."
@@ -202,7 +249,7 @@ async def test_what_the_search_gives_a_model_is_bounded_at_a_passage(session: Se
 
 async def test_a_model_that_searches_is_told_what_was_superseded(session: Session) -> None:
     old, new = _said(session, "My phone number is 555-0142.", "My phone number is 555-0199.")
-    told = SearchMemory(session.memory, frozenset).run({"query": "phone number"})
+    told = SearchMemory(session.memory, frozenset).run({"query": "phone number"}, UNSTOPPED)
     assert told.index("0199") < told.index("0142")
     passages = {passage["ref"]: passage for passage in json.loads(told)["passages"]}
     assert passages[old]["superseded_by"] == new and passages[old]["trust"] == "exact"
@@ -212,9 +259,9 @@ async def test_a_search_for_what_is_in_view_says_where_it_is(session: Session) -
     (said,) = _said(session, "The greenhouse key hangs in the blue tin.")
     in_view = frozenset({session.memory.conversations.find_entry(said).seq})
     search = SearchMemory(session.memory, lambda: in_view)
-    told = search.run({"query": "greenhouse key"})
+    told = search.run({"query": "greenhouse key"}, UNSTOPPED)
     assert told == "All that is remembered on this is in this conversation."
-    assert search.run({"query": "submarine owner"}) == "Nothing relevant is remembered."
+    assert search.run({"query": "submarine owner"}, UNSTOPPED) == "Nothing relevant is remembered."
 
 
 async def test_memory_is_asked_while_the_message_is_stored_and_esc_ends_the_waiting(

@@ -6,7 +6,11 @@ from typing import Any
 
 REQUEST = "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*{recall}ContextReady "
 ANSWER = "((Prefill|TextDelta|ReasoningDelta) )*(Notice )?"
-CALL = "(PermissionRequested )?ToolStarted ToolFinished "
+RUN = "(PermissionDenied |(ToolProgress )+)"
+CALL = (
+    f"(PermissionRequested ToolStarted ({RUN})?ToolFinished |ToolStarted {RUN}ToolFinished |"
+    "(ToolStarted )+(ToolFinished )+)"
+)
 ROUNDS = (
     "(Notice )*(Archiving )?(Notice )*UserStored (WordsHidden )?"
     + REQUEST.format(recall="Recall ")
@@ -18,7 +22,10 @@ FAILED_EARLY = re.compile(
     "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*(Recall )?"
     "(TurnFailed|Stopped)"
 )
-IN_TOOLS = "(PermissionRequested )?(ToolStarted )?|(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*"
+IN_TOOLS = (
+    f"((PermissionRequested )?(ToolStarted )?({RUN})?|(ToolStarted )+(ToolFinished )*|"
+    "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*)"
+)
 FAILED_IN_TOOLS = re.compile(f"{ROUNDS}UsageKnown ({CALL})*({IN_TOOLS})TurnFailed")
 
 

@@ -8,6 +8,7 @@ import pytest
 from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
 from agent.events import PermissionRequested
+from agent.permissions.action import PermissionAnswer
 from agent.session import Session
 from foundation.paths import Workspace
 from memory.origin import DERIVED_FROM, Origin
@@ -82,7 +83,7 @@ async def test_the_receipt_of_a_note_is_no_evidence(session: Session, server: Lo
     server.plays(calls(("remember", {"note": KEY})), chat("It is kept."))
     async for event in session.send("Please remember where the greenhouse key hangs."):
         if isinstance(event, PermissionRequested):
-            event.answer.set_result(True)
+            event.answer.set_result(PermissionAnswer(True))
     (note,) = session.memory.hot.notes()
     (receipt,) = session.memory.search.query(Query(kinds=("tool_result",))).hits
     assert receipt.snippet == f"Remembered as {note.id}."

@@ -8,7 +8,10 @@ import pytest
 
 from agent import events
 from agent.events import SessionEvent
-from agent.tools.port import ToolSettings
+from agent.permissions.action import Access, Action
+from agent.permissions.policy import Policy
+from agent.permissions.rules import RuleSet
+from agent.tools.port import ToolRun, ToolSettings
 from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.turn import TurnRun
@@ -142,13 +145,14 @@ class FakeLargeTexts:
 class FakeTool:
     """Answers with what it is asked."""
 
-    asks_permission = stores_arguments = structured = False
+    stores_arguments = structured = False
+    only_reads = True
     definition = Tool("echo", "Echoes.", {"type": "object"})
 
-    def summary(self, arguments: dict[str, Any]) -> str:
-        return "echo"
+    def action(self, arguments: dict[str, Any]) -> Action:
+        return Action(tool="echo", access=Access.READ, summary="echo")
 
-    def run(self, arguments: dict[str, Any]) -> str:
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         return str(arguments)
 
 
@@ -161,6 +165,7 @@ async def run(log: list[str], model: FakeModel, *, fails: str = "") -> list[Sess
         model=model,
         tools=Toolbox((FakeTool(),), ToolSettings()),
         store=FakeStore(log, fails),
+        permissions=Policy(RuleSet()),
         large_texts=FakeLargeTexts(),
         prepare=prepare,
         prefetch=lambda _text: None,

@@ -11,6 +11,7 @@ import pytest
 from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
 from agent.events import PermissionRequested, TextDelta
+from agent.permissions.action import PermissionAnswer
 from agent.session import Session
 from foundation.paths import Workspace
 from models.settings import ModelSettings
@@ -50,7 +51,7 @@ async def turn(session: Session, text: str) -> list[Any]:
     async for event in session.send(text):
         seen.append(event)
         if isinstance(event, PermissionRequested):
-            event.answer.set_result(True)
+            event.answer.set_result(PermissionAnswer(True))
     return seen
 
 
@@ -72,7 +73,7 @@ async def test_no_file_has_what_a_model_says_again(session: Session, server: Loo
     seen = await turn(session, f"My password is {password}. I am <private>{words}</private> <private>{code}")
     assert words in shown(seen)
     asked = [event for event in seen if isinstance(event, PermissionRequested)]
-    assert [event.summary for event in asked] == ["add to MEMORY.md: “They live at [private] with [private]”"]
+    assert [event.action.summary for event in asked] == ["add to MEMORY.md: “They live at [private] with [private]”"]
     assert "They live at [private] with [private]" in workspace.memory_md.read_text("utf-8")
     later = await turn(session, "And once more?")  # its request still has the words: RAM alone
     assert words in shown(later)

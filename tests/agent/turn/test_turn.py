@@ -21,6 +21,7 @@ from agent.events import (
     UserStored,
     WordsHidden,
 )
+from agent.permissions.action import PermissionAnswer
 from agent.session import Session
 from agent.tools.port import ToolSettings
 from foundation.errors import TemporaryFailure
@@ -76,7 +77,7 @@ async def turn(session: Session, text: str, *, stop_at: type | None = None, allo
     async for event in session.send(text):
         seen.append(event)
         if isinstance(event, PermissionRequested):
-            event.answer.set_result(allow)
+            event.answer.set_result(PermissionAnswer(allow))
         if stop_at is not None and isinstance(event, stop_at):
             session.stop()
     assert_in_order(seen)
@@ -127,7 +128,7 @@ async def test_hidden_words_are_told_after_the_message_is_stored(session: Sessio
 async def test_tools_come_after_the_usage_and_each_further_request_is_ready_once(
     session: Session, server: Loopback
 ) -> None:
-    server.plays(calls(("remember", {"text": "Blue tea."}), ("search_memory", {"query": "tea"})), chat("Done."))
+    server.plays(calls(("remember", {"note": "Blue tea."}), ("search_memory", {"query": "tea"})), chat("Done."))
     seen = await turn(session, "Remember the tea")
     assert names(seen) == (
         "UserStored Recall ContextReady UsageKnown PermissionRequested ToolStarted ToolFinished "
@@ -136,9 +137,9 @@ async def test_tools_come_after_the_usage_and_each_further_request_is_ready_once
 
 
 async def test_a_tool_that_is_declined(session: Session, server: Loopback) -> None:
-    server.plays(calls(("remember", {"text": "Blue tea."})), chat("As you wish."))
+    server.plays(calls(("remember", {"note": "Blue tea."})), chat("As you wish."))
     seen = await turn(session, "Remember the tea", allow=False)
-    assert names(seen).count("PermissionRequested ToolStarted ToolFinished") == 1
+    assert names(seen).count("PermissionRequested ToolStarted PermissionDenied ToolFinished") == 1
     assert not (session.workspace.root / "MEMORY.md").exists() or "Blue" not in (
         session.workspace.root / "MEMORY.md"
     ).read_text("utf-8")

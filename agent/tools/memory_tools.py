@@ -1,19 +1,20 @@
-"""The built-in tools: search memory, recall a passage, remember a note, read a file of the workspace.
+"""The tools of memory: search it, recall a passage, remember a note.
 
 Passages are JSON: their source and their trust are fields of their own, which no text of a passage can imitate.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from agent.tools.port import ToolFailure, string_argument
+from agent.permissions.action import Access, Action
+from agent.tools.output import text_lines
+from agent.tools.port import ToolFailure, ToolRun, string_argument, text_argument
 from context.pages.lookup import by_reference
 from foundation.clock import iso
-from foundation.files import FileTooLarge, read_bytes, resolve_within
 from foundation.privacy import TextSource, clear
 from foundation.trust import Citation
 from memory.memory import Memory
@@ -24,14 +25,16 @@ from models.messages import Tool
 from models.tokens import estimate
 
 MAX_RESULT_TOKENS = 1200  # of all passages of one search, so that the output is not cut within a passage
+MAX_FOUND_LINES = 50
+AROUND_FOUND = 200  # characters of a line shown before and after what was looked for
+_RANGE = re.compile(r"(?P<first>\d{1,9})\s*(?:(?P<to>[-–])\s*(?P<last>\d{1,9})?)?")
 NOTHING_REMEMBERED = "Nothing relevant is remembered."
-MAX_FILE_BYTES = 2_000_000  # of a file that is read
 
 
 class SearchMemory:
     """Searches memory; each passage has its citation, trust, matched words, and the passage that superseded it."""
 
-    asks_permission = False
+    only_reads = True
     stores_arguments = False
     structured = True
     definition = Tool(
@@ -45,10 +48,11 @@ class SearchMemory:
         self._memory = memory
         self._in_view = in_view
 
-    def summary(self, arguments: dict[str, Any]) -> str:
-        return f"search memory for “{arguments.get('query', '')}”"
+    def action(self, arguments: dict[str, Any]) -> Action:
+        query = string_argument(arguments, "query")
+        return Action(tool="search_memory", access=Access.MEMORY, summary=f"search memory for “{query}”", subject=query)
 
-    def run(self, arguments: dict[str, Any]) -> str:
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         text = string_argument(arguments, "query")
         results = self._memory.search.query(Query(text=text, limit=12, exclude=self._in_view()))
         if not results.hits:
@@ -68,27 +72,33 @@ class SearchMemory:
 class RecallPassage:
     """Recalls one whole passage by its reference."""
 
-    asks_permission = False
+    only_reads = True
     stores_arguments = False
     structured = True
     definition = Tool(
         "recall",
-        "Bring back the whole text behind a reference (e_…, pg_… or m_…), exact where it says so.",
-        {"type": "object", "properties": {"ref": {"type": "string"}}, "required": ["ref"]},
+        "Bring back the text behind a reference (e_…, pg_… or m_…), exact where it says so: the whole, "
+        '`lines` or `characters` of it ("120-180"), or the lines that have the words of `find`.',
+        {
+            "type": "object",
+            "properties": {name: {"type": "string"} for name in ("ref", "lines", "characters", "find")},
+            "required": ["ref"],
+        },
     )
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def summary(self, arguments: dict[str, Any]) -> str:
-        return f"recall {arguments.get('ref', '')}"
+    def action(self, arguments: dict[str, Any]) -> Action:
+        ref = string_argument(arguments, "ref")
+        return Action(tool="recall", access=Access.MEMORY, summary=f"recall {ref}", subject=ref)
 
-    def run(self, arguments: dict[str, Any]) -> str:
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         ref = string_argument(arguments, "ref")
         if not (passages := by_reference(self._memory, ref)):
             raise nothing_named(ref)
         objects = [
-            {"cite": _cite(passage.citation), "trust": passage.trust.value, "text": passage.text}
+            {"cite": _cite(passage.citation), "trust": passage.trust.value, **_part(passage.text, arguments)}
             for passage in passages
         ]
         return _as_json(objects[0] if len(objects) == 1 else {"passages": objects})
@@ -97,7 +107,7 @@ class RecallPassage:
 class RememberNote:
     """Adds a note to MEMORY.md. Asks first: a model or a web page writes nothing on its own."""
 
-    asks_permission = True
+    only_reads = False
     stores_arguments = True
     structured = False
     definition = Tool(
@@ -110,53 +120,61 @@ class RememberNote:
         self._memory = memory
         self._conversation = conversation
 
-    def summary(self, arguments: dict[str, Any]) -> str:
-        return f"add to MEMORY.md: “{arguments.get('note', '')}”"
+    def action(self, arguments: dict[str, Any]) -> Action:
+        note = string_argument(arguments, "note")
+        summary = f"add to MEMORY.md: “{note}”"
+        return Action(tool="remember", access=Access.NOTE, summary=summary, subject="MEMORY.md", detail=note)
 
-    def run(self, arguments: dict[str, Any]) -> str:
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         note = self._memory.hot.remember(
             clear(string_argument(arguments, "note"), TextSource.OTHER), heading=None, conversation=self._conversation()
         )
         return f"Remembered as {note.id}."
 
 
-class ReadFile:
-    """Reads one text file of the workspace. Asks first, and never leaves the folder."""
+def _part(text: str, arguments: dict[str, Any]) -> dict[str, str]:
+    """The part of the text that the arguments name, and which it is. Raises ToolFailure for no range."""
+    if words := text_argument(arguments, "find"):
+        return _lines_with(words, text)
+    if lines := text_argument(arguments, "lines"):
+        of_text = text_lines(text)
+        first, last = _range(lines, len(of_text), "lines")
+        return {"part": f"lines {first}-{last} of {len(of_text)}", "text": "".join(of_text[first - 1 : last])}
+    if characters := text_argument(arguments, "characters"):
+        first, last = _range(characters, len(text), "characters")
+        return {"part": f"characters {first}-{last} of {len(text)}", "text": text[first - 1 : last]}
+    return {"text": text}
 
-    asks_permission = True
-    stores_arguments = False
-    structured = False
-    definition = Tool(
-        "read_file",
-        "Read a text file of the user's workspace. The user is asked each time.",
-        {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+
+def _range(written: str, most: int, unit: str) -> tuple[int, int]:
+    """The first and the last of `12-40`, `12-` or `12`, counted from 1. Raises ToolFailure."""
+    match = _RANGE.fullmatch(written.replace(",", "").strip())
+    first = int(match["first"]) if match else 0
+    if match is None or not 1 <= first <= most:
+        raise ToolFailure("No such range", f"“{written}”: the text has {unit} 1-{most}.")
+    last = int(match["last"] or most) if match["to"] else first
+    return first, min(max(last, first), most)
+
+
+def _lines_with(words: str, text: str) -> dict[str, str]:
+    """The lines that have the words, each with its number, with as much of a long line as lies around them."""
+    wanted, lines = words.casefold(), text_lines(text)
+    found = [
+        f"{number}: {_around(line.rstrip(), wanted)}"
+        for number, line in enumerate(lines, 1)
+        if wanted in line.casefold()
+    ]
+    shown = found[:MAX_FOUND_LINES]
+    part = f"{len(found)} of {len(lines)} lines have “{words}”" + (
+        f", the first {len(shown)}" if shown != found else ""
     )
+    return {"part": part, "text": "\n".join(shown)}
 
-    def __init__(self, root: Path) -> None:
-        self._root = root.resolve()
 
-    def summary(self, arguments: dict[str, Any]) -> str:
-        return f"read {arguments.get('path', '')}"
-
-    def run(self, arguments: dict[str, Any]) -> str:
-        path = self._within(string_argument(arguments, "path"))
-        try:
-            body = read_bytes(resolve_within(path, self._root), most=MAX_FILE_BYTES)
-            return body.decode("utf-8").replace("\r\n", "\n")
-        except UnicodeDecodeError as error:
-            raise ToolFailure("Not text", f"{path.name} is not UTF-8 text.") from error
-        except FileTooLarge as error:
-            raise ToolFailure("Too large", f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes.") from error
-        except OSError as error:
-            raise ToolFailure("Not readable", f"{path.name}: {error.strerror}.") from error
-
-    def _within(self, name: str) -> Path:
-        path = (self._root / name).resolve()
-        is_inside = path.is_relative_to(self._root)
-        is_hidden = is_inside and any(part.startswith(".") for part in path.relative_to(self._root).parts)
-        if not is_inside or is_hidden:
-            raise ToolFailure("Out of bounds", f"{name} is not a visible file of the workspace.")
-        return path
+def _around(line: str, wanted: str) -> str:
+    at = line.casefold().find(wanted)
+    start = max(at - AROUND_FOUND, 0)
+    return line[start : at + len(wanted) + AROUND_FOUND]
 
 
 def shorten_passage(whole: str, most: int, entry: str) -> str:
@@ -174,7 +192,7 @@ def shorten_passage(whole: str, most: int, entry: str) -> str:
 
 def rest_notice(characters: int, entry: str) -> str:
     """How the model gets the rest."""
-    return f"… {characters:,} more characters: recall {entry} brings the whole."
+    return f"… {characters:,} more characters: recall {entry} with lines, characters or find brings any part."
 
 
 def _within_budget(passages: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

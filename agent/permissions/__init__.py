@@ -1,0 +1,1 @@
+"""Permissions: what a tool would do (`action`), and whether it may (`policy`)."""

@@ -1,0 +1,59 @@
+"""The action of a tool call, and the person's answer where it asks for permission."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Access(StrEnum):
+    """What an action touches. It decides what each permission mode does with it."""
+
+    MEMORY = "memory"  # reads memory
+    READ = "read"  # reads files of the project
+    EDIT = "edit"  # changes files of the project
+    RUN = "run"  # runs a command
+    NETWORK = "network"  # leaves the machine
+    NOTE = "note"  # writes memory, or what the model is told in each request
+    PERSON = "person"  # shows the person something, or asks them
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether such actions may run at the same time as others."""
+        return self in {Access.MEMORY, Access.READ}
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """What a tool call would do.
+
+    `subject` is what permission rules match: a path relative to the project with `/`, a command line, an address.
+    `detail` is shown in whole before permission is given; `is_diff` says that it is a unified diff. `concern` is a
+    sentence that says why this asks even where a rule or a mode allows the like of it; "" where nothing does.
+    """
+
+    tool: str
+    access: Access
+    summary: str
+    subject: str = ""
+    detail: str = ""
+    is_diff: bool = False
+    concern: str = ""
+
+
+class Scope(StrEnum):
+    """How long a permission holds. PROJECT: for good, in this project folder."""
+
+    ONCE = "once"
+    SESSION = "session"
+    PROJECT = "project"
+
+
+class PermissionAnswer(Struct, frozen=True):
+    """The answer to a request for permission. `reason` is read by the model where it is declined.
+
+    `attended` is false where nobody could be asked.
+    """
+
+    granted: bool
+    scope: Scope = Scope.ONCE
+    reason: str = ""
+    attended: bool = True

@@ -1,0 +1,169 @@
+"""Runs the tool calls of an answer: permission, run, store.
+
+Successive calls of tools that only read run side by side, where they need no permission; their results are stored in
+the order of the calls.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from threading import Event
+from typing import Final
+
+from msgspec import Struct
+
+from agent import events
+from agent.events import SessionEvent
+from agent.permissions.action import Access, Action, PermissionAnswer
+from agent.permissions.policy import Decision, Policy
+from agent.permissions.rules import Verdict
+from agent.tools.port import ToolFailure, ToolRun
+from agent.tools.registry import Toolbox, ToolOutput, failed_output
+from agent.turn.ports import TurnStore
+from foundation.privacy import Cleared
+from memory.records import new_id
+from models.messages import ToolCall
+
+MAX_PARALLEL: Final = 8
+STOPPED: Final = "The user stopped the turn."
+
+
+class _PlannedCall(Struct, frozen=True):
+    """A call that can be understood, with the decision on its action."""
+
+    call: ToolCall
+    result_id: Cleared
+    action: Action
+    decision: Decision
+
+    @property
+    def only_reads(self) -> bool:
+        return self.decision.verdict is Verdict.ALLOW and self.action.access.only_reads
+
+
+class ToolCalls:
+    """The tool calls of a turn. `stop` ends those that run and declines the others."""
+
+    def __init__(self, tools: Toolbox, store: TurnStore, permissions: Policy) -> None:
+        self._tools = tools
+        self._store = store
+        self._permissions = permissions
+        self._stopped = Event()
+        self._tainted = ""  # what untrusted text the turn has read
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    async def run(self, calls: Sequence[ToolCall]) -> AsyncGenerator[SessionEvent, None]:
+        reading: list[_PlannedCall] = []
+        for requested in calls:
+            if reading and (len(reading) >= MAX_PARALLEL or not self._tools.only_reads(requested)):
+                for event in await self._run_side_by_side(reading):
+                    yield event
+                reading = []
+            call, result_id = self._store.permitted(requested), new_id("e")
+            planned = await asyncio.to_thread(self._plan, call, result_id)
+            if isinstance(planned, ToolOutput):
+                yield events.ToolStarted(call, f"{call.name}: {_first_sentence(planned.whole)}")
+                yield await self._stored(call, planned, result_id)
+            elif planned.only_reads:
+                yield events.ToolStarted(call, planned.action.summary, planned.action)
+                reading.append(planned)
+            else:
+                async with aclosing(self._run_alone(planned)) as steps:
+                    async for event in steps:
+                        yield event
+        for event in await self._run_side_by_side(reading):
+            yield event
+
+    def _plan(self, call: ToolCall, result_id: Cleared) -> _PlannedCall | ToolOutput:
+        """The call with its decision; the output where it cannot be understood."""
+        try:
+            action = self._tools.action(call)
+        except ToolFailure as error:
+            return failed_output(error)
+        return _PlannedCall(call, result_id, action, self._permissions.decide(action, tainted=self._tainted))
+
+    async def _run_side_by_side(self, reading: Sequence[_PlannedCall]) -> list[SessionEvent]:
+        outputs = await asyncio.gather(*(asyncio.to_thread(self._run_tool, planned) for planned in reading))
+        return [
+            await self._stored(planned.call, output, planned.result_id)
+            for planned, output in zip(reading, outputs, strict=True)
+        ]
+
+    async def _run_alone(self, planned: _PlannedCall) -> AsyncGenerator[SessionEvent, None]:
+        call, action = planned.call, planned.action
+        refusal = planned.decision.reason if planned.decision.verdict is Verdict.DENY else ""
+        if planned.decision.verdict is Verdict.ASK and not self._stopped.is_set():
+            question = events.PermissionRequested(
+                call, action, planned.decision.reason, asyncio.get_running_loop().create_future()
+            )
+            yield question
+            answer = await question.answer
+            if answer.granted:
+                self._permissions.remember(action, answer)
+            else:
+                refusal = _refusal(answer)
+        if self._stopped.is_set():
+            refusal = STOPPED
+        if refusal:
+            yield events.ToolStarted(call, action.summary, action)
+            yield events.PermissionDenied(call, action, refusal)
+            yield await self._stored(call, self._tools.denied(action, refusal), planned.result_id)
+            return
+        yield events.ToolStarted(call, action.summary, action)
+        async with aclosing(self._with_progress(planned)) as steps:
+            async for event in steps:
+                yield event
+
+    async def _with_progress(self, planned: _PlannedCall) -> AsyncGenerator[SessionEvent, None]:
+        """Runs the tool and yields what it reports meanwhile."""
+        loop, queue = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+
+        def report(text: str | None) -> None:
+            loop.call_soon_threadsafe(queue.put_nowait, text)
+
+        def run() -> ToolOutput:
+            try:
+                return self._run_tool(planned, report)
+            finally:
+                report(None)
+
+        running = asyncio.create_task(asyncio.to_thread(run))
+        try:
+            while (text := await queue.get()) is not None:
+                yield events.ToolProgress(planned.call, text)
+            output = await running
+        finally:
+            if not running.done():  # the face has left: what runs ends first, so that nothing is left behind
+                self._stopped.set()
+                await asyncio.wait([running])
+        yield await self._stored(planned.call, output, planned.result_id)
+
+    def _run_tool(self, planned: _PlannedCall, report: Callable[[str], None] | None = None) -> ToolOutput:
+        if self._stopped.is_set():
+            return self._tools.denied(planned.action, STOPPED)
+        run = ToolRun(planned.result_id, self._stopped, report or _unreported)
+        output = self._tools.run(planned.call, run)
+        if planned.action.access is Access.NETWORK:
+            self._tainted = self._tainted or planned.action.summary
+        return output
+
+    async def _stored(self, call: ToolCall, output: ToolOutput, result_id: Cleared) -> events.ToolFinished:
+        entry = await asyncio.to_thread(self._store.tool_result, call, output, result_id)
+        return events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
+
+
+def _refusal(answer: PermissionAnswer) -> str:
+    """What the model reads about a permission that was not given."""
+    if not answer.attended:
+        return "Nobody could be asked for permission."
+    return f"The user declined: {answer.reason}" if answer.reason else "The user declined."
+
+
+def _first_sentence(text: str) -> str:
+    return text.split("\n", 1)[0].partition(". ")[0]
+
+
+def _unreported(text: str) -> None:
+    """Discards progress."""

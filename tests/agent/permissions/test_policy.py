@@ -1,0 +1,106 @@
+"""Which actions run, ask and are denied: modes, rules, and what always asks."""
+
+import pytest
+
+from agent.permissions.action import Access, Action, PermissionAnswer, Scope
+from agent.permissions.policy import Mode, Policy
+from agent.permissions.rules import RuleSet, Verdict, parse_rule
+from foundation.errors import Misuse
+
+READ = Action(tool="read_file", access=Access.READ, summary="read a.py", subject="src/a.py")
+EDIT = Action(tool="edit_file", access=Access.EDIT, summary="edit a.py", subject="src/a.py")
+RUN = Action(tool="run_command", access=Access.RUN, summary="run git status", subject="git status")
+NOTE = Action(tool="remember", access=Access.NOTE, summary="add a note", subject="MEMORY.md")
+FETCH = Action(tool="fetch_url", access=Access.NETWORK, summary="fetch", subject="https://a.example/")
+GIT = Action(
+    tool="edit_file",
+    access=Access.EDIT,
+    summary="edit",
+    subject=".git/config",
+    concern="It can run commands.",
+)
+
+
+def policy(*rules: str, mode: Mode = Mode.ASK, sandboxed: bool = False) -> Policy:
+    parsed = [parse_rule(Verdict(verdict), text) for verdict, _, text in (rule.partition(" ") for rule in rules)]
+    return Policy(RuleSet(parsed), mode, sandboxed=sandboxed)
+
+
+@pytest.mark.parametrize(
+    ("mode", "read", "edit", "run", "fetch"),
+    [
+        (Mode.ASK, "allow", "ask", "ask", "ask"),
+        (Mode.READ_ONLY, "allow", "deny", "deny", "deny"),
+        (Mode.EDIT, "allow", "allow", "ask", "ask"),
+        (Mode.AUTO, "allow", "allow", "allow", "ask"),
+    ],
+)
+def test_what_each_mode_does(mode: Mode, read: str, edit: str, run: str, fetch: str) -> None:
+    verdicts = [policy(mode=mode, sandboxed=True).decide(action).verdict for action in (READ, EDIT, RUN, FETCH)]
+    assert verdicts == [read, edit, run, fetch]
+
+
+def test_commands_ask_in_auto_where_there_is_no_sandbox() -> None:
+    assert policy(mode=Mode.AUTO).decide(RUN).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("mode", [Mode.ASK, Mode.EDIT, Mode.AUTO])
+def test_a_note_and_a_concern_ask_whatever_is_allowed(mode: Mode) -> None:
+    free = policy("allow *", mode=mode, sandboxed=True)
+    assert free.decide(NOTE).verdict is Verdict.ASK
+    assert free.decide(GIT).verdict is Verdict.ASK
+    assert free.decide(GIT).reason == GIT.concern
+
+
+def test_denying_comes_before_allowing_and_says_which_rule() -> None:
+    decision = policy("allow edit_file", "deny edit_file(src/**)", mode=Mode.AUTO).decide(EDIT)
+    assert decision.verdict is Verdict.DENY
+    assert decision.reason == "A rule of this session denies it: deny edit_file(src/**)."
+
+
+def test_a_rule_to_ask_comes_before_one_that_allows() -> None:
+    assert policy("allow *", "ask run_command(git *)").decide(RUN).verdict is Verdict.ASK
+    assert policy("ask read_file(src/**)").decide(READ).verdict is Verdict.ASK
+
+
+def test_a_tainted_turn_asks_before_it_acts_outside() -> None:
+    free = policy("allow *", mode=Mode.AUTO, sandboxed=True)
+    assert free.decide(RUN).verdict is Verdict.ALLOW
+    assert free.decide(RUN, tainted="fetch a page").verdict is Verdict.ASK
+    assert free.decide(READ, tainted="fetch a page").verdict is Verdict.ALLOW
+
+
+def test_a_permission_for_the_session_holds_for_the_same_command_alone() -> None:
+    session = policy()
+    session.remember(RUN, PermissionAnswer(True, Scope.SESSION))
+    assert session.decide(RUN).verdict is Verdict.ALLOW
+    other = Action(tool="run_command", access=Access.RUN, summary="", subject="git status && git push")
+    assert session.decide(other).verdict is Verdict.ASK
+
+
+def test_a_permission_for_once_leaves_no_rule() -> None:
+    session = policy()
+    assert session.remember(RUN, PermissionAnswer(True)) is None
+    assert session.decide(RUN).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("text", ["", "edit_file(", "edit_file()", "a b", "(x)"])
+def test_what_is_no_rule_is_refused(text: str) -> None:
+    with pytest.raises(Misuse):
+        parse_rule(Verdict.ALLOW, text)
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "matches"),
+    [
+        ("edit_file(src/**)", "src/deep/a.py", True),
+        ("edit_file(*.py)", "src/a.py", True),
+        ("edit_file(/a.py)", "src/a.py", False),
+        ("edit_file(src/**)", "other/src.py", False),
+        ("read_file(src/**)", "src/a.py", False),
+        ("*", "anything", True),
+    ],
+)
+def test_a_path_pattern(rule: str, path: str, matches: bool) -> None:
+    action = Action(tool="edit_file", access=Access.EDIT, summary="", subject=path)
+    assert parse_rule(Verdict.ALLOW, rule).matches(action) is matches
