@@ -17,7 +17,7 @@ from agent.background.scheduler import Scheduler
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.events import SessionEvent
-from agent.permissions.policy import Mode, Policy
+from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import RuleSet
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.read_file import ReadFile
@@ -98,7 +98,7 @@ class Session:
         self._jobs = (self._mirror, RepackJob(memory), ReindexJob(memory), self._vectors)
         self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,), workspace)
-        self.permissions = Policy(RuleSet(), Mode.ASK)
+        self.permissions = Policy(RuleSet(), PermissionMode.ASK)
         self.toolbox = Toolbox(
             (
                 SearchMemory(memory, self._in_view),

@@ -8,7 +8,7 @@ from agent.permissions.action import Access, Action, PermissionAnswer, Scope
 from agent.permissions.rules import Rule, RuleSet, Verdict
 
 
-class Mode(StrEnum):
+class PermissionMode(StrEnum):
     """What happens to actions that no rule decides.
 
     Reading memory and the project never asks. `ask`: all else asks. `read-only`: all else is denied. `edit`: edits in
@@ -21,9 +21,9 @@ class Mode(StrEnum):
     AUTO = "auto"
 
     @property
-    def next(self) -> "Mode":
+    def next(self) -> "PermissionMode":
         """The mode after this one, in the order in which Shift+Tab goes through them."""
-        modes = list(Mode)
+        modes = list(PermissionMode)
         return modes[(modes.index(self) + 1) % len(modes)]
 
 
@@ -41,7 +41,7 @@ class Policy:
     Deny rules come first, then what always asks (a concern, a tainted turn, a note), ask rules, allow rules, the mode.
     """
 
-    def __init__(self, rules: RuleSet, mode: Mode = Mode.ASK, *, sandboxed: bool = False) -> None:
+    def __init__(self, rules: RuleSet, mode: PermissionMode = PermissionMode.ASK, *, sandboxed: bool = False) -> None:
         """`sandboxed`: commands run in a sandbox, so that `auto` may allow them."""
         self.rules = rules
         self.mode = mode
@@ -51,7 +51,7 @@ class Policy:
         """The decision. `tainted` names what untrusted text the turn has read; "" for none."""
         if rule := self.rules.first(Verdict.DENY, action):
             return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
-        if self.mode is Mode.READ_ONLY and action.access not in _FREE:
+        if self.mode is PermissionMode.READ_ONLY and action.access not in _FREE:
             return Decision(Verdict.DENY, "The mode is read-only: nothing is changed, run or sent.")
         if concern := action.concern or self._concern(action, tainted):
             return Decision(Verdict.ASK, concern)
@@ -76,9 +76,9 @@ class Policy:
             return Decision(Verdict.ALLOW, "Reading asks for no permission.")
         if rule := self.rules.first(Verdict.ALLOW, action):
             return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
-        if action.access is Access.EDIT and self.mode in {Mode.EDIT, Mode.AUTO}:
+        if action.access is Access.EDIT and self.mode in {PermissionMode.EDIT, PermissionMode.AUTO}:
             return Decision(Verdict.ALLOW, f"The mode {self.mode} allows edits in the project.")
-        if action.access is Access.RUN and self.mode is Mode.AUTO and self.sandboxed:
+        if action.access is Access.RUN and self.mode is PermissionMode.AUTO and self.sandboxed:
             return Decision(Verdict.ALLOW, "The mode auto allows commands in the sandbox.")
         return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
-from agent.permissions.policy import Mode, Policy
+from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import RuleSet, Verdict, parse_rule
 from foundation.errors import Misuse
 
@@ -21,7 +21,7 @@ GIT = Action(
 )
 
 
-def policy(*rules: str, mode: Mode = Mode.ASK, sandboxed: bool = False) -> Policy:
+def policy(*rules: str, mode: PermissionMode = PermissionMode.ASK, sandboxed: bool = False) -> Policy:
     parsed = [parse_rule(Verdict(verdict), text) for verdict, _, text in (rule.partition(" ") for rule in rules)]
     return Policy(RuleSet(parsed), mode, sandboxed=sandboxed)
 
@@ -29,23 +29,23 @@ def policy(*rules: str, mode: Mode = Mode.ASK, sandboxed: bool = False) -> Polic
 @pytest.mark.parametrize(
     ("mode", "read", "edit", "run", "fetch"),
     [
-        (Mode.ASK, "allow", "ask", "ask", "ask"),
-        (Mode.READ_ONLY, "allow", "deny", "deny", "deny"),
-        (Mode.EDIT, "allow", "allow", "ask", "ask"),
-        (Mode.AUTO, "allow", "allow", "allow", "ask"),
+        (PermissionMode.ASK, "allow", "ask", "ask", "ask"),
+        (PermissionMode.READ_ONLY, "allow", "deny", "deny", "deny"),
+        (PermissionMode.EDIT, "allow", "allow", "ask", "ask"),
+        (PermissionMode.AUTO, "allow", "allow", "allow", "ask"),
     ],
 )
-def test_what_each_mode_does(mode: Mode, read: str, edit: str, run: str, fetch: str) -> None:
+def test_what_each_mode_does(mode: PermissionMode, read: str, edit: str, run: str, fetch: str) -> None:
     verdicts = [policy(mode=mode, sandboxed=True).decide(action).verdict for action in (READ, EDIT, RUN, FETCH)]
     assert verdicts == [read, edit, run, fetch]
 
 
 def test_commands_ask_in_auto_where_there_is_no_sandbox() -> None:
-    assert policy(mode=Mode.AUTO).decide(RUN).verdict is Verdict.ASK
+    assert policy(mode=PermissionMode.AUTO).decide(RUN).verdict is Verdict.ASK
 
 
-@pytest.mark.parametrize("mode", [Mode.ASK, Mode.EDIT, Mode.AUTO])
-def test_a_note_and_a_concern_ask_whatever_is_allowed(mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [PermissionMode.ASK, PermissionMode.EDIT, PermissionMode.AUTO])
+def test_a_note_and_a_concern_ask_whatever_is_allowed(mode: PermissionMode) -> None:
     free = policy("allow *", mode=mode, sandboxed=True)
     assert free.decide(NOTE).verdict is Verdict.ASK
     assert free.decide(GIT).verdict is Verdict.ASK
@@ -53,7 +53,7 @@ def test_a_note_and_a_concern_ask_whatever_is_allowed(mode: Mode) -> None:
 
 
 def test_denying_comes_before_allowing_and_says_which_rule() -> None:
-    decision = policy("allow edit_file", "deny edit_file(src/**)", mode=Mode.AUTO).decide(EDIT)
+    decision = policy("allow edit_file", "deny edit_file(src/**)", mode=PermissionMode.AUTO).decide(EDIT)
     assert decision.verdict is Verdict.DENY
     assert decision.reason == "A rule of this session denies it: deny edit_file(src/**)."
 
@@ -64,7 +64,7 @@ def test_a_rule_to_ask_comes_before_one_that_allows() -> None:
 
 
 def test_a_tainted_turn_asks_before_it_acts_outside() -> None:
-    free = policy("allow *", mode=Mode.AUTO, sandboxed=True)
+    free = policy("allow *", mode=PermissionMode.AUTO, sandboxed=True)
     assert free.decide(RUN).verdict is Verdict.ALLOW
     assert free.decide(RUN, tainted="fetch a page").verdict is Verdict.ASK
     assert free.decide(READ, tainted="fetch a page").verdict is Verdict.ALLOW
