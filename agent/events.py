@@ -112,13 +112,14 @@ class ReasoningDelta(Struct, frozen=True):
 class PermissionRequested(Struct):
     """A tool asks to run. The face answers: `answer.set_result(PermissionAnswer(…))`.
 
-    `reason` is a sentence that says why it asks.
+    `reason` is a sentence that says why it asks. `once_only`: the like of it asks again, whatever is answered.
     """
 
     call: ToolCall
     action: Action
     reason: str
     answer: asyncio.Future[PermissionAnswer]
+    once_only: bool = False
 
 
 class PermissionDenied(Struct, frozen=True):

@@ -28,11 +28,12 @@ class PermissionMode(StrEnum):
 
 
 class Decision(Struct, frozen=True):
-    """`reason` is a sentence; `rule` is the rule that decided, None for a mode."""
+    """`reason` is a sentence; `rule` is the rule that decided, None for a mode. `asks_always`: whatever the rules."""
 
     verdict: Verdict
     reason: str
     rule: Rule | None = None
+    asks_always: bool = False
 
 
 class Policy:
@@ -54,7 +55,7 @@ class Policy:
         if self.mode is PermissionMode.READ_ONLY and action.access not in _FREE:
             return Decision(Verdict.DENY, "The mode is read-only: nothing is changed, run or sent.")
         if concern := action.concern or self._concern(action, tainted):
-            return Decision(Verdict.ASK, concern)
+            return Decision(Verdict.ASK, concern, asks_always=True)
         if rule := self.rules.first(Verdict.ASK, action):
             return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule)
         return self._by_rule_or_mode(action)

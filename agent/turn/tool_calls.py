@@ -95,9 +95,9 @@ class ToolCalls:
         call, action = planned.call, planned.action
         refusal = planned.decision.reason if planned.decision.verdict is Verdict.DENY else ""
         if planned.decision.verdict is Verdict.ASK and not self._stopped.is_set():
-            question = events.PermissionRequested(
-                call, action, planned.decision.reason, asyncio.get_running_loop().create_future()
-            )
+            future: asyncio.Future[PermissionAnswer] = asyncio.get_running_loop().create_future()
+            decision = planned.decision
+            question = events.PermissionRequested(call, action, decision.reason, future, decision.asks_always)
             yield question
             answer = await question.answer
             if answer.granted:

@@ -56,7 +56,7 @@ class ChatView:
     async def ask_permission(self, request: "PermissionRequested") -> "PermissionAnswer":
         from tui.dialogs.permission import PermissionScreen
 
-        dialog = PermissionScreen(request.action, request.reason)
+        dialog = PermissionScreen(request.action, request.reason, once_only=request.once_only)
         answer = await app_of(self._screen).push_screen_wait(dialog)
         if dialog.typed:
             self._prompt.set_text(self._prompt.text + dialog.typed)

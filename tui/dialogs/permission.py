@@ -40,14 +40,15 @@ class PermissionScreen(ModalScreen[PermissionAnswer]):
         Binding("escape,ctrl+c", "decline", "Decline", show=False),
     ]
 
-    def __init__(self, action: Action, reason: str) -> None:
-        """`reason` is a sentence that says why it asks."""
+    def __init__(self, action: Action, reason: str, *, once_only: bool = False) -> None:
+        """`reason` is a sentence that says why it asks. `once_only`: no answer holds for longer."""
         super().__init__()
         self.typed = ""
         self._heading = visible_line(f"The model wants to use {action.tool}")
         self._reason = visible(reason)
         self._detail = visible(action.detail or action.summary)
         self._summary = visible_line(action.summary) if action.detail else ""
+        self._answers = [row for row in _ANSWERS if not (once_only and row[1].scope is Scope.SESSION)]
         self._chosen: int | None = None
 
     def compose(self) -> ComposeResult:
@@ -69,7 +70,7 @@ class PermissionScreen(ModalScreen[PermissionAnswer]):
         self.query_one(VerticalScroll).styles.max_height = max(1, self.size.height - _FRAME_ROWS)
 
     def action_move(self, by: int) -> None:
-        last = len(_ANSWERS) - 1
+        last = len(self._answers) - 1
         self._chosen = (0 if by > 0 else last) if self._chosen is None else max(0, min(self._chosen + by, last))
         self._show_answers()
 
@@ -79,7 +80,7 @@ class PermissionScreen(ModalScreen[PermissionAnswer]):
     def action_answer(self) -> None:
         if self._chosen is None:
             return
-        answer = _ANSWERS[self._chosen][1]
+        answer = self._answers[self._chosen][1]
         if self._takes_reason:
             answer, self.typed = PermissionAnswer(False, reason=self.typed.strip()), ""
         self.dismiss(answer)
@@ -104,10 +105,10 @@ class PermissionScreen(ModalScreen[PermissionAnswer]):
 
     @property
     def _takes_reason(self) -> bool:
-        return self._chosen == len(_ANSWERS) - 1
+        return self._chosen == len(self._answers) - 1
 
     def _show_answers(self) -> None:
-        rows = [f"{'›' if number == self._chosen else ' '} {label}" for number, (label, _) in enumerate(_ANSWERS)]
+        rows = [f"{'›' if number == self._chosen else ' '} {label}" for number, (label, _) in enumerate(self._answers)]
         if self.typed:
             use = "reason" if self._takes_reason else "typed, for the prompt"
             rows.append(f"  {use}: {visible_line(self.typed)[-60:]}")

@@ -50,6 +50,7 @@ def test_a_note_and_a_concern_ask_whatever_is_allowed(mode: PermissionMode) -> N
     assert free.decide(NOTE).verdict is Verdict.ASK
     assert free.decide(GIT).verdict is Verdict.ASK
     assert free.decide(GIT).reason == GIT.concern
+    assert free.decide(GIT).asks_always and free.decide(NOTE).asks_always
 
 
 def test_denying_comes_before_allowing_and_says_which_rule() -> None:

@@ -49,6 +49,13 @@ async def test_a_chosen_answer_is_given_with_enter(
         await chat.until(lambda: answers == [answer])
 
 
+async def test_what_asks_each_time_is_not_offered_for_the_session(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        chat.app.push_screen(PermissionScreen(ACTION, "Memory is written only with a yes.", once_only=True))
+        await chat.until(lambda: "Once" in "\n".join(chat.seen))
+        assert "For this session" not in "\n".join(chat.seen)
+
+
 async def test_a_long_action_scrolls_and_its_answers_stay_in_view(open_chat: Any) -> None:
     async with open_chat(size=(80, 24)) as chat:
         await opened(chat)
