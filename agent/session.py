@@ -97,7 +97,7 @@ class Session:
         self._mirror, self._vectors = MirrorJob(memory), VectorJob(memory, embedder)
         self._jobs = (self._mirror, RepackJob(memory), ReindexJob(memory), self._vectors)
         self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
-        self.project = ProjectFolders(project or (workspace.root,), workspace)
+        self.project = ProjectFolders(project or (workspace.root,))
         self.permissions = Policy(RuleSet(), PermissionMode.ASK)
         self.toolbox = Toolbox(
             (

@@ -5,7 +5,6 @@ which follows no link, so that a folder swapped for a link after the check is re
 """
 
 import fnmatch
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -14,7 +13,6 @@ from msgspec import Struct
 
 from agent.tools.port import ToolFailure
 from foundation.files import UnsafePath, resolve_path
-from foundation.paths import LINKABLE_FILES, LINKABLE_FOLDERS, Workspace
 
 _SECRETS: Final = (
     ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", "id_ecdsa*", ".netrc", ".pgpass",
@@ -22,7 +20,6 @@ _SECRETS: Final = (
 )  # fmt: skip
 _SECRET_FOLDERS: Final = {".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure"}
 _STATE: Final = ".palimpsest"
-_CONTROL_FOLDERS: Final = {".git", ".hg", ".svn", ".github", ".vscode", ".idea", ".husky"}
 
 
 class ProjectPath(Struct, frozen=True):
@@ -35,9 +32,8 @@ class ProjectPath(Struct, frozen=True):
 class ProjectFolders:
     """The folders where tools work. The first is where the person stands; relative names are resolved there."""
 
-    def __init__(self, folders: Sequence[Path], workspace: Workspace) -> None:
+    def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(resolve_path(folder) for folder in folders)
-        self._workspace = workspace
 
     @property
     def root(self) -> Path:
@@ -52,7 +48,7 @@ class ProjectFolders:
         if not any(path.is_relative_to(folder) for folder in self.folders):
             where = ", ".join(map(str, self.folders))
             raise ToolFailure("Out of bounds", f"{name} is not in the project: {where}.")
-        if _STATE in path.parts:
+        if _STATE in {part.casefold() for part in path.parts}:  # some file systems know one name in any case
             raise ToolFailure("Out of bounds", f"{name} belongs to the program's own state, which recall reads.")
         return ProjectPath(path, self.shown(path))
 
@@ -64,33 +60,14 @@ class ProjectFolders:
         """Why reading asks first; "" where it needs no permission."""
         if is_secret(place.path):
             return f"{place.shown} looks like a file of keys or passwords."
+        if Path.home().resolve().is_relative_to(self.root):
+            return f"{self.root} is or holds your home folder, so each file asks. Start in a project's folder instead."
         return ""
-
-    def writing_concern(self, place: ProjectPath) -> str:
-        """Why a change asks whatever the rules; "" where rules decide."""
-        parts = {part.casefold() for part in place.path.parts}
-        if control := parts & _CONTROL_FOLDERS:
-            return f"Files in {min(control)} can run commands later."
-        if is_secret(place.path):
-            return f"{place.shown} looks like a file of keys or passwords."
-        if self.instructs(place.path):
-            return f"{place.shown} is part of what the model is told in each request."
-        return ""
-
-    def instructs(self, path: Path) -> bool:
-        """Whether the path is the workspace's memory, or instructions: writing it is writing memory."""
-        if path.name in {"AGENTS.md", "CLAUDE.md", "SKILL.md"}:
-            return True
-        root = self._workspace.root
-        if not path.is_relative_to(root):
-            return False
-        first = path.relative_to(root).parts[:1]
-        return first[:1] != () and first[0] in {*LINKABLE_FILES, *LINKABLE_FOLDERS, "entities.yaml", "conversations"}
 
 
 def is_secret(path: Path) -> bool:
     """Whether a file of this name usually holds keys or passwords."""
-    name = os.path.normcase(path.name)
+    name = path.name.casefold()
     if name.endswith((".example", ".sample", ".template", ".pub")):
         return False
     folders = {part.casefold() for part in path.parts[:-1]}

@@ -22,8 +22,9 @@ from agent.events import (
 )
 from agent.permissions.action import PermissionAnswer
 from agent.session import Session
+from agent.tools.files.project import ProjectFolders
 from agent.tools.memory_tools import MAX_RESULT_TOKENS, SearchMemory
-from agent.tools.port import ToolRun, ToolSettings
+from agent.tools.port import ToolFailure, ToolRun, ToolSettings
 from agent.tools.registry import ToolOutput
 from context.recall.prefetch import Prefetch, PrefetchResult
 from foundation.paths import Workspace
@@ -119,6 +120,27 @@ async def test_a_file_of_keys_is_read_only_with_permission(
     await turn(session, "again", lambda event: not reasons.append(event.reason))
     assert reasons == [".env looks like a file of keys or passwords."]
     assert told(server)["content"] == "The gate code is on the fridge."
+
+
+@pytest.mark.parametrize("name", [".env", ".ENV", "server.PEM", ".ssh/config", ".SSH/config", "id_rsa"])
+def test_files_of_keys_ask_in_any_case(tmp_path: Path, name: str) -> None:
+    project = ProjectFolders((tmp_path,))
+    assert project.reading_concern(project.locate(name))
+    assert not project.reading_concern(project.locate("env.py"))
+
+
+def test_the_programs_own_state_is_out_of_bounds_in_any_case(tmp_path: Path) -> None:
+    with pytest.raises(ToolFailure):
+        ProjectFolders((tmp_path,)).locate(".PALIMPSEST/cold.db")
+
+
+def test_each_file_asks_where_the_project_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    for folder in (tmp_path, tmp_path / "home"):
+        project = ProjectFolders((folder,))
+        assert "home folder" in project.reading_concern(project.locate("notes.txt"))
+    inside = ProjectFolders((tmp_path / "home" / "work",))
+    assert not inside.reading_concern(inside.locate("notes.txt"))
 
 
 async def test_a_reason_for_declining_is_read_by_the_model(session: Session, server: Loopback) -> None:
