@@ -7,21 +7,21 @@ loop.
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from agent.background.jobs import MirrorJob, ReindexJob, RepackJob, VectorJob
 from agent.background.scheduler import Scheduler
+from agent.branch import OpenBranch
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.events import SessionEvent
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import RuleSet
+from agent.tools.catalogue import ToolPorts, session_tools
 from agent.tools.files.project import ProjectFolders
-from agent.tools.files.read_file import ReadFile
-from agent.tools.memory_tools import RecallPassage, RememberNote, SearchMemory
 from agent.tools.registry import Toolbox
 from agent.turn.large_texts import LargeTexts, archives_of
 from agent.turn.ports import TurnInput, TurnPorts
@@ -40,7 +40,7 @@ from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.access import refuse_read_only
 from memory.memory import Memory
-from memory.records import Conversation, Entry, EntryKind
+from memory.records import Conversation, Entry
 from models.chat.detect import detect
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
@@ -99,16 +99,9 @@ class Session:
         self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,))
         self.permissions = Policy(RuleSet(), PermissionMode.ASK)
-        self.toolbox = Toolbox(
-            (
-                SearchMemory(memory, self._in_view),
-                RecallPassage(memory),
-                RememberNote(memory, lambda: self.conversation.id if self.conversation else None),
-                ReadFile(self.project),
-            ),
-            config.tools,
-            in_bytes(config.models.limits.arguments_mb),
-        )
+        self.branch = OpenBranch(memory, lambda: self.conversation)
+        ports = ToolPorts(memory=memory, project=self.project, branch=self.branch)
+        self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
 
     @classmethod
     def open(
@@ -373,28 +366,6 @@ class Session:
         self.memory.conversations.set_leaf(conversation, entry.parent)
         return entry
 
-    async def own_messages(self, limit: int) -> list[tuple[Entry, str]]:
-        """The user's last messages on this branch with their texts, newest first."""
-
-        def read(entries: Iterator[Entry]) -> list[tuple[Entry, str]]:
-            own = (entry for entry in entries if entry.role is Role.USER and entry.kind is EntryKind.MESSAGE)
-            return [(entry, self.memory.passage(entry).text) for entry in itertools.islice(own, limit)]
-
-        return await self._read_branch(read)
-
-    async def answers(self, limit: int) -> list[str]:
-        """The last answers, newest first."""
-
-        def read(entries: Iterator[Entry]) -> list[str]:
-            texts = (self.memory.passage(entry).text for entry in entries if entry.role is Role.ASSISTANT)
-            return list(itertools.islice((text for text in texts if text), limit))
-
-        return await self._read_branch(read)
-
-    async def history(self, limit: int = 20, before: int | None = None) -> list[Entry]:
-        """The conversation's last entries up to `before` (a seq, excluded), oldest first, texts included."""
-        return await self._read_branch(lambda entries: list(itertools.islice(entries, limit))[::-1], before)
-
     async def close(self) -> None:
         """Ends the turn, waits until its answer is stored and background work has ended, and closes the store."""
         self.stop()
@@ -416,25 +387,6 @@ class Session:
         """The conversation as the store has it now."""
         self.conversation = await asyncio.to_thread(self.memory.conversations.at, conversation.seq)
         return self.conversation
-
-    async def _read_branch(self, read: Callable[[Iterator[Entry]], T], before: int | None = None) -> T:
-        """Runs `read` in a thread on the branch's entries, newest first, from the leaf or before a seq."""
-        conversation, stored = self.conversation, self.memory.conversations
-
-        def run() -> T:
-            if conversation is None:
-                return read(iter(()))
-            start = stored.at(conversation.seq).leaf if before is None else stored.entry(before).parent
-            return read(iter(()) if start is None else stored.path(start))
-
-        return await asyncio.to_thread(run)
-
-    def _in_view(self) -> frozenset[int]:
-        if self.conversation is None or self.conversation.leaf is None:
-            return frozenset()
-        leaf = self.memory.conversations.at(self.conversation.seq).leaf
-        branch = self.memory.conversations.branch(leaf) if leaf else None
-        return frozenset(entry.seq for entry in branch.entries) if branch else frozenset()
 
     def _after_turn(self) -> None:
         """Updates the readable mirror, then runs the other background jobs that are due."""

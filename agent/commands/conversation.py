@@ -40,7 +40,7 @@ async def _branch(session: Session, ref: str) -> Outcome:
         entry = await session.branch_from(ref)
         notice = "Change the message and send it: it begins a branch. What was said after it stays on its own."
         return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
-    messages = await session.own_messages(MAX_LISTED)
+    messages = await session.branch.own_messages(MAX_LISTED)
     items = tuple(
         Choice(entry.id, _first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in messages
     )

@@ -54,7 +54,7 @@ async def _skill(session: Session, rest: str) -> Outcome:
 
 async def _copy(session: Session, number: str) -> Outcome:
     nth = int(number) if number.isdigit() and int(number) > 0 else 1
-    answers = await session.answers(nth)
+    answers = await session.branch.answers(nth)
     if len(answers) < nth:
         return TextResult("There is no answer to copy yet.")
     return Copy(answers[nth - 1], "the answer" if nth == 1 else f"the answer {nth} back")

@@ -102,14 +102,14 @@ def test_every_command_is_among_the_lines() -> None:
 
 @pytest.mark.timeout(60)
 async def test_no_command_holds_up_the_loop(session: Session, calls: list[str], tmp_path: Path) -> None:
-    (message, _), *_ = await session.own_messages(1)
+    (message, _), *_ = await session.branch.own_messages(1)
     lines = [line.format(folder=tmp_path, message=message.id) for line in LINES]
     assert await held_up(session, calls, {line: partial(carried_out, session, line) for line in lines}) == {}
 
 
 @pytest.mark.timeout(60)
 async def test_no_method_of_a_session_holds_up_the_loop(session: Session, calls: list[str]) -> None:
-    (message, _), *_ = await session.own_messages(1)
+    (message, _), *_ = await session.branch.own_messages(1)
 
     async def send() -> None:
         async for _ in session.send("And now?"):
@@ -118,9 +118,9 @@ async def test_no_method_of_a_session_holds_up_the_loop(session: Session, calls:
     work: dict[str, Callable[[], Awaitable[object]]] = {
         "send": send,
         "rename": lambda: session.rename(as_given("Home")),
-        "history": session.history,
-        "own_messages": lambda: session.own_messages(9),
-        "answers": lambda: session.answers(9),
+        "history": session.branch.history,
+        "own_messages": lambda: session.branch.own_messages(9),
+        "answers": lambda: session.branch.answers(9),
         "model_mismatch": session.model_mismatch,
         "outlook": session.outlook,
         "compact": session.compact,

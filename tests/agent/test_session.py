@@ -50,14 +50,14 @@ async def say(session: Session, server: Loopback, text: str, answer: str = "Yes.
 
 
 async def texts(session: Session, limit: int = 99) -> list[str | None]:
-    return [entry.text for entry in await session.history(limit)]
+    return [entry.text for entry in await session.branch.history(limit)]
 
 
 # ── conversations ──
 
 
 async def test_a_new_conversation_is_stored_with_its_first_message(session: Session, server: Loopback) -> None:
-    assert session.conversation is None and await session.history() == []
+    assert session.conversation is None and await session.branch.history() == []
     await say(session, server, "How is the boiler?\nAnd the roof?")
     assert session.conversation is not None and session.conversation.title == "How is the boiler?"
     session.new("Garden")
@@ -123,7 +123,7 @@ async def test_a_conversation_is_renamed_in_the_store(session: Session, server: 
 async def test_a_branch_replaces_a_message_and_keeps_the_old_branch(session: Session, server: Loopback) -> None:
     await say(session, server, "One", "First")
     await say(session, server, "Two", "Second")
-    (two, _), _one = await session.own_messages(9)
+    (two, _), _one = await session.branch.own_messages(9)
     assert (await session.branch_from(two.id)).text == "Two"
     assert await texts(session) == ["One", "First"]
     await say(session, server, "Deux", "Deuxième")
@@ -145,19 +145,19 @@ async def test_a_branch_begins_at_a_message_of_the_users_alone(session: Session,
 async def test_history_is_paged_from_the_end(session: Session, server: Loopback) -> None:
     for number in range(3):
         await say(session, server, f"Question {number}", f"Answer {number}")
-    last = await session.history(3)
+    last = await session.branch.history(3)
     assert [entry.text for entry in last] == ["Answer 1", "Question 2", "Answer 2"]
-    before = await session.history(2, last[0].seq)
+    before = await session.branch.history(2, last[0].seq)
     assert [entry.text for entry in before] == ["Answer 0", "Question 1"]
-    assert [entry.text for entry in await session.history(9, before[0].seq)] == ["Question 0"]
+    assert [entry.text for entry in await session.branch.history(9, before[0].seq)] == ["Question 0"]
 
 
 async def test_own_messages_and_answers_come_newest_first(session: Session, server: Loopback) -> None:
-    assert await session.own_messages(9) == [] and await session.answers(9) == []
+    assert await session.branch.own_messages(9) == [] and await session.branch.answers(9) == []
     for number in range(3):
         await say(session, server, f"Question {number}", f"Answer {number}")
-    assert [text for _, text in await session.own_messages(2)] == ["Question 2", "Question 1"]
-    assert await session.answers(2) == ["Answer 2", "Answer 1"]
+    assert [text for _, text in await session.branch.own_messages(2)] == ["Question 2", "Question 1"]
+    assert await session.branch.answers(2) == ["Answer 2", "Answer 1"]
 
 
 # ── the model ──
@@ -190,7 +190,7 @@ async def test_compact_does_what_the_outlook_says(session: Session, server: Loop
     for number in range(4):
         await say(session, server, f"{number}: {LONG}", LONG)
     outlook = await session.outlook()
-    assert outlook is not None and len(await session.history(99)) == 8
+    assert outlook is not None and len(await session.branch.history(99)) == 8
     pages: list[int] = []
     receipt = await session.compact(pages.append, label="Boiler")
     assert receipt is not None
@@ -198,8 +198,8 @@ async def test_compact_does_what_the_outlook_says(session: Session, server: Loop
     assert receipt.tokens_before == outlook.tokens_before and receipt.archived == "Boiler"
     assert pages[-1] == receipt.pages
     assert session.conversation is not None and session.conversation.leaf == receipt.summary_seq
-    assert (await session.history(1))[0].id == receipt.summary_entry
-    assert [text for _, text in await session.own_messages(9)][-1] == f"0: {LONG}"  # every word is still there
+    assert (await session.branch.history(1))[0].id == receipt.summary_entry
+    assert [text for _, text in await session.branch.own_messages(9)][-1] == f"0: {LONG}"  # every word is still there
 
 
 async def test_there_is_nothing_to_compact_while_a_turn_runs(session: Session, server: Loopback) -> None:
@@ -254,7 +254,7 @@ async def test_closing_in_mid_turn_keeps_what_came(
     await reading
     assert isinstance(seen[-1], Stopped) and seen[-1].text == "So far"
     with pytest.raises(StoreClosed):
-        await session.history()
+        await session.branch.history()
     memory = Memory.open(workspace)
     try:
         latest = memory.cold.latest()

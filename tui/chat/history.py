@@ -123,7 +123,7 @@ class HistoryView:
         """Shows an entry with its neighbours, in place of the present items."""
         generation = self._start_generation()
         seqs_below = deque(location.below)
-        above = await self._session.history(ENTRIES_ABOVE, location.entry.seq)
+        above = await self._session.branch.history(ENTRIES_ABOVE, location.entry.seq)
         before = await self._entry_items(above)
         marker: TranscriptItem = MutedLine(f"▸ found here: {query}" if query else "▸ found here", tone="good", gap=True)
         shown = await self._entry_items([location.entry]) or [
@@ -148,7 +148,7 @@ class HistoryView:
     async def _load_above(self, before: int | None) -> None:
         generation = self._generation
         self._oldest = None  # one load at a time
-        entries = await self._session.history(PAGE_SIZE, before)
+        entries = await self._session.branch.history(PAGE_SIZE, before)
         for entry in reversed(entries):  # the newest is shown first
             items = await self._entry_items([entry])
             if generation != self._generation:

@@ -108,7 +108,7 @@ async def test_a_file_is_archived_and_a_short_conversation_needs_none(
 
 async def test_archiving_says_first_what_it_will_do_and_does_that(session: Session) -> None:
     await talk_at_length(session)
-    before = await session.history(100)
+    before = await session.branch.history(100)
     asked = await registry.run(session, "/archive Spring plans")
     assert isinstance(asked, Proposal)
     assert not asked.confirmed
@@ -117,7 +117,7 @@ async def test_archiving_says_first_what_it_will_do_and_does_that(session: Sessi
     assert "page" in rows["becomes"]
     assert "newer turn" in rows["stays"]
     assert rows["label"] == "Spring plans"
-    assert [entry.id for entry in await session.history(100)] == [entry.id for entry in before]  # nothing is done yet
+    assert [entry.id for entry in await session.branch.history(100)] == [entry.id for entry in before]  # not done yet
     pages: list[int] = []
     told = said(await registry.carry_out(asked, pages.append))
     assert "Spring plans" in told
@@ -145,7 +145,7 @@ async def test_a_cancelled_archive_lets_nothing_go(session: Session) -> None:
     assert isinstance(outcome, CommandFailed)
     assert outcome.error.code == "cancelled"
     assert session.memory.vault.archives() == []
-    assert all(entry.text for entry in await session.history(100))
+    assert all(entry.text for entry in await session.branch.history(100))
     assert isinstance(await registry.run(session, "/archive"), Proposal)  # and it can be asked for again
 
 
@@ -235,7 +235,7 @@ async def test_the_last_answer_is_copied_to_the_letter(session: Session) -> None
     await say(session, "hello")
     copied = await registry.run(session, "/copy")
     assert isinstance(copied, Copy)
-    assert copied.text == (await session.answers(1))[0]
+    assert copied.text == (await session.branch.answers(1))[0]
 
 
 async def test_a_message_said_anew_begins_a_branch_and_the_old_course_stays(session: Session) -> None:
@@ -249,7 +249,7 @@ async def test_a_message_said_anew_begins_a_branch_and_the_old_course_stays(sess
     assert isinstance(switched, SessionSwitched)
     assert switched.prompt == "The boat is called Thetis."
     await say(session, "The boat is called Halcyon.")
-    texts = [entry.text for entry in await session.history() if entry.role is Role.USER]
+    texts = [entry.text for entry in await session.branch.history() if entry.role is Role.USER]
     assert texts == ["The boat is blue.", "The boat is called Halcyon."]
     assert session.memory.cold.find(old).text == "The boat is called Thetis."
     await say(session, "What is the boat called?")
@@ -261,7 +261,7 @@ async def test_a_message_said_anew_begins_a_branch_and_the_old_course_stays(sess
 
 async def test_only_ones_own_messages_are_said_anew(session: Session) -> None:
     await say(session, "The boat is blue.")
-    answer = (await session.history())[-1]
+    answer = (await session.branch.history())[-1]
     assert isinstance(await registry.run(session, f"/branch {answer.id}"), CommandFailed)
     assert isinstance(await registry.run(session, "/branch e_nowhere"), CommandFailed)
 

@@ -38,7 +38,7 @@ async def talked(run: Run, root: Path, tmp_path: Path, server: Loopback) -> Asyn
     session = _session(Workspace(root), tmp_path, server)
     server.plays(calls("recall", ref="i4"), chat("So."))
     await _turn(session, "What was that?")
-    result = next(entry.id for entry in await session.history() if entry.kind is EntryKind.TOOL_RESULT)
+    result = next(entry.id for entry in await session.branch.history() if entry.kind is EntryKind.TOOL_RESULT)
     server.plays(calls("recall", ref=result), calls("search_memory", query="the gale"), chat("Ah."))
     await _turn(session, "And the whole?")
     assert session.conversation is not None
@@ -123,7 +123,7 @@ async def test_no_byte_of_a_file_that_is_forgotten_stays_in_them(
     session = _session(Workspace(root), tmp_path, server)
     server.plays(calls("search_memory", query="the gale"), chat("So."))
     await _turn(session, "What was that?")
-    (result,) = [entry for entry in await session.history() if entry.kind is EntryKind.TOOL_RESULT]
+    (result,) = [entry for entry in await session.branch.history() if entry.kind is EntryKind.TOOL_RESULT]
     assert "zqlighthouse" in (result.text or "")
     await session.close()
     assert run("knowledge", "remove", "--yes", str(tmp_path / "guide.md")).status == 0
@@ -146,9 +146,9 @@ async def test_no_byte_of_it_stays_where_it_was_recalled_by_its_archive(
     session = _session(Workspace(root), tmp_path, server)
     server.plays(calls("recall", ref="gale"), calls("recall", ref="#1"), chat("So."))
     await _turn(session, "What was that, in [gale · 1 page · #1]?")
-    results = [entry.text or "" for entry in await session.history() if entry.kind is EntryKind.TOOL_RESULT]
+    results = [entry.text or "" for entry in await session.branch.history() if entry.kind is EntryKind.TOOL_RESULT]
     assert ["zqlighthouse" in text for text in results] == [True, True]
-    (asked,) = [entry for entry in await session.history() if entry.sent]
+    (asked,) = [entry for entry in await session.branch.history() if entry.sent]
     assert any(isinstance(part, RecalledSpan) and "zqlighthouse" in part.text for part in asked.sent)
     await session.close()
     assert run("conversations", "delete", "--yes", "c4").status == 0

@@ -239,7 +239,7 @@ async def test_each_request_of_a_turn_begins_with_the_one_before(session: Sessio
     first, second, third = (post.json["messages"] for post in asked(server))
     assert second[: len(first)] == first
     assert third[: len(second)] == second
-    assert [entry.role for entry in await session.history()].count(Role.TOOL) == 2
+    assert [entry.role for entry in await session.branch.history()].count(Role.TOOL) == 2
 
 
 def _cleared(text: str) -> Any:

@@ -102,7 +102,7 @@ async def test_what_an_attachment_shows_is_not_recalled_beside_it(session: Sessi
 async def test_a_pasted_text_too_large_leaves_its_line_count_in_the_message(session: Session, server: Loopback) -> None:
     server.plays(chat("Ok."))
     events = await turn(session, f"{QUESTION}\n\n{TEXT}", pastes=(TEXT,))
-    (message,) = [entry for entry in await session.history() if entry.role.value == "user"]
+    (message,) = [entry for entry in await session.branch.history() if entry.role.value == "user"]
     assert re.fullmatch(rf"{re.escape(QUESTION)}\n\n\[Pasted text \S+ \S+ · 1,200 lines\]", message.text or "")
     assert await archived(session) == [TEXT]
     assert "in view, all recallable (#1)" in notices(events)[0]
@@ -115,7 +115,7 @@ async def test_a_typed_text_too_large_keeps_its_ends_where_a_question_may_be(
 ) -> None:
     server.plays(chat("Ok."))
     await turn(session, f"{TEXT}{QUESTION}")
-    (message,) = [entry for entry in await session.history() if entry.role.value == "user"]
+    (message,) = [entry for entry in await session.branch.history() if entry.role.value == "user"]
     assert message.text is not None and message.text.endswith(QUESTION) and message.text.startswith(LINES[0])
     assert len(message.text) < 800
     (text,) = await archived(session)
@@ -145,7 +145,7 @@ async def test_private_text_is_neither_archived_nor_stored_where_a_cut_parts_it(
     lines = [*LINES[:3], "<private>zanzibar", *LINES[3:1100], "zanzibar</private>", *LINES[1100:]]
     await turn(session, QUESTION, file("\n".join(lines)))
     assert LINES[2] in sent(server) and LINES[3] not in sent(server)
-    everything = "".join(await archived(session)) + str([entry.sent for entry in await session.history()])
+    everything = "".join(await archived(session)) + str([entry.sent for entry in await session.branch.history()])
     assert "zanzibar" not in everything and LINES[500] not in everything
     assert LINES[1150] in everything
 
@@ -155,7 +155,7 @@ async def test_a_private_span_across_the_ends_of_a_paste_keeps_it_in_the_message
 ) -> None:
     events = await turn(session, f"<private>{TEXT}</private> {QUESTION}", pastes=(TEXT,))
     assert isinstance(events[-1], TurnFailed) and await archived(session) == []
-    (message,) = await session.history()
+    (message,) = await session.branch.history()
     assert message.text is not None and "ferry" not in message.text
 
 
@@ -170,7 +170,7 @@ async def test_a_paste_that_cannot_be_archived_is_stored_whole(
     assert notices(events) == ["The text could not be archived: No space left on the disk."]
     failed = events[-1]
     assert isinstance(failed, TurnFailed) and "It is kept" in failed.hint
-    (message,) = await session.history()
+    (message,) = await session.branch.history()
     assert message.text == f"{QUESTION}\n\n{TEXT}"
 
 
@@ -195,7 +195,7 @@ async def test_stopped_while_it_archives_the_message_is_stored_whole(session: Se
         if isinstance(event, Archiving):
             session.stop()
     assert isinstance(seen[-1], Stopped) and await archived(session) == []
-    (message,) = await session.history()
+    (message,) = await session.branch.history()
     assert message.text == f"{QUESTION}\n\n{TEXT}"
 
 

@@ -85,7 +85,7 @@ async def turn(session: Session, text: str, *, stop_at: type | None = None, allo
 
 
 async def stored(session: Session) -> list[tuple[Role | None, str]]:
-    return [(entry.role, session.memory.passage(entry).text) for entry in await session.history()]
+    return [(entry.role, session.memory.passage(entry).text) for entry in await session.branch.history()]
 
 
 async def test_an_answer(session: Session, server: Loopback) -> None:

@@ -1,0 +1,44 @@
+"""The tools of a session: which there are, and what they are given."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from agent.tools.files.project import ProjectFolders
+from agent.tools.files.read_file import ReadFile
+from agent.tools.memory_tools import RecallPassage, RememberNote, SearchMemory
+from agent.tools.port import AgentTool
+from memory.memory import Memory
+from memory.records import Conversation
+
+
+class BranchPort(Protocol):
+    """The conversation that is open (agent.branch)."""
+
+    @property
+    def conversation(self) -> Conversation | None:
+        """None before its first message."""
+        ...
+
+    def in_view(self) -> frozenset[int]:
+        """The entries (seqs) that each request tells."""
+        ...
+
+
+class ToolPorts(Struct, frozen=True, kw_only=True):
+    """What the tools of a session are made of."""
+
+    memory: Memory
+    project: ProjectFolders
+    branch: BranchPort
+
+
+def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
+    """Every tool of a session."""
+    memory, branch = ports.memory, ports.branch
+    return (
+        SearchMemory(memory, branch.in_view),
+        RecallPassage(memory),
+        RememberNote(memory, lambda: branch.conversation.id if branch.conversation else None),
+        ReadFile(ports.project),
+    )
