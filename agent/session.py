@@ -6,7 +6,6 @@ loop.
 """
 
 import asyncio
-import itertools
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
@@ -23,8 +22,8 @@ from agent.permissions.rules import RuleSet
 from agent.tools.catalogue import ToolPorts, session_tools
 from agent.tools.files.project import ProjectFolders
 from agent.tools.registry import Toolbox
-from agent.turn.large_texts import LargeTexts, archives_of
 from agent.turn.ports import TurnInput, TurnPorts
+from agent.turn.preview import MessagePreviews
 from agent.turn.store import StoredTurn
 from agent.turn.summariser import CompactionSummaries, ModelSummariser, open_summariser
 from agent.turn.turn import TurnRun
@@ -51,7 +50,6 @@ from models.ocr.open import image_text_reader
 if TYPE_CHECKING:
     from models.chat.detect import DetectedModel
 
-MAX_EARLIER = 200  # entries in which an archive of the same attachment is looked for
 CLOSING_WAIT = 5.0  # seconds that closing waits for the turn, and for background work
 
 T = TypeVar("T")
@@ -99,6 +97,7 @@ class Session:
         self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,))
         self.permissions = Policy(RuleSet(), PermissionMode.ASK)
+        self._previews = MessagePreviews(memory, clock, self.assemble, lambda: self.conversation)
         self.branch = OpenBranch(memory, lambda: self.conversation)
         ports = ToolPorts(memory=memory, project=self.project, branch=self.branch)
         self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
@@ -181,7 +180,7 @@ class Session:
             tools=self.toolbox,
             permissions=self.permissions,
             store=StoredTurn(self, self.memory, context, model, self.toolbox),
-            large_texts=self._large_texts(),
+            large_texts=self._previews.large_texts,
             prepare=self.prepare_model,
             prefetch=lambda text: context.prefetch(self.conversation, text, model.profile),
             reload=lambda: context.reload(sending=True),
@@ -228,36 +227,7 @@ class Session:
     async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> ContextReport:
         """The accounting of the request that `text` would make now. No model is called, nothing is stored."""
         await self.prepare_model()
-        return (await asyncio.to_thread(self.preview, text, attachments)).report
-
-    def preview(self, text: str, attachments: Sequence[Attachment] = (), skill: str = "") -> AssembledRequest:
-        """The request that this message would make now. Blocks; stores nothing."""
-        message = TurnInput(text, tuple(attachments), skill)
-        if message.may_be_large:
-            message, _ = self._large_texts().fold(message)
-        return self._preview(message, recall=True)
-
-    def _preview(self, message: TurnInput, *, recall: bool = False) -> AssembledRequest:
-        conversation = self.conversation and self.memory.conversations.at(self.conversation.seq)
-        turn = Turn(
-            conversation=conversation,
-            leaf=conversation.leaf if conversation else None,
-            text=message.text,
-            attachments=message.attachments,
-            skill=message.skill,
-        )
-        return self.assemble(turn, recall=recall)
-
-    def _large_texts(self) -> LargeTexts:
-        return LargeTexts(self._preview, self.memory, self.clock, self._archives)
-
-    def _archives(self) -> frozenset[str]:
-        """The conversations (ids) that hold archived attachments of this one's last messages."""
-        conversation = self.conversation and self.memory.conversations.at(self.conversation.seq)
-        if conversation is None or conversation.leaf is None:
-            return frozenset()
-        entries = itertools.islice(self.memory.conversations.path(conversation.leaf), MAX_EARLIER)
-        return frozenset(id_ for entry in entries for id_ in archives_of(entry))
+        return (await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)))).report
 
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
