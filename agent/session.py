@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from agent.background.jobs import MirrorJob, ReindexJob, RepackJob, VectorJob
 from agent.background.scheduler import Scheduler
 from agent.branch import OpenBranch
+from agent.checkpoints.checkpoints import Checkpoints
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
-from agent.events import SessionEvent
+from agent.events import SessionEvent, UserStored
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import RuleSet
 from agent.tools.catalogue import ToolPorts, session_tools
@@ -99,7 +100,8 @@ class Session:
         self.permissions = Policy(RuleSet(), PermissionMode.ASK)
         self._previews = MessagePreviews(memory, clock, self.assemble, lambda: self.conversation)
         self.branch = OpenBranch(memory, lambda: self.conversation)
-        ports = ToolPorts(memory=memory, project=self.project, branch=self.branch)
+        self.checkpoints = Checkpoints(workspace.checkpoints, clock)
+        ports = ToolPorts(memory=memory, project=self.project, checkpoints=self.checkpoints, branch=self.branch)
         self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
 
     @classmethod
@@ -167,6 +169,8 @@ class Session:
         try:
             async with aclosing(turn.events()) as events:
                 async for event in events:
+                    if isinstance(event, UserStored):
+                        self.checkpoints.begin_turn(event.conversation, event.entry)
                     yield event
         finally:
             self._turn = None

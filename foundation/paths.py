@@ -150,6 +150,11 @@ class Workspace(Struct, frozen=True):
         return self.own / "versions"
 
     @property
+    def checkpoints(self) -> Path:
+        """What files of a project held before a tool changed them."""
+        return self.own / "checkpoints"
+
+    @property
     def hot_lock(self) -> Path:
         """Held by the one process of ours that is writing to the hot memory."""
         return self.own / "hot.lock"

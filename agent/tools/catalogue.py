@@ -4,6 +4,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from agent.checkpoints.checkpoints import Checkpoints
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.read_file import ReadFile
 from agent.tools.memory_tools import RecallPassage, RememberNote, SearchMemory
@@ -30,6 +31,7 @@ class ToolPorts(Struct, frozen=True, kw_only=True):
 
     memory: Memory
     project: ProjectFolders
+    checkpoints: Checkpoints
     branch: BranchPort
 
 

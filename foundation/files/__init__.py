@@ -9,6 +9,7 @@ opening          regular files by descriptor
 directory        names in a folder: status, list, make, rename, link, remove; the files of an SQLite store
 files            whole-file reads and writes
 atomic_exchange  two files change places in one step
+conditional      changes a file only where it holds what was expected
 locks            locks between processes
 chosen           paths with links resolved
 untrusted        bounded reads of files that somebody else may have made

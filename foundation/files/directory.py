@@ -73,15 +73,17 @@ def list_folders(path: Path) -> list[Path]:
     return [entry for entry, file_status in scan(path) if _is_folder(file_status)]
 
 
-def make_folder(path: Path) -> None:
+def make_folder(path: Path, *, mode: int = PRIVATE_FOLDER) -> None:
     """The folder, with those above it that are missing, each open to its owner alone. One that exists stays as it is.
+
+    `mode` is for folders of a project: 0o777 leaves it to what the process masks.
 
     Raises UnsafePath where a component is a link, FileExistsError where a file is there.
     """
     path = absolute_path(path)
     if path.name and not is_folder(path):
-        make_folder(path.parent)
-        _make_single_folder(path)
+        make_folder(path.parent, mode=mode)
+        _make_single_folder(path, mode)
 
 
 def make_private_folder(path: Path) -> None:
@@ -148,10 +150,10 @@ def hard_link(source: Path, target: Path) -> None:
         os.link(name, new_name, src_dir_fd=above, dst_dir_fd=folder, follow_symlinks=WINDOWS)
 
 
-def _make_single_folder(path: Path) -> None:
+def _make_single_folder(path: Path, mode: int) -> None:
     try:
         with locate(path) as (above, name):
-            os.mkdir(name, PRIVATE_FOLDER, dir_fd=above)
+            os.mkdir(name, mode, dir_fd=above)
     except FileExistsError:  # another process made it, or it is no folder
         if is_folder(path):
             return

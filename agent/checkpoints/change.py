@@ -1,0 +1,91 @@
+"""What the journal of checkpoints holds: file changes and the checkpoints that they belong to."""
+
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+
+from foundation.errors import PalimpsestError
+
+
+class NotChanged(PalimpsestError):
+    """A change of files was not made; those that were changed before it failed are as they were."""
+
+    code = "not_changed"
+
+
+class FileChange(Struct, frozen=True, kw_only=True):
+    """A change that is to be made: `path` below `folder` holds `expected` and is to hold `new`; None is no file.
+
+    `mode` are the permission bits; None keeps those of the file, or gives a new file the usual ones.
+    """
+
+    folder: Path
+    """A project folder, absolute and without links."""
+    path: str
+    """Relative, with `/`."""
+    expected: bytes | None
+    new: bytes | None
+    mode: int | None = None
+
+    @property
+    def place(self) -> Path:
+        return file_path(self.folder, self.path)
+
+
+class ChangedFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A change that was made, as the journal holds it: `before` and `after` are SHA-256 of the bytes, "" is no file.
+
+    `beside` is the name of the temporary file. `folders` are those that were made for the file, outermost first.
+    """
+
+    folder: str
+    path: str
+    before: str = ""
+    after: str = ""
+    mode_before: int | None = None
+    mode_after: int | None = None
+    beside: str = ""
+    folders: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> Path:
+        return file_path(Path(self.folder), self.path)
+
+
+class CheckpointKind(StrEnum):
+    """What changed the files."""
+
+    TOOL = "tool"
+    COMMAND = "command"
+    UNDO = "undo"
+    REDO = "redo"
+    REWIND = "rewind"
+
+
+class CheckpointRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One change of files that is undone as a whole.
+
+    `message` is the user's message (an entry id) whose turn made it, `entry` the result of the tool call. `reverts`
+    are the checkpoints (ids) that an undo, redo or rewind took back.
+    """
+
+    id: str
+    time: int
+    """Microseconds since 1970."""
+    kind: CheckpointKind
+    conversation: str
+    message: str = ""
+    entry: str = ""
+    label: str = ""
+    """The tool's name or the command."""
+    files: tuple[ChangedFile, ...]
+    reverts: tuple[str, ...] = ()
+
+
+def file_path(folder: Path, path: str) -> Path:
+    """The file's path. Raises NotChanged unless `path` is relative and stays below the folder."""
+    relative = PurePosixPath(path)
+    if not path or relative.is_absolute() or ".." in relative.parts or "\0" in path or not folder.is_absolute():
+        raise NotChanged("Not a path", f"{path!r} is not a relative path below {folder}.")
+    return folder.joinpath(*relative.parts)

@@ -1,0 +1,229 @@
+"""Changes files of the project, and keeps what each held before.
+
+A change of several files is made as a whole: the contents before and after are stored, the journal says what is going
+to be done, then each file is exchanged (foundation.files.conditional), then the journal says that it was done. Where a
+file is not as expected, or the disk refuses, the files that were changed are put back. A process that is killed leaves
+each file as it was or as it was to be; the next one finds out which (`recover`), and undo takes those back.
+"""
+
+import errno
+import secrets
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+from typing import Final
+
+from msgspec import structs
+
+from agent.checkpoints.blobs import MOST_BYTES, Blobs, content_name
+from agent.checkpoints.change import ChangedFile, CheckpointKind, CheckpointRecord, FileChange, NotChanged
+from agent.checkpoints.journal import Begun, Ended, Journal
+from foundation.clock import Clock, to_ms
+from foundation.errors import PalimpsestError, TemporaryFailure
+from foundation.files import (
+    FileLock,
+    FileTooLarge,
+    LockTimeout,
+    exists,
+    make_folder,
+    make_private_folder,
+    read_bytes,
+    remove_folder,
+)
+from foundation.files.conditional import Outgoing, UnexpectedContent, change_file, permission_bits
+from memory.records import new_id
+
+LOCK_TIMEOUT: Final = 30.0  # seconds that a change waits for that of another process
+BESIDE: Final = ".checkpoint"  # the ending of the temporary files in project folders
+
+
+class Checkpoints:
+    """The checkpoints of a workspace, for one session at a time. Its methods block; call them from any thread."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        """`folder` is `.palimpsest/checkpoints`; it is made with the first change."""
+        self.folder = folder
+        self.blobs = Blobs(folder / "blobs")
+        self.journal = Journal(folder / "journal.jsonl")
+        self.conversation = ""
+        self.message = ""
+        self.on_checkpoint: Callable[[CheckpointRecord], None] | None = None
+        self._clock = clock
+        self._guard = RLock()
+        self._file_lock = FileLock(folder / "journal.lock", timeout=LOCK_TIMEOUT)
+
+    def begin_turn(self, conversation: str, message: str) -> None:
+        """The changes from now on belong to the turn of this message of the user (an entry id)."""
+        self.conversation, self.message = conversation, message
+
+    def apply(self, changes: Sequence[FileChange], entry: str, *, label: str = "") -> CheckpointRecord:
+        """Makes the changes, all or none, and keeps what the files held. `entry` is ToolRun.entry, `label` the tool.
+
+        Raises UnexpectedContent where a file does not hold what was expected, NotChanged where it cannot be written,
+        UnsafePath for links and special files; the files are then as they were.
+        """
+        return self.make(changes, CheckpointKind.TOOL, entry=entry, label=label)
+
+    def make(
+        self,
+        changes: Sequence[FileChange],
+        kind: CheckpointKind,
+        *,
+        entry: str = "",
+        label: str = "",
+        reverts: tuple[str, ...] = (),
+    ) -> CheckpointRecord:
+        """As `apply`, for every kind of checkpoint."""
+        _refuse_unusable(changes)
+        with self._locked():
+            try:
+                files = tuple(self._stored(change) for change in changes)
+                record = CheckpointRecord(
+                    id=new_id("ck"),
+                    time=to_ms(self._clock.now()),
+                    kind=kind,
+                    conversation=self.conversation,
+                    message=self.message,
+                    entry=entry,
+                    label=label,
+                    files=files,
+                    reverts=reverts,
+                )
+                self.journal.add(Begun(record))
+            except PalimpsestError:
+                raise
+            except OSError as error:
+                raise NotChanged("No checkpoint", f"{self.folder} cannot be written: {_reason(error)}.") from error
+            self._change_files(record, changes)
+            with suppress(OSError):  # the files are changed; `recover` finds that out
+                self.journal.add(Ended(record.id))
+        if self.on_checkpoint is not None:
+            self.on_checkpoint(record)
+        return record
+
+    def _stored(self, change: FileChange) -> ChangedFile:
+        """Checks and stores both contents of the file. Raises UnexpectedContent."""
+        place = change.place
+        if not _holds(place, change.expected):
+            what = "exists by now" if change.expected is None else "has changed since it was read"
+            raise UnexpectedContent(place, what if exists(place) else "was deleted")
+        before_bits = permission_bits(place)
+        return ChangedFile(
+            folder=str(change.folder),
+            path=change.path,
+            before="" if change.expected is None else self.blobs.put(change.expected),
+            after="" if change.new is None else self.blobs.put(change.new),
+            mode_before=before_bits,
+            mode_after=None if change.new is None else before_bits if change.mode is None else change.mode,
+            beside=f".{place.name[:100]}.{secrets.token_hex(6)}{BESIDE}",
+            folders=_missing_folders(change),
+        )
+
+    def _change_files(self, record: CheckpointRecord, changes: Sequence[FileChange]) -> None:
+        done: list[int] = []
+        try:
+            for index in sorted(range(len(changes)), key=lambda index: _order(changes, index)):
+                self._change(record.files[index], changes[index].expected, changes[index].new, changes[index].mode)
+                done.append(index)
+        except BaseException as error:
+            left = self._put_back(record, changes, done)
+            with suppress(OSError):
+                self.journal.add(Ended(record.id, changed=tuple(left)))
+            if isinstance(error, OSError) and not isinstance(error, PalimpsestError):
+                raise NotChanged("Not written", f"{error.filename}: {_reason(error)}.") from error
+            raise
+
+    def _put_back(self, record: CheckpointRecord, changes: Sequence[FileChange], done: Sequence[int]) -> list[int]:
+        """Takes back what was done; gives the indexes of the files that another program changed meanwhile."""
+        left: list[int] = []
+        for index in reversed(done):
+            file, change = record.files[index], changes[index]
+            try:
+                self._change(file, change.new, change.expected, file.mode_before)
+            except (PalimpsestError, OSError):
+                left.append(index)
+        for file in record.files:
+            remove_empty_folders(file)
+        return sorted(left)
+
+    def _change(self, file: ChangedFile, expected: bytes | None, new: bytes | None, mode: int | None) -> None:
+        place = file.place
+        if new is not None:
+            make_folder(place.parent, mode=0o777)
+        outgoing = change_file(place, expected, new, beside=place.with_name(file.beside), mode=mode)
+        if new is None:
+            remove_empty_folders(file)
+        if outgoing is not None:
+            self._watch(outgoing)
+
+    def _watch(self, outgoing: Outgoing) -> None:
+        outgoing.close()
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        with self._guard:
+            try:
+                make_private_folder(self.folder)
+                self._file_lock.acquire()
+            except LockTimeout as error:
+                raise TemporaryFailure(
+                    "Another process changes files", f"It has held {self._file_lock.path} for long.", "Try again."
+                ) from error
+            except OSError as error:
+                raise NotChanged("No checkpoint", f"{self.folder} cannot be written: {_reason(error)}.") from error
+            try:
+                yield
+            finally:
+                self._file_lock.release()
+
+
+def remove_empty_folders(file: ChangedFile) -> None:
+    """Removes the folders that were made for the file, where they are empty."""
+    for name in reversed(file.folders):
+        with suppress(OSError, PalimpsestError):
+            remove_folder(structs.replace(file, path=name).place)
+
+
+def _refuse_unusable(changes: Sequence[FileChange]) -> None:
+    if not changes:
+        raise NotChanged("Nothing to change", "No file was named.")
+    if len({change.place for change in changes}) < len(changes):
+        raise NotChanged("A file is named twice", "Each file can be changed once at a time.")
+    for change in changes:
+        if max(len(change.expected or b""), len(change.new or b"")) > MOST_BYTES:
+            raise NotChanged("Too large", f"{change.path} is larger than {MOST_BYTES:,} bytes.")
+
+
+def _holds(place: Path, expected: bytes | None) -> bool:
+    if expected is None:
+        return not exists(place)
+    try:
+        return content_name(read_bytes(place, most=len(expected))) == content_name(expected)
+    except (FileTooLarge, FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return False
+
+
+def _missing_folders(change: FileChange) -> tuple[str, ...]:
+    """The folders (relative) between the project folder and the file that do not exist, outermost first."""
+    if change.new is None:
+        return ()
+    above = list(change.place.relative_to(change.folder).parents)[:-1]
+    return tuple(folder.as_posix() for folder in reversed(above) if not exists(change.folder / folder))
+
+
+def _order(changes: Sequence[FileChange], index: int) -> int:
+    """Files are deleted last, so that no text of a moved file is missing; first where another path needs the name."""
+    change = changes[index]
+    if change.new is not None:
+        return 1
+    place = change.place
+    needed = any(place.is_relative_to(other.place) or other.place.is_relative_to(place)
+                 for other in changes if other.new is not None)  # fmt: skip
+    return 0 if needed else 2
+
+
+def _reason(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full"
+    return (error.strerror or str(error)).rstrip(".")

@@ -1,0 +1,173 @@
+"""Replaces, creates or deletes a file only where it still holds the expected bytes.
+
+The file and the new one are exchanged, and what came out is read (see atomic_exchange): an edit that another program
+makes at the same moment comes out on the other side and is put back. The file is the old or the new one at any time,
+also when the process is killed; what is then left beside it is found by its name, which the caller chooses.
+"""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from msgspec import Struct
+
+from foundation.errors import PalimpsestError
+from foundation.files.atomic import read_bytes, sync_folder, sync_handle
+from foundation.files.atomic_exchange import exchange, link_if_free
+from foundation.files.directory import exists, is_file, remove, replace, status
+from foundation.files.folders import WINDOWS
+from foundation.files.refusals import UnsafePath, is_link, link_in_path, not_regular
+from foundation.files.regular_files import open_for_reading, open_new
+
+_NEW_FILE: Final = 0o666  # without what the process masks, as an editor makes it
+_ATTEMPTS: Final = 20  # exchanges against a program that writes without a pause
+
+
+class UnexpectedContent(PalimpsestError, OSError):
+    """A file is not what it was expected to be: another program changed, made or deleted it. It was left as it is.
+
+    `displaced` are texts of that program that are in no file any more: it wrote again while they were put back.
+    """
+
+    code = "file_changed"
+
+    def __init__(self, path: Path, what: str, displaced: tuple[bytes, ...] = ()) -> None:
+        super().__init__("A file has changed", f"{path} {what}. It was left as it is.", "Read it again.")
+        self.displaced = displaced
+        self.filename = str(path)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Outgoing(Struct, frozen=True):
+    """The file that was replaced or deleted, still open: a program that had it open may write to it a little later."""
+
+    file: BinaryIO | None  # None on Windows, where an open file cannot be deleted
+    body: bytes
+
+    def late_edit(self) -> bytes | None:
+        """What was written to it since; None where nothing was."""
+        if self.file is None:
+            return None
+        self.file.seek(0)
+        now = self.file.read()
+        return now if now and now != self.body else None
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+
+def change_file(
+    path: Path, expected: bytes | None, new: bytes | None, *, beside: Path, mode: int | None = None
+) -> Outgoing | None:
+    """Puts `new` at `path`, which holds `expected`; None stands for no file. Gives what was replaced or deleted.
+
+    `beside` is a free name in the same folder. `mode` are the permission bits; by default those that the file has.
+    Raises UnexpectedContent, UnsafePath, OSError, with the file as it was.
+    """
+    if new is None:
+        return None if expected is None else _delete(path, expected, beside)
+    _write_beside(path, new, beside, mode)
+    try:
+        if expected is None:
+            if not link_if_free(beside, path):
+                raise UnexpectedContent(path, "exists by now")
+            outgoing = None
+        else:
+            outgoing = _replace(path, expected, new, beside)
+    finally:
+        remove(beside, missing_ok=True)
+    sync_folder(path.parent)
+    return outgoing
+
+
+def permission_bits(path: Path) -> int | None:
+    """The permission bits of the file; None where there is no regular file, or the system has none."""
+    found = status(path)
+    return None if WINDOWS or found is None or not stat.S_ISREG(found.st_mode) else stat.S_IMODE(found.st_mode)
+
+
+def _write_beside(path: Path, new: bytes, beside: Path, mode: int | None) -> None:
+    current = status(path)
+    if current is not None and is_link(current):
+        raise link_in_path(path, path)
+    if current is not None and not stat.S_ISREG(current.st_mode):
+        raise not_regular(path)
+    if mode is None and current is not None:
+        mode = stat.S_IMODE(current.st_mode)
+    file = open_new(beside, _NEW_FILE if mode is None else mode & 0o700 | 0o600)
+    try:
+        with file:
+            file.write(new)
+            if mode is not None and not WINDOWS:
+                os.fchmod(file.fileno(), mode)
+            file.flush()
+            sync_handle(file.fileno())
+    except BaseException:
+        remove(beside, missing_ok=True)
+        raise
+
+
+def _replace(path: Path, expected: bytes, new: bytes, beside: Path) -> Outgoing:
+    try:
+        exchange(path, beside)
+    except FileNotFoundError as error:
+        raise UnexpectedContent(path, "was deleted") from error
+    outgoing = _taken(beside, expected)
+    if outgoing is not None:
+        return outgoing
+    raise UnexpectedContent(path, "has changed since it was read", _put_back(path, new, beside))
+
+
+def _put_back(path: Path, new: bytes, beside: Path) -> tuple[bytes, ...]:
+    """Exchanges until `new` came out again; gives every other text that came out, the last one excepted."""
+    displaced: list[bytes] = []
+    for _ in range(_ATTEMPTS):
+        try:
+            exchange(path, beside)
+        except FileNotFoundError:  # deleted meanwhile
+            if not exists(path) and link_if_free(beside, path):
+                return tuple(displaced)
+            continue
+        out = read_bytes(beside)
+        if out == new or out in displaced:
+            return tuple(displaced)
+        with suppress(OSError):
+            displaced.append(read_bytes(path))  # the older text of the other program, which is there now
+    return (*displaced, read_bytes(beside))
+
+
+def _delete(path: Path, expected: bytes, beside: Path) -> Outgoing:
+    current = status(path)
+    if current is None:
+        raise UnexpectedContent(path, "was deleted")
+    if is_link(current):
+        raise link_in_path(path, path)
+    if not is_file(path):
+        raise not_regular(path)
+    replace(path, beside)
+    outgoing = _taken(beside, expected)
+    if outgoing is None:
+        displaced = () if link_if_free(beside, path) else (read_bytes(beside),)
+        remove(beside, missing_ok=True)
+        raise UnexpectedContent(path, "has changed since it was read", displaced)
+    remove(beside)
+    sync_folder(path.parent)
+    return outgoing
+
+
+def _taken(beside: Path, expected: bytes) -> Outgoing | None:
+    """What came out, where it is as expected."""
+    try:
+        file = open_for_reading(beside)
+    except (UnsafePath, OSError):
+        return None
+    found = file.read()
+    if found == expected and not WINDOWS:
+        return Outgoing(file, expected)
+    file.close()
+    return Outgoing(None, expected) if found == expected else None
