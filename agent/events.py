@@ -2,9 +2,9 @@
 
 They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request
 Summarising?, Compacted?, Notice?, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then Prefill,
-TextDelta and ReasoningDelta in any order, Notice?, UsageKnown, and for each tool call PermissionRequested?,
-then ToolStarted, PermissionDenied?, ToolProgress*, ToolFinished (calls that only read run side by side, so that their
-events mix); then the next request. The last event is exactly one of AnswerStored (after UsageKnown),
+TextDelta and ReasoningDelta in any order, Notice?, UsageKnown, CallLimitReached?, and for each tool call
+PermissionRequested?, then ToolStarted, PermissionDenied?, ToolProgress*, ToolFinished (calls that only read run side by
+side, so that their events mix), CallLimitReached?; then the next request. The last event is exactly one of AnswerStored (after UsageKnown),
 Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
 """
 
@@ -122,6 +122,21 @@ class PermissionRequested(Struct):
     once_only: bool = False
 
 
+class CallLimitReached(Struct):
+    """The turn has made as many tool calls as it may (`made`). The face answers whether it may make `more`.
+
+    Where nobody can be asked, the answer is not `attended`, and the turn fails; where a person declines, it stops.
+    """
+
+    made: int
+    more: int
+    answer: asyncio.Future[PermissionAnswer]
+
+    @property
+    def question(self) -> str:
+        return f"{self.made:,} calls in this turn. Go on for another {self.more:,}?"
+
+
 class PermissionDenied(Struct, frozen=True):
     """A tool was not run: a rule, the mode or the person denied it. `reason` is a sentence."""
 
@@ -210,6 +225,7 @@ SessionEvent = (
     | TextDelta
     | ReasoningDelta
     | PermissionRequested
+    | CallLimitReached
     | PermissionDenied
     | ToolStarted
     | ToolProgress

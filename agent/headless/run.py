@@ -130,6 +130,9 @@ async def _turn(session: Session, message: HeadlessMessage, turn_output: TurnOut
                     output.narrate(f"Declined, because nobody can be asked: {event.action.summary}")
                     event.answer.set_result(PermissionAnswer(False, attended=False))
                     continue
+                if isinstance(event, events.CallLimitReached):
+                    event.answer.set_result(PermissionAnswer(False, attended=False))
+                    continue
                 turn_output.event(event)
     finally:
         waiting.end()

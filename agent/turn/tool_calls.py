@@ -26,6 +26,7 @@ from models.messages import ToolCall
 
 MAX_PARALLEL: Final = 8
 STOPPED: Final = "The user stopped the turn."
+NO_MORE_CALLS: Final = "The turn may make no more tool calls."
 
 
 class _PlannedCall(Struct, frozen=True):
@@ -50,9 +51,12 @@ class ToolCalls:
         self._permissions = permissions
         self._stopped = Event()
         self._tainted = ""  # what untrusted text the turn has read
+        self._question: asyncio.Future[PermissionAnswer] | None = None
 
     def stop(self) -> None:
         self._stopped.set()
+        if self._question is not None and not self._question.done():
+            self._question.set_result(PermissionAnswer(False))
 
     async def run(self, calls: Sequence[ToolCall]) -> AsyncGenerator[SessionEvent, None]:
         reading: list[_PlannedCall] = []
@@ -76,6 +80,25 @@ class ToolCalls:
         for event in await self._run_side_by_side(reading):
             yield event
 
+    async def refuse(self, calls: Sequence[ToolCall], reason: str) -> AsyncGenerator[SessionEvent, None]:
+        """Stores for each call that it was not run; `reason` is for the model."""
+        for requested in calls:
+            call, result_id = self._store.permitted(requested), new_id("e")
+            planned = await asyncio.to_thread(self._plan, call, result_id)
+            if isinstance(planned, ToolOutput):
+                yield events.ToolStarted(call, call.name)
+                yield await self._stored(call, planned, result_id)
+            else:
+                async with aclosing(self._refused(planned, reason)) as steps:
+                    async for event in steps:
+                        yield event
+
+    async def _refused(self, planned: _PlannedCall, reason: str) -> AsyncGenerator[SessionEvent, None]:
+        call, action = planned.call, planned.action
+        yield events.ToolStarted(call, action.summary, action)
+        yield events.PermissionDenied(call, action, reason)
+        yield await self._stored(call, self._tools.denied(action, reason), planned.result_id)
+
     def _plan(self, call: ToolCall, result_id: Cleared) -> _PlannedCall | ToolOutput:
         """The call with its decision; the output where it cannot be understood."""
         try:
@@ -95,11 +118,10 @@ class ToolCalls:
         call, action = planned.call, planned.action
         refusal = planned.decision.reason if planned.decision.verdict is Verdict.DENY else ""
         if planned.decision.verdict is Verdict.ASK and not self._stopped.is_set():
-            future: asyncio.Future[PermissionAnswer] = asyncio.get_running_loop().create_future()
+            self._question = question = asyncio.get_running_loop().create_future()
             decision = planned.decision
-            question = events.PermissionRequested(call, action, decision.reason, future, decision.asks_always)
-            yield question
-            answer = await question.answer
+            yield events.PermissionRequested(call, action, decision.reason, question, decision.asks_always)
+            answer = await question
             if answer.granted:
                 self._permissions.remember(action, answer)
             else:
@@ -107,9 +129,9 @@ class ToolCalls:
         if self._stopped.is_set():
             refusal = STOPPED
         if refusal:
-            yield events.ToolStarted(call, action.summary, action)
-            yield events.PermissionDenied(call, action, refusal)
-            yield await self._stored(call, self._tools.denied(action, refusal), planned.result_id)
+            async with aclosing(self._refused(planned, refusal)) as steps:
+                async for event in steps:
+                    yield event
             return
         yield events.ToolStarted(call, action.summary, action)
         async with aclosing(self._with_progress(planned)) as steps:

@@ -6,21 +6,23 @@ reads its events.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 import msgspec
 
 from agent import events
 from agent.events import SessionEvent
+from agent.permissions.action import PermissionAnswer
 from agent.tools.registry import Toolbox
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.recorder import AnswerRecorder
-from agent.turn.tool_calls import ToolCalls
+from agent.turn.tool_calls import NO_MORE_CALLS, ToolCalls
 from context import AssembledRequest, Turn
 from context.recall.prefetch import Prefetch
 from foundation.errors import PalimpsestError
 from models.chat.port import AnswerEnd, AnswerError, Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
+from models.messages import ToolCall
 from models.recalled import by_relevance
 
 
@@ -37,12 +39,17 @@ class TurnRun:
         self._assembled: AssembledRequest | None = None
         self._outcome: AnswerEnd | AnswerError | None = None
         self._calls_made = self._arguments_sent = 0
+        self._most_calls = ports.tools.settings.most_calls
+        self._question: asyncio.Future[PermissionAnswer] | None = None  # whether it may make more
+        self._is_over = False
         self._reloaded: list[str] = []  # files that this turn reported as changed
         self._tool_calls = ToolCalls(ports.tools, ports.store, ports.permissions)
 
     def stop(self) -> None:
         self._stopped = True
         self._tool_calls.stop()
+        if self._question is not None and not self._question.done():
+            self._question.set_result(PermissionAnswer(False))
         if self._prefetch is not None:
             self._prefetch.end()
         if self._pump is not None:
@@ -69,7 +76,7 @@ class TurnRun:
                 self._prefetch.end()
 
     async def _steps(self) -> AsyncGenerator[SessionEvent, None]:
-        ports, store = self._ports, self._ports.store
+        store = self._ports.store
         async with aclosing(self._begin()) as steps:
             async for event in steps:
                 yield event
@@ -88,16 +95,55 @@ class TurnRun:
             async with aclosing(self._answer(recorder)) as steps:
                 async for event in steps:
                     yield event
-            calls = recorder.calls if self._calls_tools else ()
-            async with aclosing(self._tool_calls.run(calls)) as steps:
+            async with aclosing(self._run_calls(recorder)) as steps:
                 async for event in steps:
                     yield event
-            if recorder.skipped_calls and self._calls_tools:
-                yield _too_many_calls(ports.tools, self._calls_made, recorder.skipped_calls)
-                return
-            if not calls:
+            if self._is_over:
                 return
             turn = Turn(conversation=store.conversation, leaf=store.newest.seq, continuing=True)
+
+    async def _run_calls(self, recorder: AnswerRecorder) -> AsyncGenerator[SessionEvent, None]:
+        """Runs the tool calls of the answer. More than the turn may make ask first; `_is_over` is set at its end."""
+        calls = recorder.calls if self._calls_tools else ()
+        skipped = recorder.skipped_calls if self._calls_tools else 0
+        self._is_over = not calls
+        if calls and self._calls_made + len(calls) > self._most_calls:
+            async with aclosing(self._ask_for_more_calls(calls, skipped)) as steps:
+                async for event in steps:
+                    yield event
+            if self._is_over:
+                return
+        self._calls_made += len(calls)
+        async with aclosing(self._tool_calls.run(calls)) as steps:
+            async for event in steps:
+                yield event
+        if not skipped:
+            return
+        if calls and self._calls_made >= self._most_calls:
+            async with aclosing(self._ask_for_more_calls((), skipped)) as steps:
+                async for event in steps:
+                    yield event
+            return
+        self._is_over = True
+        yield _too_many_calls(self._ports.tools, self._calls_made, skipped)
+
+    async def _ask_for_more_calls(self, calls: Sequence[ToolCall], skipped: int) -> AsyncGenerator[SessionEvent, None]:
+        """Asks whether the turn may make as many calls again; if not, refuses `calls` and ends the turn."""
+        more, store = self._ports.tools.settings.most_calls, self._ports.store
+        self._question = asyncio.get_running_loop().create_future()
+        yield events.CallLimitReached(self._calls_made, more, self._question)
+        answer = await self._question
+        if answer.granted and not self._stopped:
+            self._most_calls += more
+            return
+        self._is_over = True
+        async with aclosing(self._tool_calls.refuse(calls, NO_MORE_CALLS)) as steps:
+            async for event in steps:
+                yield event
+        if answer.attended:
+            yield events.Stopped(store.conversation.id, "", "")
+        else:
+            yield _too_many_calls(self._ports.tools, self._calls_made, len(calls) + skipped)
 
     async def _begin(self) -> AsyncGenerator[SessionEvent, None]:
         """Stores the message, after what is too large for the request is archived, and begins its memory search."""
@@ -118,9 +164,13 @@ class TurnRun:
 
     @property
     def _limits(self) -> tuple[int, int]:
-        """The tool calls that this turn may still make, and the characters of their arguments."""
+        """The tool calls that the next answer may make, and the characters of their arguments.
+
+        Where the turn may make none, as many as it may make if the person agrees.
+        """
         tools = self._ports.tools
-        return tools.settings.most_calls - self._calls_made, tools.most_arguments - self._arguments_sent
+        calls = self._most_calls - self._calls_made or tools.settings.most_calls
+        return calls, tools.most_arguments - self._arguments_sent
 
     @property
     def _calls_tools(self) -> bool:
@@ -208,7 +258,6 @@ class TurnRun:
                     yield shown
             await _ended(self._pump)
             stored = await asyncio.to_thread(self._ports.store.end_answer, recorder, self._assembled, self._outcome)
-            self._calls_made += len(recorder.calls)
             self._arguments_sent += recorder.arguments
             for step in stored:
                 if not (isinstance(step, events.AnswerStored) and self._calls_tools):

@@ -22,7 +22,7 @@ from agent.commands.results import (
     SessionSwitched,
     TextResult,
 )
-from agent.events import PermissionRequested
+from agent.events import CallLimitReached, PermissionRequested
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.action import PermissionAnswer
 from agent.services.attachments import attachments_of
@@ -64,6 +64,8 @@ class ChatPort(Protocol):
     status: StatusBar
 
     async def ask_permission(self, request: PermissionRequested) -> PermissionAnswer: ...
+
+    async def confirm_more_calls(self, request: CallLimitReached) -> bool: ...
 
     async def choose(self, choices: Choices, expand: ExpandChoice | None = None) -> str | None: ...
 
@@ -164,7 +166,9 @@ class ChatController:
                 async for event in events:
                     turn_view.write(event)
                     if isinstance(event, PermissionRequested) and not event.answer.done():
-                        event.answer.set_result(await self._view.ask_permission(event))
+                        _answer(event, await self._view.ask_permission(event))
+                    if isinstance(event, CallLimitReached) and not event.answer.done():
+                        _answer(event, PermissionAnswer(await self._view.confirm_more_calls(event)))
             self._turn_failed = turn_view.failed
         except ReadOnly:
             self._view.return_to_prompt([text])  # nothing was stored: the text returns to the prompt
@@ -368,3 +372,9 @@ def _conversation(memory: "Memory", entry: int) -> Conversation | None:
         return memory.conversations.at(memory.conversations.entry(entry).conversation_seq)
     except NotFound:  # deleted since it was indexed
         return None
+
+
+def _answer(request: PermissionRequested | CallLimitReached, answer: PermissionAnswer) -> None:
+    """Answers the question, if stopping the turn has not."""
+    if not request.answer.done():
+        request.answer.set_result(answer)

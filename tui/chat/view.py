@@ -19,7 +19,7 @@ from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.results import Choices, Proposal
-    from agent.events import PermissionRequested
+    from agent.events import CallLimitReached, PermissionRequested
     from agent.permissions.action import PermissionAnswer
     from memory.memory import Memory
     from tui.dialogs.choices import ExpandChoice
@@ -61,6 +61,11 @@ class ChatView:
         if dialog.typed:
             self._prompt.set_text(self._prompt.text + dialog.typed)
         return answer
+
+    async def confirm_more_calls(self, request: "CallLimitReached") -> bool:
+        from tui.dialogs.confirm import ProposalScreen
+
+        return await app_of(self._screen).push_screen_wait(ProposalScreen(request.question, ()))
 
     async def choose(self, choices: "Choices", expand: "ExpandChoice | None" = None) -> str | None:
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen

@@ -13,6 +13,7 @@ from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
 from agent.events import (
     AnswerStored,
+    CallLimitReached,
     PermissionRequested,
     SessionEvent,
     Stopped,
@@ -67,6 +68,8 @@ async def turn(session: Session, text: str, permit: Callable[[PermissionRequeste
         if isinstance(event, PermissionRequested):
             assert permit is not None, "nothing may be asked here"
             event.answer.set_result(PermissionAnswer(permit(event)))
+        if isinstance(event, CallLimitReached):
+            event.answer.set_result(PermissionAnswer(False, attended=False))
     return seen
 
 

@@ -14,9 +14,12 @@ CALL = (
 ROUNDS = (
     "(Notice )*(Archiving )?(Notice )*UserStored (WordsHidden )?"
     + REQUEST.format(recall="Recall ")
-    + f"({ANSWER}UsageKnown ({CALL})+{REQUEST.format(recall='')})*{ANSWER}"
+    + f"({ANSWER}UsageKnown (CallLimitReached )?({CALL})+(CallLimitReached )?{REQUEST.format(recall='')})*{ANSWER}"
 )
 WHOLE = re.compile(f"{ROUNDS}(UsageKnown AnswerStored|Stopped|TurnFailed)")
+NO_MORE_CALLS = re.compile(
+    f"{ROUNDS}UsageKnown (CallLimitReached ({CALL})+|({CALL})+CallLimitReached )(Stopped|TurnFailed)"
+)
 FAILED_EARLY = re.compile(
     "(Notice )*(Archiving )?(Notice )*(UserStored (WordsHidden )?)?"
     "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*(Recall )?"
@@ -37,4 +40,4 @@ def names(events: Iterable[Any]) -> str:
 def assert_in_order(events: Iterable[Any]) -> None:
     """Fails, with the order that was seen, where it is not one that agent.events tells."""
     order = names(events)
-    assert any(grammar.fullmatch(order) for grammar in (WHOLE, FAILED_EARLY, FAILED_IN_TOOLS)), order
+    assert any(grammar.fullmatch(order) for grammar in (WHOLE, FAILED_EARLY, FAILED_IN_TOOLS, NO_MORE_CALLS)), order

@@ -12,6 +12,7 @@ from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
 from agent.events import (
     AnswerStored,
+    CallLimitReached,
     PermissionRequested,
     Recall,
     SessionEvent,
@@ -71,13 +72,22 @@ async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> Asy
     await opened.close()
 
 
-async def turn(session: Session, text: str, *, stop_at: type | None = None, allow: bool = True) -> list[SessionEvent]:
+async def turn(
+    session: Session,
+    text: str,
+    *,
+    stop_at: type | None = None,
+    allow: bool = True,
+    more: list[PermissionAnswer] | None = None,
+) -> list[SessionEvent]:
     """The turn's events; at the first of type `stop_at` the answer is stopped."""
     seen: list[SessionEvent] = []
     async for event in session.send(text):
         seen.append(event)
         if isinstance(event, PermissionRequested):
             event.answer.set_result(PermissionAnswer(allow))
+        if isinstance(event, CallLimitReached) and more is not None:
+            event.answer.set_result(more.pop(0))
         if stop_at is not None and isinstance(event, stop_at):
             session.stop()
     assert_in_order(seen)
@@ -148,8 +158,56 @@ async def test_a_tool_that_is_declined(session: Session, server: Loopback) -> No
 async def test_more_calls_than_the_turn_may_make(session: Session, server: Loopback) -> None:
     search = ("search_memory", {"query": "tea"})
     server.plays(calls(search, search), calls(search))
-    seen = await turn(session, "Search on and on")
+    seen = await turn(session, "Search on and on", more=[PermissionAnswer(False, attended=False)])
     assert isinstance(seen[-1], TurnFailed) and seen[-1].code == "too_many_calls"
+    assert "asked for 3 tool calls in one turn and 2 were made" in seen[-1].message
+
+
+async def test_more_calls_go_on_where_the_person_agrees(session: Session, server: Loopback) -> None:
+    search = ("search_memory", {"query": "tea"})
+    server.plays(calls(search, search), calls(search), calls(search, search), chat("Found."))
+    seen = await turn(session, "Search on and on", more=[PermissionAnswer(True), PermissionAnswer(True)])
+    asked = [event for event in seen if isinstance(event, CallLimitReached)]
+    assert [event.made for event in asked] == [2, 4]
+    assert asked[0].question == "2 calls in this turn. Go on for another 2?"
+    assert isinstance(seen[-1], AnswerStored)
+
+
+async def test_a_turn_that_makes_its_last_call_and_answers_is_not_asked(session: Session, server: Loopback) -> None:
+    search = ("search_memory", {"query": "tea"})
+    server.plays(calls(search, search), chat("Found."))
+    seen = await turn(session, "Search twice")
+    assert isinstance(seen[-1], AnswerStored) and "CallLimitReached" not in names(seen)
+
+
+async def test_calls_that_do_not_fit_are_asked_for_after_those_that_do(session: Session, server: Loopback) -> None:
+    search = ("search_memory", {"query": "tea"})
+    server.plays(calls(search, search, search), chat("Found."))
+    seen = await turn(session, "Search", more=[PermissionAnswer(True)])
+    assert names(seen).count("ToolFinished") == 2 and isinstance(seen[-1], AnswerStored)
+
+
+@pytest.mark.parametrize("answer", [PermissionAnswer(False), None])
+async def test_a_person_who_declines_more_calls_or_stops_ends_the_turn(
+    session: Session, server: Loopback, answer: PermissionAnswer | None
+) -> None:
+    search = ("search_memory", {"query": "tea"})
+    server.plays(calls(search, search), calls(search), chat("Later."))
+    more = [answer] if answer else None
+    seen = await turn(session, "Search on", more=more, stop_at=None if answer else CallLimitReached)
+    assert isinstance(seen[-1], Stopped)
+    assert [text for role, text in await stored(session) if role is Role.TOOL][-1].endswith("no more tool calls.")
+    assert isinstance((await turn(session, "And now?"))[-1], AnswerStored)
+
+
+async def test_a_stop_declines_a_question_that_nobody_answers(session: Session, server: Loopback) -> None:
+    server.plays(calls(("remember", {"note": "Blue tea."})), chat("Later."))
+    seen: list[SessionEvent] = []
+    async for event in session.send("Remember the tea"):
+        seen.append(event)
+        if isinstance(event, PermissionRequested):
+            session.stop()
+    assert isinstance(seen[-1], Stopped)
 
 
 @pytest.mark.parametrize("at", [UserStored, TextDelta])
