@@ -4,8 +4,9 @@ They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?;
 Summarising?, Compacted?, Notice?, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then Prefill,
 TextDelta and ReasoningDelta in any order, Notice?, UsageKnown, CallLimitReached?, and for each tool call
 PermissionRequested?, then ToolStarted, PermissionDenied?, ToolProgress*, ToolFinished (calls that only read run side by
-side, so that their events mix), CallLimitReached?; then the next request. The last event is exactly one of AnswerStored (after UsageKnown),
-Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
+side, so that their events mix), CallLimitReached?; then the next request. The last event is exactly one of AnswerStored
+(after UsageKnown), Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to the
+store before.
 """
 
 import asyncio
