@@ -5,9 +5,12 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from context.checklist import Checklist, is_checklist, parse_checklist
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
+
+PLAN_WITHIN = 2_000  # entries in which the plan is looked for
 
 T = TypeVar("T")
 
@@ -45,6 +48,16 @@ class OpenBranch:
     async def history(self, limit: int = 20, before: int | None = None) -> list[Entry]:
         """The conversation's last entries up to `before` (a seq, excluded), oldest first, texts included."""
         return await self._read(lambda entries: list(itertools.islice(entries, limit))[::-1], before)
+
+    async def plan(self) -> Checklist | None:
+        """The newest plan of the model among the last entries of this branch; None where there is none."""
+
+        def read(entries: Iterator[Entry]) -> Checklist | None:
+            plans = (entry for entry in itertools.islice(entries, PLAN_WITHIN) if is_checklist(entry))
+            newest = next(plans, None)
+            return parse_checklist(self._memory.passage(newest).text) if newest else None
+
+        return await self._read(read)
 
     def in_view(self) -> frozenset[int]:
         """The entries (seqs) of the branch, which each request tells. Blocks."""

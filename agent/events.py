@@ -3,10 +3,10 @@
 They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request
 Summarising?, Compacted?, Notice?, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then Prefill,
 TextDelta and ReasoningDelta in any order, Notice?, UsageKnown, CallLimitReached?, and for each tool call
-PermissionRequested?, then ToolStarted, PermissionDenied?, ToolProgress*, ToolFinished (calls that only read run side by
-side, so that their events mix), CallLimitReached?; then the next request. The last event is exactly one of AnswerStored
-(after UsageKnown), Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to the
-store before.
+PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, QuestionAsked and PlanUpdated in any
+order, ToolFinished (calls that only read run side by side, so that their events mix), CallLimitReached?; then the next
+request. The last event is exactly one of AnswerStored (after UsageKnown), Stopped and TurnFailed; the last two may come
+at any point. The text of a TextDelta was given to the store before.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.permissions.action import Action, PermissionAnswer
+from agent.permissions.action import Action, PermissionAnswer, Question
+from context.checklist import Checklist
 from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
 from models.messages import RecalledSpan, ToolCall, Usage
@@ -161,6 +162,23 @@ class ToolProgress(Struct, frozen=True):
     text: str
 
 
+class QuestionAsked(Struct):
+    """The model asks the person. The face answers with their words: `answer.set_result(…)`.
+
+    "" where they leave it unanswered, None where nobody is there.
+    """
+
+    call: ToolCall
+    question: Question
+    answer: asyncio.Future[str | None]
+
+
+class PlanUpdated(Struct, frozen=True):
+    """The model's plan for the conversation, as it is from now on."""
+
+    plan: Checklist
+
+
 class ToolFinished(Struct, frozen=True):
     """`shown` is what the model sees; the whole output is stored as `entry`."""
 
@@ -230,6 +248,8 @@ SessionEvent = (
     | PermissionDenied
     | ToolStarted
     | ToolProgress
+    | QuestionAsked
+    | PlanUpdated
     | ToolFinished
     | UsageKnown
     | AnswerStored

@@ -133,6 +133,10 @@ async def _turn(session: Session, message: HeadlessMessage, turn_output: TurnOut
                 if isinstance(event, events.CallLimitReached):
                     event.answer.set_result(PermissionAnswer(False, attended=False))
                     continue
+                if isinstance(event, events.QuestionAsked):
+                    output.narrate(f"Not answered, because nobody is there: {event.question.text}")
+                    event.answer.set_result(None)
+                    continue
                 turn_output.event(event)
     finally:
         waiting.end()
@@ -277,7 +281,7 @@ def _output_for(form: str) -> TurnOutput:
     return outputs[form]()
 
 
-def event_object(event: SessionEvent) -> dict[str, Any] | None:
+def event_object(event: SessionEvent) -> dict[str, Any] | None:  # noqa: PLR0911 — a line for each event
     """The event as stream-json prints it; None for narration, and for what is in the last line."""
     match event:
         case events.UserStored(conversation=conversation, entry=entry):
@@ -286,6 +290,8 @@ def event_object(event: SessionEvent) -> dict[str, Any] | None:
             return {"type": "text" if isinstance(event, events.TextDelta) else "reasoning", "text": text}
         case events.ToolStarted(call=call):
             return {"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments}
+        case events.PlanUpdated(plan=plan):
+            return {"type": "plan", "steps": [{"text": step.text, "state": step.state.value} for step in plan.steps]}
         case events.ToolFinished(call=call, shown=shown, chars=chars, failed=failed, entry=entry):
             fields = {"id": call.id, "name": call.name, "chars": chars, "failed": failed, "entry": entry}
             return {"type": "tool_result", **fields, "text": shown}

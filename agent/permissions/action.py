@@ -57,3 +57,10 @@ class PermissionAnswer(Struct, frozen=True):
     scope: Scope = Scope.ONCE
     reason: str = ""
     attended: bool = True
+
+
+class Question(Struct, frozen=True):
+    """A question of the model to the person. They choose one of the `options`, or write."""
+
+    text: str
+    options: tuple[str, ...] = ()

@@ -8,6 +8,8 @@ from agent.checkpoints.checkpoints import Checkpoints
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.read_file import ReadFile
 from agent.tools.memory_tools import RecallPassage, RememberNote, SearchMemory
+from agent.tools.person.ask_user import AskUser
+from agent.tools.person.update_plan import UpdatePlan
 from agent.tools.port import AgentTool
 from memory.memory import Memory
 from memory.records import Conversation
@@ -43,4 +45,6 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
         RecallPassage(memory),
         RememberNote(memory, lambda: branch.conversation.id if branch.conversation else None),
         ReadFile(ports.project),
+        UpdatePlan(),
+        AskUser(),
     )

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Protocol
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.permissions.action import Action
+from agent.events import SessionEvent
+from agent.permissions.action import Action, Question
 from foundation.errors import PalimpsestError
 from models.messages import Tool, ToolCall
 
@@ -32,12 +33,15 @@ class ToolFailure(PalimpsestError):
 class ToolRun(Struct, frozen=True):
     """One run of a tool: `entry` is the id of its result, `stopped` is set when the turn is stopped.
 
-    `report` shows the person a piece of output while the tool runs; call it from any thread.
+    `report` shows the person a piece of output while the tool runs, `emit` yields an event of the turn; call them from
+    any thread. `ask` blocks until the person has answered: their words, "" for none, None where nobody is there.
     """
 
     entry: str
     stopped: Event
     report: Callable[[str], None] = lambda _: None
+    emit: Callable[[SessionEvent], None] = lambda _: None
+    ask: Callable[[Question], str | None] = lambda _: None
 
 
 class AgentTool(Protocol):

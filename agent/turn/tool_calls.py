@@ -5,7 +5,8 @@ the order of the calls.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import aclosing
 from threading import Event
 from typing import Final
@@ -14,7 +15,7 @@ from msgspec import Struct
 
 from agent import events
 from agent.events import SessionEvent
-from agent.permissions.action import Access, Action, PermissionAnswer
+from agent.permissions.action import Access, Action, PermissionAnswer, Question
 from agent.permissions.policy import Decision, Policy
 from agent.permissions.rules import Verdict
 from agent.tools.port import ToolFailure, ToolRun
@@ -50,6 +51,7 @@ class ToolCalls:
         self._store = store
         self._permissions = permissions
         self._stopped = Event()
+        self._questions: list[asyncio.Future[str | None]] = []
         self._tainted = ""  # what untrusted text the turn has read
         self._question: asyncio.Future[PermissionAnswer] | None = None
 
@@ -57,6 +59,8 @@ class ToolCalls:
         self._stopped.set()
         if self._question is not None and not self._question.done():
             self._question.set_result(PermissionAnswer(False))
+        for question in self._questions:
+            question.cancel()
 
     async def run(self, calls: Sequence[ToolCall]) -> AsyncGenerator[SessionEvent, None]:
         reading: list[_PlannedCall] = []
@@ -140,33 +144,46 @@ class ToolCalls:
 
     async def _with_progress(self, planned: _PlannedCall) -> AsyncGenerator[SessionEvent, None]:
         """Runs the tool and yields what it reports meanwhile."""
-        loop, queue = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+        loop, queue = asyncio.get_running_loop(), asyncio.Queue[SessionEvent | None]()
 
-        def report(text: str | None) -> None:
-            loop.call_soon_threadsafe(queue.put_nowait, text)
+        def emit(event: SessionEvent | None) -> None:
+            loop.call_soon_threadsafe(queue.put_nowait, event)
+
+        async def answered(question: Question) -> str | None:
+            future: asyncio.Future[str | None] = loop.create_future()
+            self._questions.append(future)
+            queue.put_nowait(events.QuestionAsked(planned.call, question, future))
+            return await future
+
+        def ask(question: Question) -> str | None:
+            try:
+                return asyncio.run_coroutine_threadsafe(answered(question), loop).result()
+            except CancelledError:
+                return ""
 
         def run() -> ToolOutput:
             try:
-                return self._run_tool(planned, report)
+                call, report = planned.call, events.ToolProgress
+                run = ToolRun(planned.result_id, self._stopped, lambda text: emit(report(call, text)), emit, ask)
+                return self._run_tool(planned, run)
             finally:
-                report(None)
+                emit(None)
 
         running = asyncio.create_task(asyncio.to_thread(run))
         try:
-            while (text := await queue.get()) is not None:
-                yield events.ToolProgress(planned.call, text)
+            while (event := await queue.get()) is not None:
+                yield event
             output = await running
         finally:
             if not running.done():  # the face has left: what runs ends first, so that nothing is left behind
-                self._stopped.set()
+                self.stop()
                 await asyncio.wait([running])
         yield await self._stored(planned.call, output, planned.result_id)
 
-    def _run_tool(self, planned: _PlannedCall, report: Callable[[str], None] | None = None) -> ToolOutput:
+    def _run_tool(self, planned: _PlannedCall, run: ToolRun | None = None) -> ToolOutput:
         if self._stopped.is_set():
             return self._tools.denied(planned.action, STOPPED)
-        run = ToolRun(planned.result_id, self._stopped, report or _unreported)
-        output = self._tools.run(planned.call, run)
+        output = self._tools.run(planned.call, run or ToolRun(planned.result_id, self._stopped))
         if planned.action.access is Access.NETWORK:
             self._tainted = self._tainted or planned.action.summary
         return output
@@ -185,7 +202,3 @@ def _refusal(answer: PermissionAnswer) -> str:
 
 def _first_sentence(text: str) -> str:
     return text.split("\n", 1)[0].partition(". ")[0]
-
-
-def _unreported(text: str) -> None:
-    """Discards progress."""

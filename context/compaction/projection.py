@@ -14,6 +14,7 @@ from context.assembly.history import tokens_by_entry
 from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView
+from context.checklist import carried_checklist, is_checklist, without_checklist
 from context.compaction.plan import CompactionBudget, CompactionPlan, plan_entries
 from context.compaction.summary import SummaryEntry
 from context.compaction.summary_port import SummaryTask, WrittenSummary
@@ -131,7 +132,8 @@ def project(
     """
     reader, inputs, entries = components.history, plan.inputs, plan.entries
     view = inputs.view
-    text = _summary_text(plan, written.text if written else summary_task(plan, reader.text_of, counting).extract())
+    text = written.text if written else summary_task(plan, reader.text_of, counting).extract()
+    text = _summary_text(plan, text, carried_checklist(_plan_sources(plan, reader.text_of)))
     summary_texts = {} if entries.joins else {entry.seq: reader.text_of(entry) for entry in view.summaries}
     summary_texts[TO_COME] = text
     summary_tokens = sum(map(counting.text, summary_texts.values()))
@@ -164,16 +166,26 @@ def summary_task(planned: PlannedCompaction, text_of: Callable[[Entry], str], co
             reference(entry.id), label(entry.speaker or entry.role.value), entry.role is Role.USER, entry.time, text
         )
         for entry in plan.leaving
-        if (text := neutralise(clear(text_of(entry), TextSource.OTHER)))
+        if not is_checklist(entry) and (text := neutralise(clear(text_of(entry), TextSource.OTHER)))
     )
-    earlier = tuple(text_of(entry) for entry in view.summaries) if plan.joins else ()
+    earlier = tuple(without_checklist(text_of(entry)) for entry in view.summaries) if plan.joins else ()
     return SummaryTask(entries=entries, before=earlier, limit=plan.summary_limit, count=counting.text)
 
 
-def _summary_text(planned: PlannedCompaction, text: str) -> Cleared:
+def _plan_sources(planned: PlannedCompaction, text_of: Callable[[Entry], str]) -> list[str]:
+    """The texts that may hold the model's plan, oldest first; none where an entry that stays holds it."""
+    entries = planned.entries
+    if any(map(is_checklist, entries.kept)):
+        return []
+    earlier = planned.inputs.view.summaries if entries.joins else ()
+    return [text_of(entry) for entry in (*earlier, *filter(is_checklist, entries.leaving))]
+
+
+def _summary_text(planned: PlannedCompaction, text: str, plan: str) -> Cleared:
+    """The summary, with the plan of the model as its last lines (a finished one too: it ends an earlier one)."""
     if planned.inputs.view.further:
         text += "\nEntries before these are found by search."
-    return clear(text, TextSource.OTHER)
+    return clear(f"{text}\n{plan}" if plan else text, TextSource.OTHER)
 
 
 def _expected_pages(room: int, history: HistoryZones) -> int:

@@ -99,6 +99,7 @@ class FakeSession:
         )
         self.notices: list[Any] = []  # what the next look at the files tells
         self.context = SimpleNamespace(reload=self._reload)
+        self.branch = SimpleNamespace(history=self.history, plan=_no_plan)
         self.config = SimpleNamespace(screen=ScreenSettings())
         self.working = ""
         self.on_working: Any = None
@@ -188,6 +189,10 @@ class FakeSession:
 
 def _archived(_label: str) -> Any:
     return SimpleNamespace(pages=PLAN.pages, text_tokens=PLAN.text_tokens, vision_tokens=PLAN.vision_tokens)
+
+
+async def _no_plan() -> None:
+    return None
 
 
 def _unknown(ref: str) -> Any:

@@ -22,7 +22,7 @@ from agent.commands.results import (
     SessionSwitched,
     TextResult,
 )
-from agent.events import CallLimitReached, PermissionRequested
+from agent.events import CallLimitReached, PermissionRequested, PlanUpdated, QuestionAsked, SessionEvent
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.action import PermissionAnswer
 from agent.services.attachments import attachments_of
@@ -47,6 +47,7 @@ from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from agent.session import Session
+    from context.checklist import Checklist
     from memory.memory import Memory
     from models.messages import Image
     from tui.images.protocol import GraphicsProtocol
@@ -66,6 +67,10 @@ class ChatPort(Protocol):
     async def ask_permission(self, request: PermissionRequested) -> PermissionAnswer: ...
 
     async def confirm_more_calls(self, request: CallLimitReached) -> bool: ...
+
+    async def ask_question(self, request: QuestionAsked) -> str: ...
+
+    def show_plan(self, plan: "Checklist | None") -> None: ...
 
     async def choose(self, choices: Choices, expand: ExpandChoice | None = None) -> str | None: ...
 
@@ -165,10 +170,7 @@ class ChatController:
             async with aclosing(self.session.send(text, attachments, skill, pastes=pastes)) as events:
                 async for event in events:
                     turn_view.write(event)
-                    if isinstance(event, PermissionRequested) and not event.answer.done():
-                        _answer(event, await self._view.ask_permission(event))
-                    if isinstance(event, CallLimitReached) and not event.answer.done():
-                        _answer(event, PermissionAnswer(await self._view.confirm_more_calls(event)))
+                    await self._answer_event(event)
             self._turn_failed = turn_view.failed
         except ReadOnly:
             self._view.return_to_prompt([text])  # nothing was stored: the text returns to the prompt
@@ -176,6 +178,22 @@ class ChatController:
         finally:
             self._view.transcript.end_stream()
             self._view.status.update_info(working=self.session.working)
+
+    async def _answer_event(self, event: SessionEvent) -> None:
+        """Shows the dialog that the event needs, and the plan that it brings."""
+        match event:
+            case PermissionRequested(answer=answer) if not answer.done():
+                _answer(event, await self._view.ask_permission(event))
+            case CallLimitReached(answer=answer) if not answer.done():
+                _answer(event, PermissionAnswer(await self._view.confirm_more_calls(event)))
+            case QuestionAsked(answer=answer) if not answer.done():
+                words = await self._view.ask_question(event)
+                if not answer.done():  # the turn may have been stopped meanwhile
+                    answer.set_result(words)
+            case PlanUpdated(plan=plan):
+                self._view.show_plan(plan)
+            case _:
+                pass
 
     def _read_attachments(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
         attachments = attachments_of(text, self._working_directory)
@@ -278,6 +296,7 @@ class ChatController:
         self._view.show_opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
         try:
             await self._history.load_newest()
+            self._view.show_plan(await self.session.branch.plan())
         finally:
             self._view.show_opening("")
         self._view.transcript.follow_end()

@@ -20,6 +20,7 @@ from tui.chat.view import ChatView, ChatWidgets
 from tui.internal_errors import internal_error
 from tui.shutdown import EXIT_COMMANDS
 from tui.typed_app import app_of
+from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.prompt.suggestions import Suggestions
@@ -65,6 +66,7 @@ class ChatScreen(Screen[None]):
         self.status = StatusBar()
         self._new_below = NewBelowHint()
         self.suggestions = Suggestions()
+        self._plan = PlanPanel()
         self.prompt = Prompt(self._history, self.suggestions)
         self._queue_list = Static(id="waiting", markup=False)
         self.draft_keeper = DraftKeeper(
@@ -75,6 +77,7 @@ class ChatScreen(Screen[None]):
             transcript=self.transcript,
             status=self.status,
             prompt=self.prompt,
+            plan=self._plan,
             waiting=self._queue_list,
             keeper=self.draft_keeper,
         )
@@ -85,6 +88,7 @@ class ChatScreen(Screen[None]):
         yield self.transcript
         with Vertical(id="foot"), Vertical(id="foot-column"):
             yield self._new_below
+            yield self._plan
             yield self.suggestions
             yield self._queue_list
             with Horizontal(id="prompt-line"):

@@ -12,6 +12,7 @@ from textual.widgets import Static
 from foundation.terminal_text import visible_line
 from tui.chat.drafts import DraftKeeper
 from tui.typed_app import app_of
+from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.status import StatusBar, clip
 from tui.widgets.transcript.items import MutedLine
@@ -19,8 +20,9 @@ from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.results import Choices, Proposal
-    from agent.events import CallLimitReached, PermissionRequested
+    from agent.events import CallLimitReached, PermissionRequested, QuestionAsked
     from agent.permissions.action import PermissionAnswer
+    from context.checklist import Checklist
     from memory.memory import Memory
     from tui.dialogs.choices import ExpandChoice
     from tui.images.protocol import GraphicsProtocol
@@ -36,6 +38,7 @@ class ChatWidgets(Struct, frozen=True, kw_only=True):
     transcript: Transcript
     status: StatusBar
     prompt: Prompt
+    plan: PlanPanel
     waiting: Static
     keeper: DraftKeeper
 
@@ -49,6 +52,7 @@ class ChatView:
         self.leave = leave
         self._screen = widgets.screen
         self._prompt = widgets.prompt
+        self._plan_panel = widgets.plan
         self._queue_list = widgets.waiting
         self._keeper = widgets.keeper
         self._opening: MutedLine | None = None
@@ -66,6 +70,19 @@ class ChatView:
         from tui.dialogs.confirm import ProposalScreen
 
         return await app_of(self._screen).push_screen_wait(ProposalScreen(request.question, ()))
+
+    async def ask_question(self, request: "QuestionAsked") -> str:
+        from tui.dialogs.question import QuestionScreen
+
+        dialog = QuestionScreen(request.question)
+        answer = await app_of(self._screen).push_screen_wait(dialog)
+        if dialog.typed:
+            self._prompt.set_text(self._prompt.text + dialog.typed)
+        return answer
+
+    def show_plan(self, plan: "Checklist | None") -> None:
+        """Shows the model's plan above the prompt while it is open."""
+        self._plan_panel.show(plan)
 
     async def choose(self, choices: "Choices", expand: "ExpandChoice | None" = None) -> str | None:
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen

@@ -6,7 +6,7 @@ from typing import Any
 
 REQUEST = "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*{recall}ContextReady "
 ANSWER = "((Prefill|TextDelta|ReasoningDelta) )*(Notice )?"
-RUN = "(PermissionDenied |(ToolProgress )+)"
+RUN = "(PermissionDenied |((ToolProgress|QuestionAsked|PlanUpdated) )+)"
 CALL = (
     f"(PermissionRequested ToolStarted ({RUN})?ToolFinished |ToolStarted {RUN}ToolFinished |"
     "(ToolStarted )+(ToolFinished )+)"

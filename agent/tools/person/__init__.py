@@ -1,0 +1,1 @@
+"""Tools that show the person something, or ask them."""

@@ -1,0 +1,54 @@
+"""The tool `ask_user`: a question to the person, with options or free text."""
+
+from typing import Any, Final
+
+import msgspec
+
+from agent.permissions.action import Access, Action, Question
+from agent.tools.port import ToolFailure, ToolRun, string_argument
+from models.messages import Tool
+
+MAX_OPTIONS: Final = 9
+NOBODY: Final = "Nobody is there to answer. Decide yourself, and say in your answer what you assumed."
+
+
+class AskUser:
+    """Asks the person. Its result is the person's words."""
+
+    stores_arguments = True
+    structured = False
+    only_reads = False
+    definition = Tool(
+        "ask_user",
+        "Ask the user when you cannot go on without their decision. They may pick an option or write.",
+        {
+            "type": "object",
+            "properties": {
+                "question": {"type": "string"},
+                "options": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["question"],
+        },
+    )
+
+    def action(self, arguments: dict[str, Any]) -> Action:
+        question = _question(arguments)
+        return Action(tool="ask_user", access=Access.PERSON, summary=f"ask: {question.text}")
+
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
+        answer = run.ask(_question(arguments))
+        if answer is None:
+            raise ToolFailure("Not answered", NOBODY)
+        if not answer.strip():
+            raise ToolFailure("Not answered", "The user closed the question without an answer.")
+        return answer
+
+
+def _question(arguments: dict[str, Any]) -> Question:
+    try:
+        options = msgspec.convert(arguments.get("options") or [], list[str])
+    except msgspec.ValidationError as error:
+        example = '{"question": "Which port?", "options": ["8080", "9090"]}'
+        raise ToolFailure("Wrong argument", f"“options” must be an array of strings. Valid: {example}") from error
+    shown = tuple(dict.fromkeys(option.strip() for option in options if option.strip()))
+    return Question(string_argument(arguments, "question").strip(), shown[:MAX_OPTIONS])

@@ -1,0 +1,79 @@
+"""The tool `update_plan`: a checklist that the person sees."""
+
+from typing import Any, Final
+
+import msgspec
+
+from agent.events import PlanUpdated
+from agent.permissions.action import Access, Action
+from agent.tools.port import ToolFailure, ToolRun
+from context.checklist import UPDATE_PLAN, Checklist, PlanStep, StepState
+from models.messages import Tool
+
+MAX_STEPS: Final = 50
+MAX_STEP_CHARS: Final = 300
+
+
+class UpdatePlan:
+    """Replaces the checklist of the conversation."""
+
+    stores_arguments = True
+    structured = False
+    only_reads = False
+    definition = Tool(
+        UPDATE_PLAN,
+        "Show the user your plan for work of several steps. Each call sends all steps and replaces the plan.",
+        {
+            "type": "object",
+            "properties": {
+                "steps": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "text": {"type": "string"},
+                            "state": {"enum": [state.value for state in StepState]},
+                        },
+                    },
+                }
+            },
+            "required": ["steps"],
+        },
+    )
+
+    def action(self, arguments: dict[str, Any]) -> Action:
+        checklist = _checklist(arguments)
+        summary = f"plan: {checklist.done} of {len(checklist.steps)} steps done"
+        return Action(tool=UPDATE_PLAN, access=Access.PERSON, summary=summary)
+
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
+        checklist = _checklist(arguments)
+        run.emit(PlanUpdated(checklist))
+        return str(checklist)
+
+
+def _checklist(arguments: dict[str, Any]) -> Checklist:
+    """The checklist that the arguments give; a step may be a text alone. Raises ToolFailure."""
+    try:
+        given = msgspec.convert(arguments.get("steps"), list[Any])
+    except msgspec.ValidationError as error:
+        raise _wrong("“steps” must be an array.") from error
+    if not 0 < len(given) <= MAX_STEPS:
+        raise _wrong(f"“steps” has {len(given)} items; it takes 1 to {MAX_STEPS}.")
+    return Checklist(tuple(_step(number, value) for number, value in enumerate(given, 1)))
+
+
+def _step(number: int, value: object) -> PlanStep:
+    try:
+        step = msgspec.convert({"text": value} if isinstance(value, str) else value, PlanStep)
+    except msgspec.ValidationError as error:
+        raise _wrong(f"Item {number} of “steps”: {error}.") from error
+    text = " ".join(step.text.split())[:MAX_STEP_CHARS]
+    if not text:
+        raise _wrong(f"Item {number} of “steps”: “text” must be a string that is not empty.")
+    return PlanStep(text, step.state)
+
+
+def _wrong(problem: str) -> ToolFailure:
+    example = '{"steps": [{"text": "Read the tests", "state": "doing"}]}'
+    return ToolFailure("Wrong argument", f"{problem} Valid: {example}")

@@ -1,0 +1,126 @@
+"""The plan that the model shows, and the questions that it asks."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config.config import Config
+from agent.config.workspaces import prepare_workspace
+from agent.events import AnswerStored, PlanUpdated, QuestionAsked, SessionEvent, Stopped, ToolFinished
+from agent.session import Session
+from agent.tools.port import ToolSettings
+from context.checklist import Checklist, PlanStep, StepState
+from foundation.paths import Workspace
+from models.settings import ModelSettings
+from tests.agent.tools.test_tools import calls, only, told
+from tests.agent.turn.event_order import assert_in_order
+from tests.loopback import Loopback, chat
+
+STEPS = [{"text": "Read the tests", "state": "done"}, {"text": "改正", "state": "doing"}, {"text": "Run them"}]
+PLAN = Checklist((PlanStep("Read the tests", StepState.DONE), PlanStep("改正", StepState.DOING), PlanStep("Run them")))
+
+
+@pytest.fixture
+async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare_workspace(workspace, environment)
+    config = Config(
+        model=f"openai:m@{server.address}/v1",
+        environment=environment,
+        models=ModelSettings(tools=True, window=6_000),
+        tools=ToolSettings(result_chars=2_000),
+    )
+    opened = Session.open(workspace, config)
+    yield opened
+    await opened.close()
+
+
+async def turn(session: Session, text: str, answer: Callable[[QuestionAsked], Any] = lambda _: None) -> list[Any]:
+    seen: list[SessionEvent] = []
+    async for event in session.send(text):
+        seen.append(event)
+        if isinstance(event, QuestionAsked):
+            answer(event)
+    assert_in_order(seen)
+    return seen
+
+
+async def test_a_plan_is_shown_stored_and_there_after_a_resume(session: Session, server: Loopback) -> None:
+    server.plays(calls("update_plan", steps=STEPS), chat("I begin."))
+    seen = await turn(session, "Fix it")
+    assert only(seen, PlanUpdated).plan == PLAN
+    assert told(server)["content"] == str(PLAN)
+    conversation = session.conversation
+    assert conversation is not None
+    session.new()
+    assert await session.branch.plan() is None
+    await session.resume(conversation.id)
+    assert await session.branch.plan() == PLAN
+
+
+async def test_an_open_plan_is_in_the_summary_of_each_compaction(session: Session, server: Loopback) -> None:
+    server.plays(calls("update_plan", steps=STEPS), chat("I begin."))
+    await turn(session, "Fix it")
+    for compaction in range(2):
+        for number in range(4):
+            server.plays(chat(f"{compaction} {number}: " + "Some more words about the boiler. " * 40))
+            await turn(session, f"And question {number} of {compaction}?")
+        assert await session.compact()
+        request = await _request_text(session)
+        assert request.count(str(PLAN)) == 1
+    server.plays(calls("update_plan", steps=[{"text": "All", "state": "done"}]), chat("Done. " * 300))
+    await turn(session, "Go on")
+    server.plays(chat("Well. " * 300))
+    await turn(session, "Thanks")
+    assert await session.compact()
+    assert "[x] All" in (await _request_text(session)).rpartition("Plan:")[2]
+
+
+async def _request_text(session: Session) -> str:
+    return "\n".join(message.text for message in (await session.context_report("Next?")).messages)
+
+
+async def test_a_plan_whose_steps_are_wrong_is_corrected_with_the_item(session: Session, server: Loopback) -> None:
+    server.plays(calls("update_plan", steps=[{"text": "a"}, {"text": "b", "state": "started"}]), chat("So."))
+    seen = await turn(session, "Plan")
+    assert only(seen, ToolFinished).failed
+    assert "Item 2 of “steps”" in told(server)["content"]
+    assert '{"steps": [{"text"' in told(server)["content"]
+
+
+async def test_the_answer_is_the_persons_words(session: Session, server: Loopback) -> None:
+    server.plays(calls("ask_user", question="Which port?", options=["8080", "9090"]), chat("Good."))
+    seen = await turn(session, "Start it", lambda event: event.answer.set_result("7070, 请"))
+    asked = only(seen, QuestionAsked)
+    assert (asked.question.text, asked.question.options) == ("Which port?", ("8080", "9090"))
+    assert told(server)["content"] == "7070, 请"
+
+
+@pytest.mark.parametrize(("answer", "words"), [(None, "Nobody is there"), ("", "without an answer")])
+async def test_a_question_without_an_answer_fails_and_says_why(
+    session: Session, server: Loopback, answer: str | None, words: str
+) -> None:
+    server.plays(calls("ask_user", question="Which port?"), chat("Then 8080."))
+    seen = await turn(session, "Start it", lambda event: event.answer.set_result(answer))
+    assert only(seen, ToolFinished).failed
+    assert words in told(server)["content"]
+    assert only(seen, AnswerStored)
+
+
+async def test_a_stopped_turn_ends_an_open_question(session: Session, server: Loopback) -> None:
+    server.plays(calls("ask_user", question="Which port?"), chat("Then 8080."))
+    seen = await turn(session, "Start it", lambda _: session.stop())
+    assert only(seen, Stopped)
+
+
+async def test_a_face_that_leaves_ends_an_open_question(session: Session, server: Loopback) -> None:
+    server.plays(calls("ask_user", question="Which port?"))
+    stream = session.send("Start it")
+    async for event in stream:
+        if isinstance(event, QuestionAsked):
+            break
+    await asyncio.wait_for(stream.aclose(), 5)
+    assert not session.busy
