@@ -2,7 +2,7 @@
 
 They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request
 Summarising?, Compacted?, Notice?, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then Prefill,
-TextDelta and ReasoningDelta in any order, Notice?, UsageKnown, CallLimitReached?, and for each tool call
+Retrying, Notice, TextDelta and ReasoningDelta in any order, UsageKnown, CallLimitReached?, and for each tool call
 PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, QuestionAsked and PlanUpdated in any
 order, ToolFinished (calls that only read run side by side, so that their events mix), CallLimitReached?; then the next
 request. The last event is exactly one of AnswerStored (after UsageKnown), Stopped and TurnFailed; the last two may come
@@ -101,6 +101,23 @@ class Prefill(Struct, frozen=True):
 
     done: int
     total: int
+
+
+class Retrying(Struct, frozen=True):
+    """The request failed and is sent again after a wait, which a stop ends. `number` of `most` retries; 0 while the
+    server loads its model."""
+
+    number: int
+    most: int
+    seconds: float
+    reason: str
+
+    @property
+    def text(self) -> str:
+        """`Retry 2 of 3 in 4 s: …`."""
+        if not self.number:
+            return f"The server is loading its model: {self.reason}"
+        return f"Retry {self.number} of {self.most} in {self.seconds:.2g} s: {self.reason}"
 
 
 class TextDelta(Struct, frozen=True):
@@ -241,6 +258,7 @@ SessionEvent = (
     | Compacted
     | ContextReady
     | Prefill
+    | Retrying
     | TextDelta
     | ReasoningDelta
     | PermissionRequested

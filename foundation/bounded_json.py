@@ -18,15 +18,24 @@ class BadJson(ValueError):
     """The text cannot be used. The message says why, as the end of a sentence: `it is nested too deep`."""
 
 
-def load_json(source: str | bytes, *, most_nested: int = MOST_NESTED, most_containers: int = MOST_CONTAINERS) -> Any:
-    """The value of a JSON text; NaN and Infinity, which are no JSON, as words. Raises BadJson."""
+def load_json(
+    source: str | bytes,
+    *,
+    most_nested: int = MOST_NESTED,
+    most_containers: int = MOST_CONTAINERS,
+    strict: bool = True,
+) -> Any:
+    """The value of a JSON text; NaN and Infinity, which are no JSON, as words. Raises BadJson.
+
+    Without `strict` strings may hold line breaks and other control characters.
+    """
     opened = _count(source, "[") + _count(source, "{")
     if opened > most_containers:
         raise BadJson(f"it holds more than {most_containers:,} objects and lists")
     if _count(source, ",") > MOST_VALUES:
         raise BadJson(f"it holds more than {MOST_VALUES:,} values")
     try:
-        value = json.loads(source, parse_constant=str)
+        value = json.loads(source, parse_constant=str, strict=strict)
     except json.JSONDecodeError as error:
         raise BadJson(f"it is no JSON: {error.msg} (column {error.colno})") from error
     except UnicodeDecodeError as error:

@@ -19,7 +19,14 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     vision: Annotated[
         bool | None, Meta(description="Whether the model sees images; empty asks the server, or goes by the name.")
     ] = None
-    tools: Annotated[bool | None, Meta(description="Whether the model may call tools; empty asks the server.")] = None
+    tools: Annotated[
+        bool | None,
+        Meta(description="Whether the model may call tools; empty offers them, in text where the server takes none."),
+    ] = None
+    tool_calls: Annotated[
+        Literal["auto", "native", "text"],
+        Meta(description="How tools are called: as the server takes them, or in text; auto goes by the server."),
+    ] = "auto"
     connect_timeout: Annotated[float, Meta(gt=0, le=3_600, description="How long to wait for a connection.")] = 5.0
     first_byte_timeout: Annotated[
         float,

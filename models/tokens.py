@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from models.chat.port import ImageRule, TokenCounter
+from models.chat.text_tools.prompt import tools_text
 from models.messages import Image, Message, Request, Tool, ToolCall, image_placeholder, parts_text, wire_parts
 
 MESSAGE_OVERHEAD = 5  # `<|im_start|>role\n` and `<|im_end|>\n`: 5 in ChatML, 4 in Llama 3, 3–4 at OpenAI
@@ -168,8 +169,11 @@ def message_tokens(message: Message, counter: TokenCounter, images: ImageRule) -
     return tokens
 
 
-def tool_tokens(tools: Iterable[Tool], counter: TokenCounter) -> int:
-    """Tokens of the tools as a template writes them: each as JSON."""
+def tool_tokens(tools: Iterable[Tool], counter: TokenCounter, *, in_text: bool = False) -> int:
+    """Tokens of the tools as a template writes them: each as JSON. `in_text`: as models.chat.text_tools does."""
+    if in_text:
+        offered = tuple(tools)
+        return TOOL_OVERHEAD + counter.count(tools_text(offered)) if offered else 0
     return sum(TOOL_OVERHEAD + counter.count(msgspec.json.encode(tool).decode()) for tool in tools)
 
 

@@ -309,7 +309,7 @@ def narrate(event: SessionEvent) -> None:
             output.narrate(text)
         case events.Archiving(names=names):
             output.narrate(f"Archiving {', '.join(names)} …")
-        case events.WordsHidden():
+        case events.WordsHidden() | events.Retrying():
             output.narrate(event.text)
         case events.Summarising():
             output.narrate("Summarising older turns …")

@@ -30,6 +30,10 @@ class ToolFailure(PalimpsestError):
     code = "tool"
 
 
+class MalformedCall(ToolFailure):
+    """The model wrote a call that cannot be run as it is; the message says how to write it."""
+
+
 class ToolRun(Struct, frozen=True):
     """One run of a tool: `entry` is the id of its result, `stopped` is set when the turn is stopped.
 
@@ -75,11 +79,13 @@ class AgentTool(Protocol):
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:
-    """The call's arguments as an object. Raises ToolFailure for invalid JSON."""
+    """The call's arguments as an object. Raises MalformedCall for anything but JSON of one."""
     try:
         arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
-    except msgspec.DecodeError as error:
-        raise ToolFailure("Unreadable arguments", f"{call.name}: the arguments are no JSON object: {error}.") from error
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        raise MalformedCall(
+            "Unreadable arguments", f"{call.name}: the arguments are no JSON object: {error}."
+        ) from error
     return arguments
 
 
@@ -121,6 +127,7 @@ def flag_argument(arguments: dict[str, Any], name: str) -> bool:
 
 __all__ = [
     "AgentTool",
+    "MalformedCall",
     "Meta",
     "ToolFailure",
     "ToolRun",

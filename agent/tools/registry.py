@@ -8,18 +8,20 @@ from msgspec import Struct
 from agent.permissions.action import Action
 from agent.tools.memory_tools import shorten_passage
 from agent.tools.output import bounded
-from agent.tools.port import AgentTool, ToolFailure, ToolRun, ToolSettings, arguments_of
+from agent.tools.port import AgentTool, MalformedCall, ToolRun, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
+from models.chat.text_tools.prompt import signature
 from models.messages import Tool, ToolCall
 
 
 class ToolOutput(Struct, frozen=True):
-    """`whole` is stored, `shown` goes to the model."""
+    """`whole` is stored, `shown` goes to the model. `malformed`: it corrects a call that could not be understood."""
 
     whole: str
     shown: str
     failed: bool = False
+    malformed: bool = False
 
 
 class Toolbox:
@@ -47,12 +49,24 @@ class Toolbox:
         return tool is not None and tool.only_reads
 
     def action(self, call: ToolCall) -> Action:
-        """What the call would do. Raises ToolFailure where there is no such tool, or it cannot be done."""
+        """What the call would do. Raises MalformedCall where it cannot be understood, ToolFailure where it cannot be
+        done."""
         tool = self._tools.get(call.name)
         if tool is None:
             names = ", ".join(sorted(self._tools))
-            raise ToolFailure("No such tool", f"There is no tool “{call.name}”. The tools are: {names}.")
-        return tool.action(arguments_of(call))
+            if not call.name:
+                raise MalformedCall(
+                    "Not a call",
+                    'A call is one JSON object, {"name": TOOL, "arguments": {NAME: VALUE}}, with quotes and line '
+                    f"breaks in its strings escaped. The tools are: {names}.",
+                )
+            raise MalformedCall("No such tool", f"There is no tool “{call.name}”. The tools are: {names}.")
+        arguments = arguments_of(call)
+        required: list[str] = tool.definition.parameters.get("required") or []
+        if missing := [name for name in required if arguments.get(name) is None]:
+            names = ", ".join(f"“{name}”" for name in missing)
+            raise MalformedCall("Missing argument", f"{names} is missing: {signature(tool.definition)}.")
+        return tool.action(arguments)
 
     def run(self, call: ToolCall, run: ToolRun) -> ToolOutput:
         """The call's output; a failure is its text, never raised."""

@@ -12,13 +12,14 @@ from threading import Event
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent import events
 from agent.events import SessionEvent
 from agent.permissions.action import Access, Action, PermissionAnswer, Question
 from agent.permissions.policy import Decision, Policy
 from agent.permissions.rules import Verdict
-from agent.tools.port import ToolFailure, ToolRun
+from agent.tools.port import MalformedCall, ToolFailure, ToolRun
 from agent.tools.registry import Toolbox, ToolOutput, failed_output
 from agent.turn.ports import TurnStore
 from foundation.privacy import Cleared
@@ -26,6 +27,7 @@ from memory.records import new_id
 from models.messages import ToolCall
 
 MAX_PARALLEL: Final = 8
+MOST_MISTAKES: Final = 3  # answers in a row with malformed calls alone, each with another mistake
 STOPPED: Final = "The user stopped the turn."
 NO_MORE_CALLS: Final = "The turn may make no more tool calls."
 
@@ -52,6 +54,8 @@ class ToolCalls:
         self._permissions = permissions
         self._stopped = Event()
         self._questions: list[asyncio.Future[str | None]] = []
+        self._mistakes: list[str] = []  # of the last answers, which had malformed calls alone
+        self.gave_up = ""  # the mistake that the model repeats after its correction
         self._tainted = ""  # what untrusted text the turn has read
         self._question: asyncio.Future[PermissionAnswer] | None = None
 
@@ -63,7 +67,9 @@ class ToolCalls:
             question.cancel()
 
     async def run(self, calls: Sequence[ToolCall]) -> AsyncGenerator[SessionEvent, None]:
+        """Runs the calls. `gave_up` is set where the model repeats a mistake that it was corrected for."""
         reading: list[_PlannedCall] = []
+        malformed: list[str] = []
         for requested in calls:
             if reading and (len(reading) >= MAX_PARALLEL or not self._tools.only_reads(requested)):
                 for event in await self._run_side_by_side(reading):
@@ -72,7 +78,8 @@ class ToolCalls:
             call, result_id = self._store.permitted(requested), new_id("e")
             planned = await asyncio.to_thread(self._plan, call, result_id)
             if isinstance(planned, ToolOutput):
-                yield events.ToolStarted(call, f"{call.name}: {_first_sentence(planned.whole)}")
+                malformed += [planned.whole] * planned.malformed
+                yield events.ToolStarted(call, f"{call.name or 'a tool'}: {_first_sentence(planned.whole)}")
                 yield await self._stored(call, planned, result_id)
             elif planned.only_reads:
                 yield events.ToolStarted(call, planned.action.summary, planned.action)
@@ -83,6 +90,17 @@ class ToolCalls:
                         yield event
         for event in await self._run_side_by_side(reading):
             yield event
+        self._judge(malformed, all_of_them=bool(calls) and len(malformed) == len(calls))
+
+    def _judge(self, malformed: Sequence[str], *, all_of_them: bool) -> None:
+        """One mistake gets one correction: repeated, or after others without a call between, it ends the turn."""
+        if not all_of_them:
+            self._mistakes = []
+            return
+        repeated = next((mistake for mistake in malformed if mistake in self._mistakes), "")
+        self._mistakes.append(malformed[0])
+        if repeated or len(self._mistakes) >= MOST_MISTAKES:
+            self.gave_up = repeated or malformed[0]
 
     async def refuse(self, calls: Sequence[ToolCall], reason: str) -> AsyncGenerator[SessionEvent, None]:
         """Stores for each call that it was not run; `reason` is for the model."""
@@ -108,7 +126,7 @@ class ToolCalls:
         try:
             action = self._tools.action(call)
         except ToolFailure as error:
-            return failed_output(error)
+            return replace(failed_output(error), malformed=isinstance(error, MalformedCall))
         return _PlannedCall(call, result_id, action, self._permissions.decide(action, tainted=self._tainted))
 
     async def _run_side_by_side(self, reading: Sequence[_PlannedCall]) -> list[SessionEvent]:

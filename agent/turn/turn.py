@@ -8,6 +8,7 @@ reads its events.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from typing import Final
 
 import msgspec
 
@@ -21,9 +22,21 @@ from agent.turn.tool_calls import NO_MORE_CALLS, ToolCalls
 from context import AssembledRequest, Turn
 from context.recall.prefetch import Prefetch
 from foundation.errors import PalimpsestError
-from models.chat.port import AnswerEnd, AnswerError, Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
+from models.chat.port import (
+    AnswerEnd,
+    AnswerError,
+    Event,
+    PrefillProgress,
+    ReasoningChunk,
+    RetryWait,
+    StopReason,
+    TextChunk,
+    ToolsRefused,
+)
 from models.messages import ToolCall
 from models.recalled import by_relevance
+
+TOOLS_IN_TEXT: Final = "{}. It calls tools in text from now on; choosing it again with /model offers them anew."
 
 
 class TurnRun:
@@ -117,6 +130,10 @@ class TurnRun:
         async with aclosing(self._tool_calls.run(calls)) as steps:
             async for event in steps:
                 yield event
+        if self._tool_calls.gave_up:
+            self._is_over = True
+            yield _mistaken_calls(self._tool_calls.gave_up)
+            return
         if not skipped:
             return
         if calls and self._calls_made >= self._most_calls:
@@ -297,6 +314,15 @@ def _too_many_calls(box: Toolbox, made: int, left_out: int) -> events.TurnFailed
     )
 
 
+def _mistaken_calls(mistake: str) -> events.TurnFailed:
+    return events.TurnFailed(
+        "malformed_calls",
+        "The model cannot call its tools",
+        f"It was corrected, and its next call was no better: {mistake}",
+        "Ask again in other words, choose another model with /model, or set models.tool_calls to text.",
+    )
+
+
 def _reason(error: PalimpsestError | OSError) -> str:
     return error.message if isinstance(error, PalimpsestError) else f"{error.strerror or error}."
 
@@ -309,6 +335,10 @@ def _shown(event: Event) -> SessionEvent | None:
             return events.ReasoningDelta(text)
         case PrefillProgress(done=done, total=total):
             return events.Prefill(done, total)
+        case RetryWait(number=number, most=most, seconds=seconds, reason=reason):
+            return events.Retrying(number, most, seconds, reason)
+        case ToolsRefused(reason=reason):
+            return events.Notice("info", TOOLS_IN_TEXT.format(reason.rstrip(".")))
         case _:
             return None
 

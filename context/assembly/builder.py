@@ -66,7 +66,7 @@ class RequestAssembler:
         self._budget: Budget = budget_for(arguments.profile.window, components.settings)
         self._sources: HeadSources = components.sources.now()
         self._view: BranchView = components.history.view(self._turn.leaf, self._budget.total, self._turn.entry)
-        self._tool_tokens = tool_tokens(arguments.tools, counting.counter)
+        self._tool_tokens = tool_tokens(arguments.tools, counting.counter, in_text=arguments.profile.text_tools)
         self._page_room = components.pages.room(arguments.profile, self._budget)
         self._stored_epoch: EpochState | None = None
         self._search_late = False

@@ -21,6 +21,17 @@ _OVERFLOW = re.compile(
 _NO_MODEL = re.compile(
     r"model.{0,80}(not found|does not exist|not loaded)|no models? loaded|no such model|invalid model", re.I
 )
+_NO_TOOLS = re.compile(  # vLLM, Ollama, llama.cpp, OpenRouter, Groq, OpenAI, DeepSeek, Gemini, Mistral, pydantic's
+    r"does(n't| not) (yet )?support (native )?(tools?\b|tool[ _-]?(use|call\w*|choice)|function[ _-]?call\w*)"
+    r"|[`'\"]?\b(tools?|tool[ _-]?(use|call\w*|choice)|function[ _-]?call\w*)[`'\"]? "
+    r"(is|are|was)(n't| not) (currently )?(supported|enabled|available|allowed)"
+    r"|tool choice requires|tools? (param|parameter) requires|tool_choice (param|parameter) requires"
+    r"|un(supported|known|recognized|expected) (\w+ )?(param\w*|arguments?|fields?|keys?)( supplied)?:? ?[`'\"]?tool"
+    r"|endpoints? found that support (tool use|.{0,40}tool_choice)|tools_not_enabled|no support for tools"
+    r"|extra (inputs|fields) .{0,40}(permitted|allowed).{0,80}tool|tool.{0,80}extra (inputs|fields)",
+    re.IGNORECASE | re.DOTALL,
+)
+_TOOLS_ERRORS = frozenset({0, 400, 404, 405, 422, 500, 501})
 _LOADING = re.compile(r"loading model|model is loading", re.IGNORECASE)
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 
@@ -118,21 +129,17 @@ def error_from_status(endpoint: Endpoint, status: int, body: bytes, after: float
     failed = error_from_body(endpoint, message, code=code, status=status)
     if failed.code == "rate_limited" and after is not None:
         failed = AnswerError(failed.code, failed.title, f"{failed.message} It asks to wait {after:g} s.", failed.hint)
-    settled = failed.code in {"too_large", "no_model", "unauthorised"} or "insufficient_quota" in code
-    return AttemptFailed(failed, retry=status in RETRIED and not settled, after=after, loading=loading)
+    settled = failed.code in {"too_large", "no_model", "unauthorised", "no_tools"} or "insufficient_quota" in code
+    garbled = "tool_use_failed" in f"{code} {message}"  # Groq: the model wrote a call that cannot be read
+    return AttemptFailed(failed, retry=(status in RETRIED or garbled) and not settled, after=after, loading=loading)
 
 
 def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status: int = 0) -> AnswerError:
     """The error for an error object's message, code and HTTP status (0 within a stream)."""
     words = f"{code} {message}"
     detail = f": {shorten(message)}" if message else "."
-    if status == 413 or _OVERFLOW.search(words) or (status in {0, 400} and "exceed_context" in code):
-        return AnswerError(
-            "too_large",
-            "Too long for the model",
-            f"The request does not fit {endpoint}{detail}",
-            "/compact moves older turns to the archive; a server may also be started with a larger context.",
-        )
+    if failed := _unfit_request(endpoint, words, detail, code, status):
+        return failed
     if status in {401, 403} or "authentication" in code or "permission" in code or code == "invalid_api_key":
         return _unauthorised(endpoint, status)
     if status == 404 or "model_not_found" in code or (status in {0, 400} and _NO_MODEL.search(words)):
@@ -164,6 +171,25 @@ def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status:
         f"{endpoint} answered with status {status}{detail}",
         "This may be something the model does not support: tools, images or its own chat template.",
     )
+
+
+def _unfit_request(endpoint: Endpoint, words: str, detail: str, code: str, status: int) -> AnswerError | None:
+    """The error of a request that is too long, or has tools that the server does not take; None for any other."""
+    if status == 413 or _OVERFLOW.search(words) or (status in {0, 400} and "exceed_context" in code):
+        return AnswerError(
+            "too_large",
+            "Too long for the model",
+            f"The request does not fit {endpoint}{detail}",
+            "/compact moves older turns to the archive; a server may also be started with a larger context.",
+        )
+    if status in _TOOLS_ERRORS and _NO_TOOLS.search(words):
+        return AnswerError(
+            "no_tools",
+            "Tools are rejected",
+            f"{endpoint} takes no tools{detail}",
+            "models.tool_calls: text calls them in text; models.tools: false offers none.",
+        )
+    return None
 
 
 def _unauthorised(endpoint: Endpoint, status: int) -> AnswerError:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from models.chat.openai.probe import image_rule
+from models.chat.openai.probe import image_rule, with_tools
 from models.chat.port import ChatModel, ImageRule, Profile
 from models.chat.spec import ModelSpec, address_of, is_loopback, key_of, parse_spec
 from models.settings import ModelSettings
@@ -58,15 +58,15 @@ def _profile(spec: ModelSpec, address: str, settings: ModelSettings) -> Profile:
     )
     window = settings.window or documented or (OLLAMA_WINDOW if spec.provider == "ollama" else UNKNOWN_WINDOW)
     sees = settings.vision if settings.vision is not None else bool(documented)
-    return Profile(
+    profile = Profile(
         spec=str(spec),
         name=spec.name,
         window=window,
         window_known=bool(settings.window or documented),
         images=image_rule(spec.name) if sees else ImageRule.NONE,
-        tools=settings.tools if settings.tools is not None else bool(documented),
         remote=bool(address) and not is_loopback(address),
     )
+    return with_tools(profile, None, settings)
 
 
 def _key_variable(spec: ModelSpec, address: str) -> str:

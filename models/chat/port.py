@@ -30,6 +30,24 @@ class PrefillProgress(Struct, frozen=True):
     total: int
 
 
+class RetryWait(Struct, frozen=True):
+    """The request failed and is sent again after a wait. `number` of `most` retries; 0 while a server loads its model.
+
+    `seconds` is the wait, `reason` what the server said, in a line.
+    """
+
+    number: int
+    most: int
+    seconds: float
+    reason: str
+
+
+class ToolsRefused(Struct, frozen=True):
+    """The server rejected tools; the answer that follows calls them in text. `reason` is the server's own sentence."""
+
+    reason: str
+
+
 class StopReason(StrEnum):
     STOP = "stop"
     LENGTH = "length"
@@ -45,7 +63,8 @@ class AnswerError(Struct, frozen=True):
     """An interrupted answer, with the three sentences of every error; `code` is stable.
 
     Codes: refused, timed_out, unauthorised, no_model, too_large, rate_limited, server_error, not_json, cut_off,
-    bad_request, too_much (a limit of models.limits), missing (a library is not installed).
+    bad_request, no_tools (tools were rejected), too_much (a limit of models.limits), missing (a library is not
+    installed).
     """
 
     code: str
@@ -54,7 +73,9 @@ class AnswerError(Struct, frozen=True):
     hint: str = ""
 
 
-Event = TextChunk | ReasoningChunk | ToolCall | Usage | PrefillProgress | AnswerEnd | AnswerError
+Event = (
+    TextChunk | ReasoningChunk | ToolCall | Usage | PrefillProgress | RetryWait | ToolsRefused | AnswerEnd | AnswerError
+)
 
 
 class ImageRule(StrEnum):
@@ -78,9 +99,15 @@ class Profile(Struct, frozen=True, kw_only=True):
     window: int = 8192  # tokens, prompt and answer together
     window_known: bool = False  # whether the server or the checkpoint said so
     images: ImageRule = ImageRule.NONE
-    tools: bool = False
+    tools: bool = False  # whether the server takes tools
+    text_tools: bool = False  # whether it is given them in text (models.chat.text_tools)
     keeps_reasoning: bool = False  # whether old reasoning stays in the prompt
     remote: bool = False  # whether the text leaves this machine
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether tools are offered, in one way or the other."""
+        return self.tools or self.text_tools
 
     @property
     def vision(self) -> bool:

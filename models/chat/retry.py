@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from models.chat.errors import AttemptFailed
-from models.chat.port import Event, PrefillProgress
+from models.chat.port import Event, PrefillProgress, RetryWait
 from models.settings import ModelSettings
 
 LOADING_WAIT = 1.0  # seconds between looks at a server that still loads its model
@@ -17,7 +17,8 @@ async def with_retries(
 ) -> AsyncGenerator[Event, None]:
     """The events of the first attempt that succeeds; a last AnswerError where none does.
 
-    After the first text, reasoning or tool call nothing is retried: it would be repeated.
+    After the first text, reasoning or tool call nothing is retried: it would be repeated. Each wait begins with a
+    RetryWait.
     """
     tries, loading = 0, 0.0
     while True:
@@ -31,14 +32,15 @@ async def with_retries(
         except AttemptFailed as broken:
             if broken.loading and loading < settings.first_byte_timeout:
                 loading += LOADING_WAIT
-                delay = LOADING_WAIT
+                delay, number = LOADING_WAIT, 0
             else:
                 tries += 1
-                delay = None if spoke else retry_delay(broken, tries, settings)
+                delay, number = None if spoke else retry_delay(broken, tries, settings), tries
             failed = broken.failed
         if delay is None:
             yield failed
             return
+        yield RetryWait(number, settings.retries, delay, failed.message)
         await asyncio.sleep(delay)
 
 

@@ -14,6 +14,7 @@ from agent.events import (
     Prefill,
     ReasoningDelta,
     Recall,
+    Retrying,
     SessionEvent,
     Stopped,
     Summarising,
@@ -77,6 +78,8 @@ class TurnView:
                 self._status.update_info(doing=f"reading {short_count(done)}/{short_count(total)} tokens · Esc stops")
             case ContextReady(report=report):
                 self._status.update_info(tokens=report.total_tokens, budget=report.budget, doing="waiting · Esc stops")
+            case Retrying():
+                self._status.update_info(doing=f"{event.text} · Esc stops")
             case Recall(recalled=recalled):
                 self._recalled = recalled
             case UsageKnown(tokens_per_second=speed):

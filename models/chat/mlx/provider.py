@@ -20,8 +20,11 @@ from models.chat.mlx import files
 from models.chat.mlx.engine import MlxChunk, MlxEngine
 from models.chat.mlx.prompt import AnswerReader
 from models.chat.openai import request as openai_request
+from models.chat.openai.probe import with_tools
 from models.chat.port import AnswerEnd, AnswerError, Event, PrefillProgress, Profile, StopReason, TokenCounter
 from models.chat.spec import ModelSpec
+from models.chat.text_tools.prompt import as_text
+from models.chat.text_tools.stream import stream_answer
 from models.messages import Request, Usage
 from models.mlx_thread import Emit, JobPriority, MlxThread, mlx_thread
 from models.settings import ModelSettings
@@ -66,8 +69,8 @@ class MlxText:
             self._profile,
             window=settings.window or window or self._profile.window,
             window_known=bool(settings.window or window),
-            tools=tools if settings.tools is None else settings.tools,
         )
+        self._profile = with_tools(self._profile, tools, settings)
         self._counter = files.tokenizer_of(folder) or self._counter
         self._folder = folder
 
@@ -79,12 +82,12 @@ class MlxText:
         if self._folder is None:
             yield self._no_folder()
             return
-        work: AsyncGenerator[Event, None] = self._thread.stream(
-            JobPriority.CHAT, lambda emit: self._answer(request, emit)
-        )
-        async with aclosing(work) as events:
+        async with aclosing(stream_answer(request, lambda: self._profile, self._work)) as events:
             async for event in events:
                 yield event
+
+    def _work(self, request: Request) -> AsyncGenerator[Event, None]:
+        return self._thread.stream(JobPriority.CHAT, lambda emit: self._answer(request, emit))
 
     async def close(self) -> None:
         """Releases the model and its cache, on their thread."""
@@ -103,6 +106,8 @@ class MlxText:
         if engine is None:
             return
         wire = openai_request.messages(request.messages, vision=False)
+        if not self._profile.tools:
+            wire = as_text(wire, request.tools)
         tools = openai_request.tools(request.tools) if self._profile.tools else []
         try:
             prompt = engine.encode([_with_object_arguments(message) for message in wire], tools)

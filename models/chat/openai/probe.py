@@ -163,10 +163,25 @@ def refine_profile(profile: Profile, result: ProbeResult, settings: ModelSetting
     vision = settings.vision if settings.vision is not None else result.vision
     if vision is not None:
         images = image_rule(f"{profile.name} {result.known_as}") if vision else ImageRule.NONE
-    tools = next((setting for setting in (settings.tools, result.tools) if setting is not None), profile.tools)
-    return msgspec.structs.replace(
-        profile, window=window, window_known=known, images=images, tools=tools, known_as=result.known_as
+    refined = msgspec.structs.replace(
+        profile, window=window, window_known=known, images=images, known_as=result.known_as
     )
+    return with_tools(refined, result.tools, settings)
+
+
+def with_tools(profile: Profile, takes_tools: bool | None, settings: ModelSettings) -> Profile:
+    """The profile with how tools are offered: natively unless the server says that it takes none, then in text.
+
+    None: the server says nothing, and the profile stays. Settings take precedence.
+    """
+    if settings.tools is False:
+        return msgspec.structs.replace(profile, tools=False, text_tools=False)
+    native = takes_tools if takes_tools is not None else not profile.text_tools
+    if settings.tool_calls != "auto":
+        native = settings.tool_calls == "native"
+    elif settings.tools:
+        native = True
+    return msgspec.structs.replace(profile, tools=native, text_tools=not native)
 
 
 _RULES = (

@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Any, cast
 
+from msgspec import structs
+
 from foundation.bounded_json import BadJson, load_json
 from models.chat import errors
 from models.chat.errors import AttemptFailed, Endpoint
@@ -15,6 +17,7 @@ from models.chat.port import AnswerEnd, Event, Profile, StopReason
 from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
+from models.chat.text_tools.stream import stream_answer
 from models.limits import StreamLimitExceeded
 from models.messages import Request, Usage
 from models.settings import ModelSettings
@@ -74,7 +77,14 @@ class OpenAICompatible:
         self._calibrated = True
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
-        return with_retries(lambda: self._attempt(request), self._settings)
+        def send(request: Request) -> AsyncGenerator[Event, None]:
+            return with_retries(lambda: self._attempt(request), self._settings)
+
+        return stream_answer(request, lambda: self._profile, send, self.call_in_text)
+
+    def call_in_text(self) -> None:
+        """Offers tools in text from now on: the server rejected them."""
+        self._profile = structs.replace(self._profile, tools=False, text_tools=True)
 
     async def close(self) -> None:
         await self._transport.close()
@@ -87,6 +97,7 @@ class OpenAICompatible:
             request,
             model=self.endpoint.model,
             vision=self._profile.vision,
+            native_tools=self._profile.tools,
             extra={"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {},
             temperature=default if given is None else given,
             limit_name="max_completion_tokens" if openai_itself else "max_tokens",

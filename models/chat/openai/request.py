@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import msgspec
 
 from foundation.bounded_json import Json
+from models.chat.text_tools.prompt import as_text
 from models.messages import (
     Image,
     Message,
@@ -32,16 +33,21 @@ def openai_body(
     extra: Json,
     temperature: float | None = None,
     limit_name: str = "max_tokens",
+    native_tools: bool = True,
 ) -> bytes:
-    """The body of POST /chat/completions. `extra` holds fields that only some servers know."""
+    """The body of POST /chat/completions. `extra` holds fields that only some servers know.
+
+    Without `native_tools` tools, calls and results are text (models.chat.text_tools).
+    """
     given: Json = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
     given[limit_name] = request.max_tokens
     if temperature is not None:
         given["temperature"] = temperature
     given |= extra
-    if request.tools:
+    wire = messages(request.messages, vision=vision)
+    if request.tools and native_tools:
         given["tools"] = tools(request.tools)
-    given["messages"] = messages(request.messages, vision=vision)
+    given["messages"] = wire if native_tools else as_text(wire, request.tools)
     return msgspec.json.encode(given)
 
 

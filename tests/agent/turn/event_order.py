@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 REQUEST = "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*{recall}ContextReady "
-ANSWER = "((Prefill|TextDelta|ReasoningDelta) )*(Notice )?"
+ANSWER = "((Prefill|Retrying|Notice|TextDelta|ReasoningDelta) )*"
 RUN = "(PermissionDenied |((ToolProgress|QuestionAsked|PlanUpdated) )+)"
 CALL = (
     f"(PermissionRequested ToolStarted ({RUN})?ToolFinished |ToolStarted {RUN}ToolFinished |"

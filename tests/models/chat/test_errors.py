@@ -74,7 +74,7 @@ REFUSALS: list[tuple[str, Reply, str]] = [
         json_reply(openai_error("You exceeded your current quota", "insufficient_quota"), status=429),
         "rate_limited",
     ),
-    ("400", json_reply(openai_error("tools are not supported"), status=400), "bad_request"),
+    ("400", json_reply(openai_error("temperature must be positive"), status=400), "bad_request"),
     ("500", json_reply(openai_error("boom", "server_error"), status=500), "server_error"),
     ("502 of a proxy", http(b"<html><b>Bad gateway</b></html>", status=502, kind="text/html"), "server_error"),
     ("200 and HTML", http(b"<html>Welcome to nginx</html>", kind="text/html"), "not_json"),
