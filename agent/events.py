@@ -7,6 +7,8 @@ PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Qu
 order, ToolFinished (calls that only read run side by side, so that their events mix), CallLimitReached?; then the next
 request. The last event is exactly one of AnswerStored (after UsageKnown), Stopped and TurnFailed; the last two may come
 at any point. The text of a TextDelta was given to the store before.
+
+CheckpointMade* follows the ToolFinished of a call that changed files.
 """
 
 import asyncio
@@ -14,6 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from agent.checkpoints.change import CheckpointRecord
 from agent.permissions.action import Action, PermissionAnswer, Question
 from context.checklist import Checklist
 from context.compaction.compact import CompactionReceipt
@@ -206,6 +209,17 @@ class ToolFinished(Struct, frozen=True):
     entry: str
 
 
+class CheckpointMade(Struct, frozen=True):
+    """A tool changed files, and what they held is kept: `/undo` and `/rewind` restore it."""
+
+    record: CheckpointRecord
+
+    def as_json(self) -> dict[str, Any]:
+        """The checkpoint's id, the result (entry id) of the tool call, and each file with what happened to it."""
+        files = [{"path": file.path, "folder": file.folder, "change": file.change} for file in self.record.files]
+        return {"id": self.record.id, "entry": self.record.entry, "files": files}
+
+
 class UsageKnown(Struct, frozen=True):
     """The tokens of the request, and the speed of the answer (tokens a second, 0 where unknown)."""
 
@@ -269,6 +283,7 @@ SessionEvent = (
     | QuestionAsked
     | PlanUpdated
     | ToolFinished
+    | CheckpointMade
     | UsageKnown
     | AnswerStored
     | Stopped

@@ -17,7 +17,7 @@ from agent.branch import OpenBranch
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
-from agent.events import SessionEvent, UserStored
+from agent.events import CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import RuleSet
 from agent.tools.catalogue import ToolPorts, session_tools
@@ -167,11 +167,16 @@ class Session:
         self._turn = turn = TurnRun(self._ports(), TurnInput(text, tuple(attachments), skill, brought, tuple(pastes)))
         self._idle.clear()
         try:
+            for sentence in await asyncio.to_thread(self.checkpoints.recover):
+                yield Notice("warning", sentence)
             async with aclosing(turn.events()) as events:
                 async for event in events:
                     if isinstance(event, UserStored):
                         self.checkpoints.begin_turn(event.conversation, event.entry)
                     yield event
+                    if isinstance(event, ToolFinished):
+                        for record in self.checkpoints.take_made(event.entry):
+                            yield CheckpointMade(record)
         finally:
             self._turn = None
             self._idle.set()

@@ -1,11 +1,13 @@
 """What the journal of checkpoints holds: file changes and the checkpoints that they belong to."""
 
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from foundation.errors import PalimpsestError
+from foundation.files import remove_folder
 
 
 class NotChanged(PalimpsestError):
@@ -27,6 +29,8 @@ class FileChange(Struct, frozen=True, kw_only=True):
     expected: bytes | None
     new: bytes | None
     mode: int | None = None
+    folders: tuple[str, ...] = ()
+    """Where the file is deleted: the folders to remove with it where they are empty, outermost first."""
 
     @property
     def place(self) -> Path:
@@ -36,7 +40,8 @@ class FileChange(Struct, frozen=True, kw_only=True):
 class ChangedFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A change that was made, as the journal holds it: `before` and `after` are SHA-256 of the bytes, "" is no file.
 
-    `beside` is the name of the temporary file. `folders` are those that were made for the file, outermost first.
+    `beside` is the name of the temporary file. `folders` are those that were made or removed with the file, outermost
+    first.
     """
 
     folder: str
@@ -49,8 +54,20 @@ class ChangedFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     folders: tuple[str, ...] = ()
 
     @property
+    def change(self) -> str:
+        """`created`, `deleted` or `changed`."""
+        return "changed" if self.before and self.after else "created" if self.after else "deleted"
+
+    @property
     def place(self) -> Path:
         return file_path(Path(self.folder), self.path)
+
+
+def remove_empty_folders(file: ChangedFile) -> None:
+    """Removes the folders that were made for the file, where they are empty."""
+    for name in reversed(file.folders):
+        with suppress(OSError, PalimpsestError):
+            remove_folder(structs.replace(file, path=name).place)
 
 
 class CheckpointKind(StrEnum):

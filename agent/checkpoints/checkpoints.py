@@ -8,17 +8,24 @@ each file as it was or as it was to be; the next one finds out which (`recover`)
 
 import errno
 import secrets
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Final
 
-from msgspec import structs
-
 from agent.checkpoints.blobs import MOST_BYTES, Blobs, content_name
-from agent.checkpoints.change import ChangedFile, CheckpointKind, CheckpointRecord, FileChange, NotChanged
+from agent.checkpoints.change import (
+    ChangedFile,
+    CheckpointKind,
+    CheckpointRecord,
+    FileChange,
+    NotChanged,
+    remove_empty_folders,
+)
+from agent.checkpoints.history import CheckpointHistory, unfinished
 from agent.checkpoints.journal import Begun, Ended, Journal
+from agent.checkpoints.recovery import recover_change
 from foundation.clock import Clock, to_ms
 from foundation.errors import PalimpsestError, TemporaryFailure
 from foundation.files import (
@@ -26,10 +33,10 @@ from foundation.files import (
     FileTooLarge,
     LockTimeout,
     exists,
+    is_folder,
     make_folder,
     make_private_folder,
     read_bytes,
-    remove_folder,
 )
 from foundation.files.conditional import Outgoing, UnexpectedContent, change_file, permission_bits
 from memory.records import new_id
@@ -48,7 +55,7 @@ class Checkpoints:
         self.journal = Journal(folder / "journal.jsonl")
         self.conversation = ""
         self.message = ""
-        self.on_checkpoint: Callable[[CheckpointRecord], None] | None = None
+        self._made: list[CheckpointRecord] = []
         self._clock = clock
         self._guard = RLock()
         self._file_lock = FileLock(folder / "journal.lock", timeout=LOCK_TIMEOUT)
@@ -63,6 +70,8 @@ class Checkpoints:
         Raises UnexpectedContent where a file does not hold what was expected, NotChanged where it cannot be written,
         UnsafePath for links and special files; the files are then as they were.
         """
+        if not changes:
+            raise NotChanged("Nothing to change", "No file was named.")
         return self.make(changes, CheckpointKind.TOOL, entry=entry, label=label)
 
     def make(
@@ -73,8 +82,9 @@ class Checkpoints:
         entry: str = "",
         label: str = "",
         reverts: tuple[str, ...] = (),
+        conversation: str | None = None,
     ) -> CheckpointRecord:
-        """As `apply`, for every kind of checkpoint."""
+        """As `apply`, for every kind of checkpoint; `conversation` is by default that of the turn."""
         _refuse_unusable(changes)
         with self._locked():
             try:
@@ -83,7 +93,7 @@ class Checkpoints:
                     id=new_id("ck"),
                     time=to_ms(self._clock.now()),
                     kind=kind,
-                    conversation=self.conversation,
+                    conversation=self.conversation if conversation is None else conversation,
                     message=self.message,
                     entry=entry,
                     label=label,
@@ -98,9 +108,35 @@ class Checkpoints:
             self._change_files(record, changes)
             with suppress(OSError):  # the files are changed; `recover` finds that out
                 self.journal.add(Ended(record.id))
-        if self.on_checkpoint is not None:
-            self.on_checkpoint(record)
+        if entry:
+            self._made.append(record)
         return record
+
+    def take_made(self, entry: str) -> tuple[CheckpointRecord, ...]:
+        """The checkpoints that the tool call with this result made; each is given once."""
+        with self._guard:
+            taken = tuple(record for record in self._made if record.entry == entry)
+            self._made = [record for record in self._made if record.entry != entry]
+        return taken
+
+    def history(self, conversation: str) -> CheckpointHistory:
+        """The checkpoints of the conversation, with interrupted ones cleared up."""
+        self.recover()
+        return CheckpointHistory.read(self.journal.lines(), conversation)
+
+    def recover(self) -> tuple[str, ...]:
+        """Clears up after processes that were killed in the middle of a change; a sentence for each.
+
+        Files of the person that such a change had just taken out are put back; the changes themselves stay as far as
+        they were made, and undo takes them back.
+        """
+        if not unfinished(self.journal.lines()):
+            return ()
+        with self._locked():
+            return tuple(
+                recover_change(record, self.journal, self.blobs, self.folder)
+                for record in unfinished(self.journal.lines())
+            )
 
     def _stored(self, change: FileChange) -> ChangedFile:
         """Checks and stores both contents of the file. Raises UnexpectedContent."""
@@ -117,7 +153,7 @@ class Checkpoints:
             mode_before=before_bits,
             mode_after=None if change.new is None else before_bits if change.mode is None else change.mode,
             beside=f".{place.name[:100]}.{secrets.token_hex(6)}{BESIDE}",
-            folders=_missing_folders(change),
+            folders=change.folders if change.new is None else _missing_folders(change),
         )
 
     def _change_files(self, record: CheckpointRecord, changes: Sequence[FileChange]) -> None:
@@ -178,16 +214,7 @@ class Checkpoints:
                 self._file_lock.release()
 
 
-def remove_empty_folders(file: ChangedFile) -> None:
-    """Removes the folders that were made for the file, where they are empty."""
-    for name in reversed(file.folders):
-        with suppress(OSError, PalimpsestError):
-            remove_folder(structs.replace(file, path=name).place)
-
-
 def _refuse_unusable(changes: Sequence[FileChange]) -> None:
-    if not changes:
-        raise NotChanged("Nothing to change", "No file was named.")
     if len({change.place for change in changes}) < len(changes):
         raise NotChanged("A file is named twice", "Each file can be changed once at a time.")
     for change in changes:
@@ -197,7 +224,7 @@ def _refuse_unusable(changes: Sequence[FileChange]) -> None:
 
 def _holds(place: Path, expected: bytes | None) -> bool:
     if expected is None:
-        return not exists(place)
+        return not exists(place) or is_folder(place)  # which another change may empty; if not, nothing is changed
     try:
         return content_name(read_bytes(place, most=len(expected))) == content_name(expected)
     except (FileTooLarge, FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -206,10 +233,8 @@ def _holds(place: Path, expected: bytes | None) -> bool:
 
 def _missing_folders(change: FileChange) -> tuple[str, ...]:
     """The folders (relative) between the project folder and the file that do not exist, outermost first."""
-    if change.new is None:
-        return ()
     above = list(change.place.relative_to(change.folder).parents)[:-1]
-    return tuple(folder.as_posix() for folder in reversed(above) if not exists(change.folder / folder))
+    return tuple(folder.as_posix() for folder in reversed(above) if not is_folder(change.folder / folder))
 
 
 def _order(changes: Sequence[FileChange], index: int) -> int:

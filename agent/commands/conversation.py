@@ -42,12 +42,13 @@ async def _branch(session: Session, ref: str) -> Outcome:
         return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
     messages = await session.branch.own_messages(MAX_LISTED)
     items = tuple(
-        Choice(entry.id, _first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in messages
+        Choice(entry.id, first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in messages
     )
     return Choices("Branch from", items, "/branch") if items else TextResult("There is nothing to branch from yet.")
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """The first line of a message, shortened for a list."""
     line = " ".join(text.split("\n", 1)[0].split())
     return line if len(line) <= MAX_LABEL_CHARS else line[:MAX_LABEL_CHARS].rstrip() + "…"
 
@@ -78,7 +79,7 @@ COMMANDS = (
         name="branch",
         summary="Rewrite one of your messages; the old branch stays.",
         usage="[ID]",
-        aliases=("fork", "rewind"),
+        aliases=("fork",),
         run=_branch,
     ),
     Command(name="rename", summary="Give this conversation a title.", usage="TITLE", run=_rename),

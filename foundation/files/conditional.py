@@ -95,6 +95,8 @@ def _write_beside(path: Path, new: bytes, beside: Path, mode: int | None) -> Non
     current = status(path)
     if current is not None and is_link(current):
         raise link_in_path(path, path)
+    if current is not None and stat.S_ISDIR(current.st_mode):
+        raise UnexpectedContent(path, "is a folder")
     if current is not None and not stat.S_ISREG(current.st_mode):
         raise not_regular(path)
     if mode is None and current is not None:

@@ -8,8 +8,8 @@ REQUEST = "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*{reca
 ANSWER = "((Prefill|Retrying|Notice|TextDelta|ReasoningDelta) )*"
 RUN = "(PermissionDenied |((ToolProgress|QuestionAsked|PlanUpdated) )+)"
 CALL = (
-    f"(PermissionRequested ToolStarted ({RUN})?ToolFinished |ToolStarted {RUN}ToolFinished |"
-    "(ToolStarted )+(ToolFinished )+)"
+    f"(PermissionRequested ToolStarted ({RUN})?ToolFinished (CheckpointMade )*|"
+    f"ToolStarted {RUN}ToolFinished (CheckpointMade )*|(ToolStarted )+(ToolFinished (CheckpointMade )*)+)"
 )
 ROUNDS = (
     "(Notice )*(Archiving )?(Notice )*UserStored (WordsHidden )?"

@@ -1,0 +1,214 @@
+"""Plans and makes undo, redo and rewind: takes checkpoints back, the newest first, from the files as they are now."""
+
+import difflib
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from msgspec import Struct, structs
+
+from agent.checkpoints.blobs import MOST_BYTES
+from agent.checkpoints.change import ChangedFile, CheckpointKind, CheckpointRecord, FileChange, NotChanged
+from agent.checkpoints.checkpoints import Checkpoints
+from agent.checkpoints.conflicts import keep_beside
+from agent.checkpoints.merge import Conflict, FileState, take_back
+from foundation.errors import PalimpsestError
+from foundation.files import is_folder, read_bytes, scan
+from foundation.files.conditional import UnexpectedContent, permission_bits
+from memory.errors import Damaged
+from memory.records import new_id
+
+_ATTEMPTS: Final = 5  # against a person who saves meanwhile
+_STATE_FOLDER: Final = ".palimpsest"
+
+
+class PlannedFile(Struct, frozen=True, kw_only=True):
+    """One file of a plan. `problem` is a clause that says why the file stays as it is; "" where it is restored."""
+
+    file: ChangedFile
+    """The oldest change that is taken back."""
+    now: FileState
+    wanted: FileState
+    merged: bool = False
+    """Edits that were made in between are kept."""
+    folders: tuple[str, ...] = ()
+    problem: str = ""
+    added: int = 0
+    removed: int = 0
+    command: bool = False
+    """A command changed it, too."""
+
+    @property
+    def is_change(self) -> bool:
+        return not self.problem and self.now != self.wanted
+
+    @property
+    def effect(self) -> str:
+        """What happens to the file, as a phrase."""
+        if self.problem:
+            return f"stays as it is: it {self.problem}"
+        if not self.is_change:
+            return "is as it was already"
+        if self.wanted.body is None:
+            return "deleted, because it was made then"
+        lines = f"+{self.added} −{self.removed}" if self.added or self.removed else "contents"
+        what = "made again" if self.now.body is None else "permissions" if self.now.body == self.wanted.body else lines
+        return what + (", keeping what was edited since" if self.merged else "")
+
+
+class RestorePlan(Struct, frozen=True):
+    """What taking back `records` (newest first) does to the files."""
+
+    records: tuple[CheckpointRecord, ...]
+    files: tuple[PlannedFile, ...]
+
+    @property
+    def changes(self) -> tuple[PlannedFile, ...]:
+        return tuple(file for file in self.files if file.is_change)
+
+    @property
+    def conflicts(self) -> tuple[PlannedFile, ...]:
+        return tuple(file for file in self.files if file.problem)
+
+
+class Restored(Struct, frozen=True):
+    """What was done. `kept` are the versions of files with a conflict: the path in the project, and where it is."""
+
+    plan: RestorePlan
+    record: CheckpointRecord | None
+    kept: tuple[tuple[str, Path], ...] = ()
+
+
+def plan_restore(checkpoints: Checkpoints, records: Sequence[CheckpointRecord], folders: Sequence[Path]) -> RestorePlan:
+    """The plan of taking the checkpoints (oldest first) back. Only files below `folders` are to be touched."""
+    newest_first = tuple(reversed(records))
+    by_path: dict[Path, list[tuple[CheckpointRecord, ChangedFile]]] = {}
+    for record in newest_first:
+        for file in record.files:
+            by_path.setdefault(file.place, []).append((record, file))
+    planned = [_planned(checkpoints, place, steps, folders) for place, steps in sorted(by_path.items())]
+    deleted = {file.file.place for file in planned if file.is_change and file.wanted.body is None}
+    return RestorePlan(newest_first, tuple(_unless_folder(file, deleted) for file in planned))
+
+
+def restore(
+    checkpoints: Checkpoints, records: Sequence[CheckpointRecord], kind: CheckpointKind, folders: Sequence[Path]
+) -> Restored:
+    """Takes the checkpoints back, as one checkpoint of its own. Files with a conflict stay as they are, and the
+    version that was to be restored is kept beside. Raises NotChanged, PalimpsestError."""
+    for attempt in range(_ATTEMPTS):
+        plan = plan_restore(checkpoints, records, folders)
+        try:
+            record = _make(checkpoints, plan, kind)
+        except UnexpectedContent:
+            if attempt == _ATTEMPTS - 1:
+                raise
+            continue
+        return Restored(plan, record, _keep_conflicts(checkpoints, plan, record))
+    raise NotChanged("Not restored", "The files change all the time.", "Try again.")
+
+
+def _make(checkpoints: Checkpoints, plan: RestorePlan, kind: CheckpointKind) -> CheckpointRecord | None:
+    changes = [
+        FileChange(
+            folder=Path(planned.file.folder),
+            path=planned.file.path,
+            expected=planned.now.body,
+            new=planned.wanted.body,
+            mode=planned.wanted.mode,
+            folders=planned.folders,
+        )
+        for planned in plan.changes
+    ]
+    reverts = tuple(record.id for record in plan.records)
+    if changes or not plan.conflicts:
+        return checkpoints.make(changes, kind, reverts=reverts, conversation=plan.records[0].conversation)
+    return None
+
+
+def _keep_conflicts(
+    checkpoints: Checkpoints, plan: RestorePlan, record: CheckpointRecord | None
+) -> tuple[tuple[str, Path], ...]:
+    name = record.id if record else new_id("ck")
+    kept: list[tuple[str, Path]] = []
+    for planned in plan.conflicts:
+        with suppress(Damaged):  # the plan's problem says so
+            if planned.file.before:
+                body = checkpoints.blobs.get(planned.file.before)
+                kept.append((planned.file.path, keep_beside(checkpoints.folder, name, planned.file, body)))
+    return tuple(kept)
+
+
+def _planned(
+    checkpoints: Checkpoints,
+    place: Path,
+    steps: Sequence[tuple[CheckpointRecord, ChangedFile]],
+    folders: Sequence[Path],
+) -> PlannedFile:
+    oldest = steps[-1][1]
+    made = max((file.folders for _, file in steps if not file.before), key=len, default=())
+    command = any(record.kind is CheckpointKind.COMMAND for record, _ in steps)
+
+    def planned(now: FileState, wanted: FileState, **fields: object) -> PlannedFile:
+        return PlannedFile(file=oldest, now=now, wanted=wanted, folders=made, command=command, **fields)  # type: ignore[arg-type]
+
+    if not any(place.is_relative_to(folder) for folder in folders):
+        return planned(FileState(None), FileState(None), problem="is not in the project folders of now")
+    if _STATE_FOLDER in {part.casefold() for part in PurePosixPath(oldest.path).parts}:
+        return planned(FileState(None), FileState(None), problem="belongs to the program's own state")
+    try:
+        now = state = _present(place)
+        merged = False
+        for _, file in steps:
+            before, after = (
+                _stored(checkpoints, file.before, file.mode_before),
+                _stored(checkpoints, file.after, file.mode_after),
+            )
+            found = take_back(state, before, after)
+            if isinstance(found, Conflict):
+                return planned(now, now, problem=found.reason)
+            merged = merged or (state.body not in (before.body, after.body))
+            state = found
+    except PalimpsestError as error:
+        return planned(FileState(None), FileState(None), problem=f"cannot be restored: {error.message.rstrip('.')}")
+    except OSError as error:
+        return planned(FileState(None), FileState(None), problem=f"cannot be read: {error.strerror}")
+    added, removed = _line_counts(now.body, state.body)
+    return planned(now, state, merged=merged, added=added, removed=removed)
+
+
+def _unless_folder(planned: PlannedFile, deleted: set[Path]) -> PlannedFile:
+    """The plan of the file; a conflict where it would be made and a folder is there that stays."""
+    place = planned.file.place
+    if planned.problem or planned.wanted.body is None or not is_folder(place) or _is_emptied(place, deleted):
+        return planned
+    return structs.replace(planned, wanted=planned.now, problem="is a folder now")
+
+
+def _is_emptied(folder: Path, deleted: set[Path]) -> bool:
+    return all(
+        _is_emptied(path, deleted) if stat.S_ISDIR(found.st_mode) else path in deleted for path, found in scan(folder)
+    )
+
+
+def _present(place: Path) -> FileState:
+    try:
+        return FileState(read_bytes(place, most=MOST_BYTES), permission_bits(place))
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return FileState(None)
+
+
+def _stored(checkpoints: Checkpoints, name: str, mode: int | None) -> FileState:
+    return FileState(checkpoints.blobs.get(name), mode) if name else FileState(None)
+
+
+def _line_counts(before: bytes | None, after: bytes | None) -> tuple[int, int]:
+    """Lines added and removed; (0, 0) for what is no text."""
+    if b"\0" in (before or b"") or b"\0" in (after or b""):
+        return 0, 0
+    old, new = (before or b"").splitlines(), (after or b"").splitlines()
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > 2000)
+    same = sum(block.size for block in matcher.get_matching_blocks())
+    return len(new) - same, len(old) - same

@@ -1,0 +1,222 @@
+"""Slash commands that take file changes back: undo, redo, rewind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from agent.commands.command import Command
+from agent.commands.conversation import first_line
+from agent.commands.results import Choice, Choices, Outcome, Proposal, SessionSwitched, TextResult
+from foundation.clock import iso, to_ms
+from foundation.errors import Misuse, TemporaryFailure
+from foundation.terminal_text import visible
+from models.messages import Role
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.checkpoints.change import CheckpointKind, CheckpointRecord
+    from agent.checkpoints.history import CheckpointHistory
+    from agent.checkpoints.restore import Restored, RestorePlan
+    from agent.session import Session
+    from memory.pages.types import OnPage
+    from memory.records import Entry
+
+MAX_MESSAGES: Final = 200
+MAX_FILES: Final = 30  # listed
+BOTH, CONVERSATION, FILES = "both", "conversation", "files"
+
+
+async def _undo(session: Session, _rest: str) -> Outcome:
+    from agent.checkpoints.change import CheckpointKind
+
+    records = (await _history(session)).last_turn()
+    if not records:
+        return TextResult("There is nothing to undo: no tool changed a file in this conversation.")
+    return await _restore(session, records, CheckpointKind.UNDO, "Undo the last turn's changes")
+
+
+async def _redo(session: Session, _rest: str) -> Outcome:
+    from agent.checkpoints.change import CheckpointKind
+
+    reversal = (await _history(session)).last_reversal()
+    if reversal is None:
+        return TextResult("There is nothing to redo: the last change of files is no /undo and no /rewind.")
+    return await _restore(session, (reversal,), CheckpointKind.REDO, "Make the undone changes again")
+
+
+async def _rewind(session: Session, rest: str) -> Outcome:
+    from agent.checkpoints.change import CheckpointKind
+
+    ref, _, what = rest.partition(" ")
+    if not ref:
+        return await _messages(session)
+    entry = await asyncio.to_thread(_own_message, session, ref)
+    what = what.strip()
+    if not what:
+        return await _offer(session, entry)
+    if what not in (BOTH, CONVERSATION, FILES):
+        raise Misuse("Rewind what?", f"“{what}” is none of: both, conversation, files.", f"/rewind {entry.id} both")
+    if what == CONVERSATION:
+        return await _rewind_conversation(session, entry, "The files are as they were.")
+    records = await _edits_since(session, entry)
+    if not records:
+        done = "No file was changed by a tool since then."
+        return await _rewind_conversation(session, entry, done) if what == BOTH else TextResult(done)
+    title = "Rewind the files" + (" and the conversation" if what == BOTH else "")
+    return await _restore(session, records, CheckpointKind.REWIND, title, entry if what == BOTH else None)
+
+
+async def _messages(session: Session) -> Outcome:
+    """The user's messages, each with the files that rewinding to it restores."""
+    messages = await session.branch.own_messages(MAX_MESSAGES)
+    if not messages:
+        return TextResult("There is nothing to rewind to yet.")
+    edits = await _placed_edits(session)
+    items = list[Choice]()
+    for entry, text in messages:
+        count = len({file.place for record in _made_since(entry, edits) for file in record.files})
+        restores = f"{_files(count)} changed since" if count else "no files changed since"
+        items.append(Choice(entry.id, first_line(text), f"{iso(entry.time)[:16].replace('T', ' ')} · {restores}"))
+    return Choices("Rewind to before", tuple(items), "/rewind")
+
+
+async def _offer(session: Session, entry: Entry) -> Outcome:
+    """What can be rewound to before the message."""
+    from agent.checkpoints.restore import plan_restore
+
+    records = await _edits_since(session, entry)
+    if not records:
+        only = Choice(CONVERSATION, "The conversation", "the message goes to the prompt; no file was changed since")
+        return Choices("Rewind", (only,), f"/rewind {entry.id}")
+    plan = await asyncio.to_thread(plan_restore, session.checkpoints, records, session.project.folders)
+    files = _outline(plan)
+    items = (
+        Choice(BOTH, "Files and conversation", files),
+        Choice(CONVERSATION, "The conversation only", "the message goes to the prompt; files stay"),
+        Choice(FILES, "Files only", files),
+    )
+    return Choices("Rewind", items, f"/rewind {entry.id}")
+
+
+async def _restore(
+    session: Session,
+    records: Sequence[CheckpointRecord],
+    kind: CheckpointKind,
+    title: str,
+    entry: Entry | None = None,
+) -> Outcome:
+    """Takes the checkpoints back, at once where nobody edited the files in between; then the conversation, where
+    `entry` is given."""
+    from agent.checkpoints.restore import plan_restore, restore
+
+    if session.busy:
+        raise TemporaryFailure(
+            "Still answering", "Files are restored between turns.", "Wait, or stop the answer first."
+        )
+    folders = session.project.folders
+
+    async def run(_on_page: OnPage) -> Outcome:
+        restored = await asyncio.to_thread(restore, session.checkpoints, records, kind, folders)
+        report = _report(restored, kind.value)
+        return TextResult(report) if entry is None else await _rewind_conversation(session, entry, report)
+
+    plan = await asyncio.to_thread(plan_restore, session.checkpoints, records, folders)
+    rows = tuple((visible(file.file.path), file.effect) for file in plan.files[:MAX_FILES])
+    if len(plan.files) > MAX_FILES:
+        rows = (*rows, ("…", f"and {len(plan.files) - MAX_FILES} more"))
+    proposal = Proposal(title=title, rows=rows, activity="restoring files", unit="file", run=run)
+    is_clean = not plan.conflicts and not any(file.merged for file in plan.files)
+    return await run(_unreported) if is_clean else proposal
+
+
+async def _rewind_conversation(session: Session, entry: Entry, report: str) -> Outcome:
+    entry = await session.branch_from(entry.id)
+    notice = f"{report}\n\nThe conversation is rewound: your message is in the prompt. What followed it stays stored."
+    return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
+
+
+def _report(restored: Restored, done: str) -> str:
+    """What was restored and what was not, as Markdown."""
+    plan, kept = restored.plan, dict(restored.kept)
+    lines = [f"{done.capitalize()}: {_outline(plan)}."]
+    for file in plan.files[:MAX_FILES]:
+        path = visible(file.file.path)
+        lines.append(f"- `{path}` {file.effect}" + (", changed by a command, too" if file.command else ""))
+        if file.file.path in kept:
+            lines.append(f"  The version from before is `{visible(str(kept[file.file.path]))}`.")
+    if len(plan.files) > MAX_FILES:
+        lines.append(f"- and {len(plan.files) - MAX_FILES} more")
+    if done != "redo" and restored.record is not None and plan.changes:
+        lines.append("\n/redo makes the changes again. Files that only commands changed are not undone.")
+    return "\n".join(lines)
+
+
+def _outline(plan: RestorePlan) -> str:
+    parts = [f"{_files(len(plan.changes))} restored"]
+    if merged := sum(file.merged for file in plan.changes):
+        parts.append(f"{merged} of them with edits made since")
+    if plan.conflicts:
+        parts.append(f"{_files(len(plan.conflicts))} left as edited")
+    return ", ".join(parts)
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"
+
+
+async def _history(session: Session) -> CheckpointHistory:
+    if session.conversation is None:
+        raise TemporaryFailure(
+            "No conversation yet", "Changes are undone by conversation.", "/resume opens an earlier one."
+        )
+    return await asyncio.to_thread(session.checkpoints.history, session.conversation.id)
+
+
+async def _placed_edits(session: Session) -> list[tuple[int, CheckpointRecord]]:
+    """The edits in effect, oldest first, each with the place of its message in the conversation."""
+    history = await _history(session)
+
+    def read() -> list[tuple[int, CheckpointRecord]]:
+        stored, conversation = session.memory.conversations, session.conversation
+        seq = conversation.seq if conversation else None
+        messages = {record.message for record in history.edits()}
+        named = {message: stored.entries_named(message, seq) for message in messages}
+        return [(named[record.message][0].seq if named[record.message] else 0, record) for record in history.edits()]
+
+    return await asyncio.to_thread(read)
+
+
+async def _edits_since(session: Session, entry: Entry) -> tuple[CheckpointRecord, ...]:
+    return _made_since(entry, await _placed_edits(session))
+
+
+def _made_since(entry: Entry, edits: Sequence[tuple[int, CheckpointRecord]]) -> tuple[CheckpointRecord, ...]:
+    """The edits that were made from this message on, on any branch, oldest first. Those of a deleted message (0) go
+    by the time."""
+    return tuple(record for at, record in edits if at >= entry.seq or (not at and record.time >= to_ms(entry.time)))
+
+
+def _own_message(session: Session, ref: str) -> Entry:
+    """The user's message of that id. Raises NotFound, Misuse."""
+    conversation = session.conversation
+    entry = session.memory.conversations.find_entry(ref, conversation.seq if conversation else None)
+    if entry.role is not Role.USER:
+        raise Misuse("Not your message", f"{entry.id} was not said by you.", "/rewind lists your messages.")
+    return entry
+
+
+def _unreported(_done: int) -> None:
+    """Discards progress."""
+
+
+COMMANDS = (
+    Command(name="undo", summary="Take back the files that the last turn changed; your edits stay.", run=_undo),
+    Command(name="redo", summary="Make again what /undo or /rewind took back.", run=_redo),
+    Command(
+        name="rewind",
+        summary="Restore files, conversation or both to before a message.",
+        usage="[ID [both|conversation|files]]",
+        run=_rewind,
+    ),
+)

@@ -1,0 +1,214 @@
+"""Undo, redo and rewind: files are restored, and no edit of the person is overwritten."""
+
+import os
+import stat
+
+import pytest
+
+from agent.checkpoints.change import CheckpointKind
+from agent.checkpoints.restore import restore
+from tests.agent.checkpoints.conftest import ProjectWithTools
+
+LINES = b"".join(b"line %d\n" % n for n in range(1, 21))
+
+
+def test_undo_takes_the_last_turn_back_and_redo_makes_it_again(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    project.tool(a=b"2\n")
+    project.turn(2)
+    project.tool(a=b"3\n", new__deep__file=b"x")
+    project.tool(a=b"4\n", b=b"b")
+    project.undo()
+    assert project.files() == {"a": b"2\n"}
+    assert project.folders() == []
+    project.undo()
+    assert project.files() == {"a": b"1\n"}
+    project.redo()
+    assert project.files() == {"a": b"2\n"}
+    project.redo()
+    assert project.files() == {"a": b"4\n", "b": b"b", "new/deep/file": b"x"}
+    assert project.checkpoints.history("c_1").last_reversal() is None
+    project.undo()
+    assert project.files() == {"a": b"2\n"}
+
+
+def test_rewind_goes_back_over_turns_that_were_undone_in_part(project: ProjectWithTools) -> None:
+    project.write("a", b"0\n")
+    for turn in (1, 2, 3):
+        project.turn(turn)
+        project.tool(a=b"%d\n" % turn, **{f"made{turn}": b"x"})
+    project.undo()
+    project.turn(4)
+    project.tool(a=b"4\n")
+    project.rewind(2)
+    assert project.files() == {"a": b"1\n", "made1": b"x"}
+    project.redo()
+    assert project.files() == {"a": b"4\n", "made1": b"x", "made2": b"x"}
+    project.rewind(1)
+    assert project.files() == {"a": b"0\n"}
+
+
+def test_a_new_edit_ends_what_can_be_made_again(project: ProjectWithTools) -> None:
+    project.tool(a=b"1\n")
+    project.undo()
+    project.turn(2)
+    project.tool(b=b"1\n")
+    assert project.checkpoints.history("c_1").last_reversal() is None
+
+
+def test_an_edit_made_since_is_kept_where_the_lines_differ(project: ProjectWithTools) -> None:
+    project.write("a", LINES)
+    project.tool(a=LINES.replace(b"line 3\n", b"tool's line 3\n"))
+    project.write("a", (project.folder / "a").read_bytes().replace(b"line 15\n", b"my line 15\n"))
+    restored = project.undo()
+    assert project.files() == {"a": LINES.replace(b"line 15\n", b"my line 15\n")}
+    assert [file.merged for file in restored.plan.files] == [True]
+
+
+def test_edits_between_several_changes_are_kept(project: ProjectWithTools) -> None:
+    project.write("a", LINES)
+    project.tool(a=LINES.replace(b"line 3\n", b"tool's line 3\n"))
+    project.write("a", (project.folder / "a").read_bytes().replace(b"line 15\n", b"my line 15\n"))
+    project.tool(a=(project.folder / "a").read_bytes().replace(b"line 9\n", b""))
+    project.undo()
+    assert project.files() == {"a": LINES.replace(b"line 15\n", b"my line 15\n")}
+
+
+def test_a_conflict_leaves_the_file_and_keeps_the_other_version_beside(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    project.write("b", b"1\n")
+    project.tool(a=b"2\n", b=b"2\n")
+    project.write("a", b"mine\n")
+    restored = project.undo()
+    assert project.files() == {"a": b"mine\n", "b": b"1\n"}
+    assert project.problems(restored) == {"a": "was changed since in the same lines"}
+    [(path, place)] = restored.kept
+    assert (path, place.read_bytes()) == ("a", b"1\n")
+    assert place.is_relative_to(project.state)
+
+
+def test_where_everything_conflicts_nothing_is_undone(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    project.tool(a=b"2\n")
+    project.write("a", b"mine\n")
+    assert project.undo().record is None
+    project.write("a", b"2\n")
+    assert project.undo().record is not None
+    assert project.files() == {"a": b"1\n"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "now", "problem"),
+    [
+        (b"1\n", b"2\n", None, "was deleted since"),
+        (b"1\n", None, b"mine\n", "was made anew since it was deleted"),
+        (None, b"2\n", b"mine\n", "was made by a tool and changed since"),
+        (b"\0a\n", b"\0b\n", b"\0c\n", "is not text and was changed since"),
+    ],
+)
+def test_each_conflict_says_what_it_is(
+    project: ProjectWithTools, before: bytes | None, after: bytes | None, now: bytes | None, problem: str
+) -> None:
+    if before is not None:
+        project.write("a", before)
+    project.tool(a=after)
+    (project.folder / "a").unlink(missing_ok=True)
+    if now is not None:
+        project.write("a", now)
+    assert project.problems(project.undo()) == {"a": problem}
+    assert project.files() == ({} if now is None else {"a": now})
+
+
+def test_what_is_as_it_was_already_counts_as_undone(project: ProjectWithTools) -> None:
+    project.write("a", b"0\n")
+    project.tool(a=b"1\n")
+    project.turn(2)
+    project.tool(a=b"2\n")
+    project.write("a", b"1\n")
+    project.undo()
+    project.undo()
+    assert project.files() == {"a": b"0\n"}
+
+
+def test_a_folder_that_became_a_file_becomes_a_folder_again(project: ProjectWithTools) -> None:
+    project.write("a/b", b"below\n")
+    project.tool(a__b=None)
+    (project.folder / "a").rmdir()
+    project.tool(a=b"file\n")
+    project.undo()
+    assert project.files() == {"a/b": b"below\n"}
+    project.redo()
+    assert project.files() == {"a": b"file\n"}
+
+
+def test_a_folder_with_a_file_of_the_person_stays(project: ProjectWithTools) -> None:
+    project.tool(new__file=b"x")
+    project.write("new/mine", b"mine")
+    project.undo()
+    assert project.files() == {"new/mine": b"mine"}
+
+
+def test_moved_files_move_back(project: ProjectWithTools) -> None:
+    project.write("old.py", b"x = 1\n")
+    moved = [project.change("old.py", None), project.change("pkg/new.py", b"x = 1\n")]
+    project.checkpoints.apply(moved, "e_result")
+    assert project.files() == {"pkg/new.py": b"x = 1\n"}
+    project.undo()
+    assert (project.files(), project.folders()) == ({"old.py": b"x = 1\n"}, [])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permission bits")
+def test_modes_are_restored_and_those_that_the_person_set_since_are_kept(project: ProjectWithTools) -> None:
+    for name in ("a", "b"):
+        project.write(name, b"1\n")
+        (project.folder / name).chmod(0o640)
+    project.checkpoints.apply([project.change("a", b"1\n", 0o755), project.change("b", b"2\n", 0o755)], "e_result")
+    (project.folder / "b").chmod(0o700)
+    project.undo()
+    modes = {name: stat.S_IMODE((project.folder / name).stat().st_mode) for name in ("a", "b")}
+    assert modes == {"a": 0o640, "b": 0o700}
+
+
+def test_files_outside_of_the_project_folders_are_left(project: ProjectWithTools) -> None:
+    project.tool(a=b"1\n")
+    records = project.checkpoints.history("c_1").last_turn()
+    restored = restore(project.checkpoints, records, CheckpointKind.UNDO, (project.folder.parent / "other",))
+    assert project.problems(restored) == {"a": "is not in the project folders of now"}
+    assert project.files() == {"a": b"1\n"}
+
+
+def test_each_conversation_has_changes_of_its_own(project: ProjectWithTools) -> None:
+    project.tool(a=b"1\n")
+    project.checkpoints.begin_turn("c_2", "e_9")
+    project.tool(b=b"1\n")
+    project.undo()
+    assert project.files() == {"b": b"1\n"}
+
+
+def test_a_damaged_version_is_said_and_the_file_stays(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    record = project.tool(a=b"2\n")
+    blob = next((project.state / "blobs").rglob(record.files[0].before))
+    blob.write_bytes(b"rubbish")
+    assert "cannot be restored" in project.problems(project.undo())["a"]
+    assert project.files() == {"a": b"2\n"}
+
+
+def test_a_line_that_was_cut_off_is_skipped(project: ProjectWithTools) -> None:
+    project.tool(a=b"1\n")
+    with (project.state / "journal.jsonl").open("ab") as journal:
+        journal.write(b'00000000 {"line":"begin","rec')
+    project.turn(2)
+    project.tool(a=b"2\n")
+    project.undo()
+    project.undo()
+    assert project.files() == {}
+
+
+def test_a_folder_that_the_person_made_in_place_of_a_file_stays(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    project.write("b", b"1\n")
+    project.tool(a=None, b=b"2\n")
+    project.write("a/mine", b"mine\n")
+    assert project.problems(project.undo()) == {"a": "is a folder now"}
+    assert project.files() == {"a/mine": b"mine\n", "b": b"1\n"}
