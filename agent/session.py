@@ -18,6 +18,7 @@ from agent.checkpoints.checkpoints import Checkpoints
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.events import CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
+from agent.mcp.servers import open_servers
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import RuleSet
 from agent.tools.catalogue import ToolPorts, session_tools
@@ -103,6 +104,7 @@ class Session:
         self.checkpoints = Checkpoints(workspace.checkpoints, clock)
         ports = ToolPorts(memory=memory, project=self.project, checkpoints=self.checkpoints, branch=self.branch)
         self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
+        self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
 
     @classmethod
     def open(
@@ -193,6 +195,7 @@ class Session:
             prepare=self.prepare_model,
             prefetch=lambda text: context.prefetch(self.conversation, text, model.profile),
             reload=lambda: context.reload(sending=True),
+            refresh_tools=self._refresh_tools,
             assemble=self.assemble,
             compact=lambda planned: context.compact(planned, model.counter),
             summaries=self._summaries,
@@ -217,6 +220,19 @@ class Session:
             self._prepared = self.model
             await self.model.prepare()
 
+    async def _refresh_tools(self, is_stopped: Callable[[], bool] = lambda: False) -> Sequence[str]:
+        """Takes the tools of the MCP servers as they are now, for the next request; gives a sentence for each change.
+
+        A permission for this session does not hold for a tool that changed.
+        """
+        if not self.servers.is_configured or self.profile.spec == "offline":
+            return ()
+        await self.servers.wait(is_stopped)
+        changes = self.servers.take_tools()
+        self.toolbox.add(changes.tools)
+        self.permissions.rules.forget(changes.changed)
+        return changes.notices
+
     async def use_model(self, spec: str) -> Profile:
         """Switches to the model `spec`. Raises Misuse, and keeps the current one, for an unknown model."""
         model = await asyncio.to_thread(open_model, spec, settings=self.config.models, env=self.config.environment)
@@ -236,6 +252,8 @@ class Session:
     async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> ContextReport:
         """The accounting of the request that `text` would make now. No model is called, nothing is stored."""
         await self.prepare_model()
+        if not self.servers.are_taken:
+            await self._refresh_tools()
         return (await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)))).report
 
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
@@ -351,6 +369,7 @@ class Session:
         with suppress(TimeoutError):  # a reader that neither goes on nor closes its iterator
             await asyncio.wait_for(self._idle.wait(), CLOSING_WAIT)
         self.on_working = None
+        await asyncio.to_thread(self.servers.close)
         await self.background.close()
         await self.model.close()
         if self._summariser is not None:
@@ -374,5 +393,7 @@ class Session:
         self.background.schedule(self._jobs if self.conversation else ())
 
     def begin_background(self) -> None:
-        """Schedules the job that makes missing vectors, before the first message."""
+        """Schedules the job that makes missing vectors and starts the MCP servers, before the first message."""
         self.background.schedule([self._vectors])
+        if self.profile.spec != "offline":
+            self.servers.start()

@@ -18,6 +18,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
 from agent.importers.settings import ImportSettings
+from agent.mcp.settings import McpSettings
 from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
 from memory.settings import ArchiveSettings, KnowledgeSettings
@@ -60,6 +61,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How much of a file that is imported is held at once."""
     tools: ToolSettings = msgspec.field(default_factory=ToolSettings)
     """What a model may call."""
+    mcp: McpSettings = msgspec.field(default_factory=McpSettings)
+    """MCP servers, and how long they are waited for."""
     screen: ScreenSettings = msgspec.field(default_factory=ScreenSettings)
     """What is shown in a terminal."""
 

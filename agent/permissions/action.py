@@ -28,6 +28,7 @@ class Action(Struct, frozen=True, kw_only=True):
     `subject` is what permission rules match: a path relative to the project with `/`, a command line, an address.
     `detail` is shown in whole before permission is given; `is_diff` says that it is a unified diff. `concern` is a
     sentence that says why this asks even where a rule or a mode allows the like of it; "" where nothing does.
+    `is_for_tool`: a permission for more than this call is for the tool, whatever its arguments.
     """
 
     tool: str
@@ -37,6 +38,7 @@ class Action(Struct, frozen=True, kw_only=True):
     detail: str = ""
     is_diff: bool = False
     concern: str = ""
+    is_for_tool: bool = False
 
 
 class Scope(StrEnum):

@@ -36,7 +36,7 @@ class RuleSource(StrEnum):
 
 
 class Rule(Struct, frozen=True):
-    """`pattern` is "" where the rule holds for every call of the tool. `tool` may be `*`."""
+    """`pattern` is "" where the rule holds for every call of the tool. `tool` may be `*`, or `git__*`."""
 
     verdict: Verdict
     tool: str
@@ -61,13 +61,22 @@ class Rule(Struct, frozen=True):
 
     def matches(self, action: Action) -> bool:
         """Whether the rule is about the action. An allow rule must cover the whole of a command, another any part."""
-        if self.tool not in {"*", action.tool}:
+        if not text_matches(self.tool, action.tool):
             return False
         if not self.pattern:
             return True
+        if action.is_for_tool:
+            return text_matches(self.pattern, action.subject)
         if action.access is Access.RUN:
             return command_matches(self.pattern, action.subject, whole=self.verdict is Verdict.ALLOW)
         return path_matches(self.pattern, action.subject)
+
+
+def text_matches(pattern: str, text: str) -> bool:
+    """Whether the text is the pattern, in which `*` stands for anything."""
+    if "*" not in pattern:
+        return pattern == text
+    return re.fullmatch(".*".join(map(re.escape, re.split(r"\*+", pattern))), text, re.DOTALL) is not None
 
 
 def path_matches(pattern: str, path: str) -> bool:
@@ -112,9 +121,21 @@ class RuleSet:
         return next((rule for rule in self._rules if rule.verdict is verdict and rule.matches(action)), None)
 
     def allow(self, action: Action, scope: Scope) -> Rule:
-        """Adds a rule that allows what is like this action: the same command, edits of the same file."""
-        pattern = prefix_of(action.subject) if action.access is Access.RUN else action.subject
+        """Adds a rule that allows what is like this action: the same command, edits of the same file, the same tool."""
+        pattern = (
+            "" if action.is_for_tool else prefix_of(action.subject) if action.access is Access.RUN else action.subject
+        )
         source = RuleSource.PROJECT if scope is Scope.PROJECT else RuleSource.SESSION
         rule = Rule(Verdict.ALLOW, action.tool, pattern, source)
         self._rules.append(rule)
         return rule
+
+    def forget(self, tools: Sequence[str]) -> None:
+        """Drops the session's rules that allow one of these tools, by name or by pattern."""
+        self._rules = [
+            rule
+            for rule in self._rules
+            if rule.source is not RuleSource.SESSION
+            or rule.verdict is not Verdict.ALLOW
+            or not any(text_matches(rule.tool, tool) for tool in tools)
+        ]

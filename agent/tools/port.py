@@ -22,6 +22,8 @@ class ToolSettings(Struct, frozen=True):
     """How much of a tool's output the model sees at once; the whole is kept and can be recalled."""
     most_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 200
     """How many tool calls one turn may make, however many one answer asks for."""
+    mcp_definition_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 3_000
+    """How many tokens the definitions of one MCP server's tools may take in each request."""
 
 
 class ToolFailure(PalimpsestError):

@@ -29,7 +29,8 @@ class Toolbox:
 
     def __init__(self, tools: Sequence[AgentTool], settings: ToolSettings, most_arguments: int = MEGABYTE) -> None:
         """`most_arguments`: characters of arguments that one turn may send."""
-        self._tools = {tool.definition.name: tool for tool in tools}
+        self._own = {tool.definition.name: tool for tool in tools}
+        self._tools = dict(self._own)
         self.most_arguments = most_arguments
         self.settings = settings
 
@@ -37,6 +38,10 @@ class Toolbox:
     def definitions(self) -> tuple[Tool, ...]:
         """Sorted by name, so that a request's head does not change."""
         return tuple(self._tools[name].definition for name in sorted(self._tools))
+
+    def add(self, tools: Sequence[AgentTool]) -> None:
+        """Adds tools of servers, in place of those that were added before. Called between turns."""
+        self._tools = {tool.definition.name: tool for tool in tools} | self._own
 
     def stores_arguments(self, call: ToolCall) -> bool:
         """Whether the call's tool stores its arguments."""
@@ -74,7 +79,8 @@ class Toolbox:
             tool = self._tools[call.name]
             result = tool.run(arguments_of(call), run)
         except PalimpsestError as error:
-            return failed_output(error)
+            failure = failed_output(error)
+            return ToolOutput(failure.whole, self._bounded(failure.whole, run.entry, structured=False), failed=True)
         return ToolOutput(result, self._bounded(result, run.entry, structured=tool.structured))
 
     def denied(self, action: Action, reason: str) -> ToolOutput:

@@ -125,6 +125,7 @@ class TurnPorts(Struct, frozen=True, kw_only=True):
     prepare: Callable[[], Awaitable[None]]  # learns the model's window and abilities
     prefetch: Callable[[str], Prefetch | None]  # the search for what a message recalls
     reload: Callable[[], tuple[FileNotice, ...]]  # reads the workspace's files that changed
+    refresh_tools: Callable[[Callable[[], bool]], Awaitable[Sequence[str]]]  # takes those of servers; gives notices
     assemble: Callable[[Turn], AssembledRequest]
     compact: Callable[[ProjectedCompaction], CompactionReceipt]
     summaries: SummariesPort | None = None  # None: the extract, which every planned compaction has

@@ -178,6 +178,8 @@ class TurnRun:
             await self._begin_prefetch()  # its search finds what was just archived
         for event in await asyncio.to_thread(ports.store.message, self._message):
             yield event
+        for sentence in await ports.refresh_tools(lambda: self._stopped):
+            yield events.Notice("info", sentence)
 
     @property
     def _limits(self) -> tuple[int, int]:

@@ -160,6 +160,9 @@ async def run(log: list[str], model: FakeModel, *, fails: str = "") -> list[Sess
     async def prepare() -> None:
         await model.prepare()
 
+    async def refresh_tools(_is_stopped: object) -> tuple[str, ...]:
+        return ()
+
     request = Request(model="fake", messages=(), tools=(), zones=(0, 0, 0, 0), max_tokens=1, facts=())
     ports = TurnPorts(
         model=model,
@@ -170,6 +173,7 @@ async def run(log: list[str], model: FakeModel, *, fails: str = "") -> list[Sess
         prepare=prepare,
         prefetch=lambda _text: None,
         reload=tuple,
+        refresh_tools=refresh_tools,
         assemble=lambda _turn: AssembledRequest(request=request, report=REPORT, epoch=EpochState()),
         compact=lambda _planned: CompactionReceipt(text="", entries=0),
         warnings=tuple,
