@@ -22,6 +22,7 @@ from agent.mcp.servers import open_servers
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import RuleSet
 from agent.tools.catalogue import ToolPorts, session_tools
+from agent.tools.commands.commands import open_commands
 from agent.tools.files.project import ProjectFolders
 from agent.tools.registry import Toolbox
 from agent.turn.ports import TurnInput, TurnPorts
@@ -98,11 +99,18 @@ class Session:
         self._jobs = (self._mirror, RepackJob(memory), ReindexJob(memory), self._vectors)
         self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,))
-        self.permissions = Policy(RuleSet(), PermissionMode.ASK)
+        self.commands = open_commands(workspace, self.project, config.tools, config.environment)
+        self.permissions = Policy(RuleSet(), PermissionMode.ASK, sandboxed=lambda: self.commands.sandbox.state.holds)
         self._previews = MessagePreviews(memory, clock, self.assemble, lambda: self.conversation)
         self.branch = OpenBranch(memory, lambda: self.conversation)
         self.checkpoints = Checkpoints(workspace.checkpoints, clock)
-        ports = ToolPorts(memory=memory, project=self.project, checkpoints=self.checkpoints, branch=self.branch)
+        ports = ToolPorts(
+            memory=memory,
+            project=self.project,
+            checkpoints=self.checkpoints,
+            branch=self.branch,
+            commands=self.commands,
+        )
         self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
 
@@ -370,6 +378,7 @@ class Session:
             await asyncio.wait_for(self._idle.wait(), CLOSING_WAIT)
         self.on_working = None
         await asyncio.to_thread(self.servers.close)
+        await asyncio.to_thread(self.commands.close)
         await self.background.close()
         await self.model.close()
         if self._summariser is not None:

@@ -1,5 +1,6 @@
 """The decision whether an action runs, asks the person, or is denied."""
 
+from collections.abc import Callable
 from enum import StrEnum
 
 from msgspec import Struct
@@ -42,11 +43,22 @@ class Policy:
     Deny rules come first, then what always asks (a concern, a tainted turn, a note), ask rules, allow rules, the mode.
     """
 
-    def __init__(self, rules: RuleSet, mode: PermissionMode = PermissionMode.ASK, *, sandboxed: bool = False) -> None:
-        """`sandboxed`: commands run in a sandbox, so that `auto` may allow them."""
+    def __init__(
+        self,
+        rules: RuleSet,
+        mode: PermissionMode = PermissionMode.ASK,
+        *,
+        sandboxed: bool | Callable[[], bool] = False,
+    ) -> None:
+        """`sandboxed`: commands run in a sandbox that holds, so that `auto` may allow them; a callable may block."""
         self.rules = rules
         self.mode = mode
-        self.sandboxed = sandboxed
+        self._sandboxed = sandboxed
+
+    @property
+    def sandboxed(self) -> bool:
+        """Whether commands run in a sandbox that holds. Trying it out may block for a moment."""
+        return self._sandboxed() if callable(self._sandboxed) else self._sandboxed
 
     def decide(self, action: Action, *, tainted: str = "") -> Decision:
         """The decision. `tainted` names what untrusted text the turn has read; "" for none."""

@@ -5,6 +5,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from agent.checkpoints.checkpoints import Checkpoints
+from agent.tools.commands.commands import Commands
+from agent.tools.commands.run_command import CommandOutput, RunCommand
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.read_file import ReadFile
 from agent.tools.memory_tools import RecallPassage, RememberNote, SearchMemory
@@ -35,6 +37,7 @@ class ToolPorts(Struct, frozen=True, kw_only=True):
     project: ProjectFolders
     checkpoints: Checkpoints
     branch: BranchPort
+    commands: Commands
 
 
 def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
@@ -45,6 +48,8 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
         RecallPassage(memory),
         RememberNote(memory, lambda: branch.conversation.id if branch.conversation else None),
         ReadFile(ports.project),
+        RunCommand(ports.commands),
+        CommandOutput(ports.commands),
         UpdatePlan(),
         AskUser(),
     )

@@ -24,6 +24,18 @@ class ToolSettings(Struct, frozen=True):
     """How many tool calls one turn may make, however many one answer asks for."""
     mcp_definition_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 3_000
     """How many tokens the definitions of one MCP server's tools may take in each request."""
+    command_seconds: Annotated[int, Meta(ge=1, le=3600)] = 120
+    """The time limit of a command for which the model sets none."""
+    command_output_mb: Annotated[int, Meta(ge=1, le=64)] = 8
+    """How much of a command's output is kept; the rest of it is counted."""
+    command_environment: str = ""
+    """Environment variables that commands get though their names or values look like secrets, separated by spaces."""
+    sandbox: Annotated[bool, Meta(extra={"guarded": True})] = True
+    """Run commands in a sandbox, where the system has one."""
+    sandbox_network: Annotated[bool, Meta(extra={"guarded": True})] = False
+    """Commands in the sandbox may use the network."""
+    sandbox_folders: str = ""
+    """Folders that commands in the sandbox may write besides the project's, separated as PATH is."""
 
 
 class ToolFailure(PalimpsestError):

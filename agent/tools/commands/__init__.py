@@ -1,0 +1,1 @@
+"""Commands that a model runs: the tools, the processes, and the sandbox."""

@@ -1,0 +1,185 @@
+"""The commands of a session: those that run, the background ones by their handles, and their end with the session."""
+
+import itertools
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Event, Lock
+from typing import Final
+
+from msgspec import Struct
+
+from agent.tools.commands.environment import command_environment
+from agent.tools.commands.process import CommandProcess
+from agent.tools.commands.sandbox import STATE, Sandbox, SandboxFolders
+from agent.tools.files.project import ProjectFolders
+from agent.tools.port import ToolFailure, ToolSettings
+from foundation.paths import Workspace, config_dir
+from foundation.sizes import MEGABYTE
+from foundation.workspace_trust import TrustStore
+
+MAX_BACKGROUND: Final = 8  # background commands that run at the same time
+KEPT_ENDED: Final = 16  # background commands that have ended, whose output can still be read
+END_SECONDS: Final = 20.0  # how long the end of a stopped command is waited for
+
+
+class RunningCommand(Struct, frozen=True):
+    """A background command, for a list of them. `ended` is "" while it runs, else how it ended."""
+
+    handle: str
+    command: str
+    seconds: float
+    ended: str = ""
+
+
+class _Background(Struct, frozen=True):
+    command: str
+    process: CommandProcess
+
+
+def open_commands(
+    workspace: Workspace, project: ProjectFolders, settings: ToolSettings, environment: Mapping[str, str]
+) -> "Commands":
+    """The commands of a session in the workspace. Starts nothing."""
+    own = config_dir(environment)
+    states = [Path(record.path) / STATE for record in TrustStore(own).records()]
+    more = [Path(name).expanduser() for name in settings.sandbox_folders.split(os.pathsep) if name]
+    folders = SandboxFolders(
+        writable=[*project.folders, *more],
+        hidden=[own, workspace.state, *states],
+        home=Path(environment.get("HOME") or Path.home()),
+    )
+    sandbox = Sandbox(folders, enabled=settings.sandbox, network=settings.sandbox_network)
+    return Commands(project, sandbox, settings, environment)
+
+
+class Commands:
+    """Starts the commands of a session. Safe for concurrent calls."""
+
+    def __init__(
+        self, project: ProjectFolders, sandbox: Sandbox, settings: ToolSettings, environment: Mapping[str, str]
+    ) -> None:
+        self.sandbox = sandbox
+        self._project = project
+        self.settings = settings
+        self._environment = command_environment(environment, settings.command_environment.split())
+        self._background: dict[str, _Background] = {}
+        self._running: set[CommandProcess] = set()
+        self._numbers = itertools.count(1)
+        self._lock = Lock()
+        self._closed = False
+
+    def run(
+        self, command: str, seconds: float, stopped: Event, report: Callable[[str], None], *, inside: bool = True
+    ) -> str:
+        """Runs the command, and gives how it ended and its output. It and all that it started have ended then."""
+        process = self._start(command, inside=inside)
+        try:
+            in_time = process.wait(seconds, stopped, report)
+        finally:
+            self._end(process)
+        if in_time:
+            return _told(process)
+        if stopped.is_set():
+            return _told(process, "stopped by the user")
+        return _told(process, f"ended at its time limit of {seconds:g} s; `timeout` sets it, `background` has none")
+
+    def start(self, command: str, *, inside: bool = True) -> str:
+        """Starts the command in the background; gives its handle. Raises ToolFailure where too many run."""
+        with self._lock:
+            running = [one for one in self._background.values() if not one.process.ended.is_set()]
+        if len(running) >= MAX_BACKGROUND:
+            raise ToolFailure(
+                "Too many commands",
+                f"{MAX_BACKGROUND} background commands run already.",
+                "Stop one with command_output and `stop`.",
+            )
+        process = self._start(command, inside=inside)
+        handle = f"c{next(self._numbers)}"
+        with self._lock:
+            self._background[handle] = _Background(command, process)
+            ended = [name for name, one in self._background.items() if one.process.ended.is_set()]
+            for name in ended[: max(len(ended) - KEPT_ENDED, 0)]:
+                del self._background[name]
+        return handle
+
+    def output(self, handle: str, seconds: float, stopped: Event, report: Callable[[str], None]) -> str:
+        """What the background command printed since the last call; waits for its end, `seconds` at most."""
+        process = self._find(handle).process
+        process.wait(seconds, stopped, report)
+        return _told(process, new_only=True)
+
+    def stop(self, handle: str) -> str:
+        """Ends a background command with all that it started; gives what it printed since the last call."""
+        process = self._find(handle).process
+        self._end(process)
+        return _told(process, new_only=True)
+
+    def listed(self) -> tuple[RunningCommand, ...]:
+        """The background commands, oldest first."""
+        with self._lock:
+            known = list(self._background.items())
+        return tuple(
+            RunningCommand(
+                handle, one.command, one.process.seconds, one.process.status.text if one.process.status else ""
+            )
+            for handle, one in known
+        )
+
+    @property
+    def status(self) -> str:
+        """For the status bar: `2 commands`; "" where none runs in the background."""
+        count = sum(not command.ended for command in self.listed())
+        return f"{count} command{'s' if count > 1 else ''}" if count else ""
+
+    def close(self) -> None:
+        """Ends every command, and waits for that. None starts afterwards."""
+        with self._lock:
+            self._closed = True
+            running = list(self._running)
+        for process in running:
+            process.stop()
+        for process in running:
+            process.ended.wait(END_SECONDS)
+        self.sandbox.close()
+
+    def _start(self, command: str, *, inside: bool) -> CommandProcess:
+        launch = self.sandbox.launch(command, self._project.root, self._environment, inside=inside)
+        with self._lock:  # a command that starts while the session closes would outlive it
+            if self._closed:
+                raise ToolFailure("Closed", "The session has ended; no command starts.")
+            process = CommandProcess(launch, self.settings.command_output_mb * MEGABYTE)
+            self._running = {one for one in self._running if not one.ended.is_set()} | {process}
+        return process
+
+    def _find(self, handle: str) -> _Background:
+        with self._lock:
+            found = self._background.get(handle)
+        if found is None:
+            handles = ", ".join(self._background) or "none"
+            raise ToolFailure("No such command", f"There is no background command “{handle}”. There are: {handles}.")
+        return found
+
+    def _end(self, process: CommandProcess) -> None:
+        if not process.ended.is_set():
+            process.stop()
+            process.ended.wait(END_SECONDS)
+
+
+def _told(process: CommandProcess, why: str = "", *, new_only: bool = False) -> str:
+    """How the command ended, in brackets, and its output."""
+    status = process.status
+    if status is None:
+        facts = [why or f"runs for {process.seconds:.1f} s"]
+    else:
+        if status.error:
+            raise ToolFailure("Not run", f"The command was not run: {status.error}.")
+        facts = [why or f"{status.text} after {status.seconds:.1f} s"]
+        if why:
+            facts.append(f"{status.text} after {status.seconds:.1f} s")
+        if status.left and not status.stopped:
+            facts.append(f"{status.left} process{'es' if status.left > 1 else ''} that it left running ended with it")
+    text = process.output.new_text() if new_only else process.output.text()
+    if not text:
+        facts.append("no new output" if new_only else "no output")
+    return f"[{'; '.join(facts)}]\n{text}"

@@ -1,0 +1,133 @@
+"""Confines a process before it runs a command: what the sandbox's plan says, by the system calls of Linux.
+
+Standard library alone: the supervisor runs without the program's libraries.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+from agent.tools.commands import linux
+
+_SOCKET_FOLDERS: Final = ("/run", "/var/run")
+_SOCKET_DEPTH: Final = 3
+
+
+class Confinement(NamedTuple):
+    """What a command may do. Paths are absolute, without links, and exist.
+
+    `namespaces`: own mounts, network, processes and IPC. `landlock`: writes are denied by Landlock. Without namespaces
+    nothing is hidden, and `read_only` and `temporary` have no effect.
+    """
+
+    namespaces: bool
+    landlock: bool
+    network: bool
+    writable: list[str]
+    read_only: list[str]  # within what is writable
+    hidden: list[str]
+    temporary: str  # a folder that takes the place of /tmp and /var/tmp
+
+
+def enter_namespaces(plan: Confinement) -> None:
+    """Moves this process into its namespaces; its next child is the first process of the new process namespace.
+
+    Root keeps the user namespace it is in, where it may, so that files of any owner stay as accessible as before.
+    """
+    spaces = linux.CLONE_NEWNS | linux.CLONE_NEWPID | linux.CLONE_NEWIPC
+    if not plan.network:
+        spaces |= linux.CLONE_NEWNET
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:
+        with suppress(OSError):
+            linux.unshare(spaces)
+            return
+    linux.unshare(spaces | linux.CLONE_NEWUSER)
+    linux.map_own_user(user, group)
+
+
+def arrange_mounts(plan: Confinement) -> None:
+    """Makes everything read-only but what is writable, hides what is hidden, and gives own /tmp, /proc and terminals.
+
+    Runs as the first process of the new process namespace.
+    """
+    linux.mount("none", "/", "", linux.MS_REC | linux.MS_PRIVATE)
+    linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+    if not plan.network:
+        linux.bring_up_loopback()
+    held = {path: os.open(path, os.O_PATH) for path in plan.writable}  # before /tmp is covered: they may lie in it
+    linux.set_read_only("/", True, below=True)
+    if plan.temporary:
+        temporary = os.open(plan.temporary, os.O_PATH)
+        for folder in ("/tmp", "/var/tmp"):
+            if os.path.isdir(folder) and not os.path.islink(folder):
+                _bind(temporary, folder, read_only=False)
+    for path, descriptor in held.items():
+        _make_mount_point(path, descriptor)
+        _bind(descriptor, path, read_only=False)
+    for path in plan.read_only:
+        with suppress(FileNotFoundError):
+            _bind(os.open(path, os.O_PATH), path, read_only=True)
+    with suppress(OSError):
+        linux.mount("none", "/dev/shm", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=1777")
+    with suppress(OSError):  # commands can do without a terminal
+        linux.mount("devpts", "/dev/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC, "newinstance,ptmxmode=0666")
+        _bind(os.open("/dev/pts/ptmx", os.O_PATH), "/dev/ptmx", read_only=False)
+    sockets = () if plan.network else tuple(_sockets())
+    for path in (*plan.hidden, *sockets):
+        with suppress(FileNotFoundError):
+            _hide(path)
+
+
+def confine(plan: Confinement) -> None:
+    """Confines this process, and what it starts from now on."""
+    linux.forbid_new_privileges()
+    linux.drop_capabilities()
+    if not plan.namespaces and not plan.network and linux.can_deny_sockets():
+        linux.deny_sockets()
+    if plan.landlock:
+        own = ("/tmp", "/var/tmp", "/dev/pts") if plan.namespaces else ()
+        devices = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx")
+        paths = [path for path in (*plan.writable, *own, *devices, "/dev/shm") if os.path.exists(path)]
+        linux.restrict_writes(paths, network=plan.network or plan.namespaces)
+
+
+def _bind(source: int, target: str, *, read_only: bool) -> None:
+    linux.mount(f"/proc/self/fd/{source}", target, "", linux.MS_BIND | linux.MS_REC)
+    linux.set_read_only(target, read_only, below=False)
+
+
+def _make_mount_point(path: str, descriptor: int) -> None:
+    """The path, where a covered /tmp no longer has it."""
+    if os.path.exists(path):
+        return
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        os.makedirs(path, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
+
+
+def _hide(path: str) -> None:
+    if os.path.isdir(path):
+        linux.mount("none", path, "tmpfs", linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV, "mode=0555,size=4k")
+    else:
+        linux.mount("/dev/null", path, "", linux.MS_BIND)
+
+
+def _sockets() -> Iterator[str]:
+    """Sockets by which a command could have another program act for it: Docker's, D-Bus's, an agent's of keys."""
+    for top in _SOCKET_FOLDERS:
+        if os.path.isdir(top) and not os.path.islink(top):
+            yield from _sockets_below(top, _SOCKET_DEPTH)
+
+
+def _sockets_below(folder: str, depth: int) -> Iterator[str]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode):
+                yield entry.path
+            elif depth > 1 and entry.is_dir(follow_symlinks=False):
+                yield from _sockets_below(entry.path, depth - 1)

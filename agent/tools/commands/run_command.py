@@ -1,0 +1,130 @@
+"""The tools `run_command` and `command_output`."""
+
+from typing import Any, Final
+
+from agent.permissions.action import Access, Action
+from agent.tools.commands.commands import Commands
+from agent.tools.commands.sandbox import SandboxKind
+from agent.tools.port import ToolFailure, ToolRun, flag_argument, string_argument, whole_argument
+from models.messages import Tool
+
+LONGEST_COMMAND: Final = 100_000  # characters; Linux takes 128 KiB in one argument
+MOST_SECONDS: Final = 3_600
+MOST_WAIT: Final = 600
+LONGEST_SUMMARY: Final = 120
+
+
+class RunCommand:
+    """Runs a command in the project folder."""
+
+    stores_arguments = False
+    structured = False
+    only_reads = False
+    definition = Tool(
+        "run_command",
+        "Run a shell command in the project folder: no input, no terminal. Gives its exit status and output. In the "
+        "sandbox only the project can be written and there is no network; `sandbox` false asks the user to run it "
+        "outside. `background` gives a handle for command_output.",
+        {
+            "type": "object",
+            "properties": {
+                "command": {"type": "string"},
+                "timeout": {"type": "integer", "description": "seconds"},
+                "background": {"type": "boolean"},
+                "sandbox": {"type": "boolean"},
+            },
+            "required": ["command"],
+        },
+    )
+
+    def __init__(self, commands: Commands) -> None:
+        self._commands = commands
+
+    def action(self, arguments: dict[str, Any]) -> Action:
+        command = _command(arguments)
+        whole_argument(arguments, "timeout", 1, least=1)
+        flag_argument(arguments, "background")
+        concern = ""
+        if not _is_inside(arguments) and self._commands.sandbox.state.kind is not SandboxKind.NONE:
+            concern = "It asks to run outside the sandbox, where it can write any file of yours and use the network."
+        return Action(
+            tool=self.definition.name,
+            access=Access.RUN,
+            summary=f"run {_summary(command)}",
+            subject=command,
+            detail=command,
+            concern=concern,
+        )
+
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
+        command, inside = _command(arguments), _is_inside(arguments)
+        if flag_argument(arguments, "background"):
+            handle = self._commands.start(command, inside=inside)
+            return f"[started in the background as {handle}; command_output reads what it prints, and stops it]\n"
+        seconds = whole_argument(arguments, "timeout", self._commands.settings.command_seconds, least=1)
+        return self._commands.run(command, min(seconds, MOST_SECONDS), run.stopped, run.report, inside=inside)
+
+
+class CommandOutput:
+    """Reads what a background command printed, or stops it."""
+
+    stores_arguments = False
+    structured = False
+    only_reads = False
+    definition = Tool(
+        "command_output",
+        "Read what a background command printed since the last call, waiting up to `wait` seconds for its end; or "
+        "`stop` it.",
+        {
+            "type": "object",
+            "properties": {
+                "handle": {"type": "string"},
+                "wait": {"type": "integer"},
+                "stop": {"type": "boolean"},
+            },
+            "required": ["handle"],
+        },
+    )
+
+    def __init__(self, commands: Commands) -> None:
+        self._commands = commands
+
+    def action(self, arguments: dict[str, Any]) -> Action:
+        handle = string_argument(arguments, "handle")
+        verb = "stop" if flag_argument(arguments, "stop") else "read the output of"
+        return Action(
+            tool=self.definition.name,
+            access=Access.MEMORY,  # what was started with permission is read and ended without
+            summary=f"{verb} command {_summary(handle)}",
+            subject=handle,
+        )
+
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
+        handle = string_argument(arguments, "handle")
+        if flag_argument(arguments, "stop"):
+            return self._commands.stop(handle)
+        seconds = min(whole_argument(arguments, "wait", 0), MOST_WAIT)
+        return self._commands.output(handle, seconds, run.stopped, run.report)
+
+
+def _command(arguments: dict[str, Any]) -> str:
+    command = string_argument(arguments, "command")
+    if "\0" in command:
+        raise ToolFailure("Not a command", "A command has no NUL character.")
+    if any("\ud800" <= letter <= "\udfff" for letter in command):
+        raise ToolFailure("Not a command", "A command is Unicode text; this has half of a surrogate pair.")
+    if len(command.encode()) > LONGEST_COMMAND:
+        raise ToolFailure(
+            "Too long", f"A command has at most {LONGEST_COMMAND:,} bytes.", "Write a script file and run it."
+        )
+    return command
+
+
+def _is_inside(arguments: dict[str, Any]) -> bool:
+    return "sandbox" not in arguments or flag_argument(arguments, "sandbox")
+
+
+def _summary(text: str) -> str:
+    first = text.strip().split("\n", 1)[0]
+    is_cut = len(first) > LONGEST_SUMMARY or "\n" in text.strip()
+    return first[:LONGEST_SUMMARY] + ("…" if is_cut else "")

@@ -1,0 +1,266 @@
+"""The sandbox of commands: which one this system has, what it holds, and how a command is started in it."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from threading import Event, Lock
+from typing import Final
+
+from msgspec import Struct
+
+from agent.tools.commands.confinement import Confinement
+from agent.tools.commands.process import CommandProcess, Launch, shell_arguments
+from agent.tools.port import ToolFailure
+from foundation.files import remove_tree
+
+_PROBE_SECONDS: Final = 5.0
+_SECRETS: Final = (
+    ".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker/config.json", ".password-store", ".netrc", ".pgpass",
+    ".npmrc", ".pypirc", ".git-credentials", ".cargo/credentials.toml", ".config/git/credentials", ".config/gcloud",
+    ".config/gh", ".config/op", ".config/rclone", ".config/google-chrome", ".config/chromium", ".mozilla",
+    ".thunderbird", ".local/share/keyrings", ".local/share/kwalletd", ".bash_history", ".zsh_history",
+    "Library/Keychains", "Library/Cookies", "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Firefox",
+)  # fmt: skip
+"""Files and folders of keys in the home folder. A command sees them empty."""
+_OF_GIT: Final = (".git/hooks", ".git/config")  # both name commands that git runs later, outside the sandbox
+STATE: Final = ".palimpsest"
+
+
+class SandboxKind(StrEnum):
+    """By what commands are confined."""
+
+    NAMESPACES = "namespaces"  # of Linux, with Landlock where there is one
+    BUBBLEWRAP = "bubblewrap"
+    LANDLOCK = "Landlock"
+    SEATBELT = "sandbox-exec"
+    NONE = "none"
+
+
+class SandboxState(Struct, frozen=True, kw_only=True):
+    """What the sandbox of this system holds. `reason` says why it is not more; "" where it is all.
+
+    `writes`: only the project and temporary folders can be written. `secrets`: keys and the program's state cannot be
+    read, git's hooks not be changed. `no_network`: nothing leaves the machine.
+    """
+
+    kind: SandboxKind
+    writes: bool = False
+    secrets: bool = False
+    no_network: bool = False
+    reason: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether commands may run unasked in it."""
+        return self.writes and self.secrets
+
+
+class SandboxFolders(Struct, frozen=True, kw_only=True):
+    """`writable` are the project's folders and those of `tools.sandbox_folders`; `hidden` are the program's own."""
+
+    writable: Sequence[Path]
+    hidden: Sequence[Path] = ()
+    home: Path
+
+
+class Sandbox:
+    """The sandbox of a session's commands."""
+
+    def __init__(self, folders: SandboxFolders, *, enabled: bool = True, network: bool = False) -> None:
+        """`network`: commands may use it (`tools.sandbox_network`)."""
+        self._folders = folders
+        self._enabled = enabled
+        self._network = network
+        self._state: SandboxState | None = None
+        self._temporary: Path | None = None
+        self._lock = Lock()
+
+    @property
+    def state(self) -> SandboxState:
+        """What holds, tried out with a command the first time, which blocks for about 0.2 s."""
+        with self._lock:
+            if self._state is None:
+                self._state = self._probe()
+            return self._state
+
+    def describe(self) -> str:
+        """What is confined and what is not, in sentences."""
+        state = self.state
+        if state.kind is SandboxKind.NONE:
+            return f"Commands run without a sandbox: {state.reason}"
+        sentences = [f"Commands run in a sandbox ({state.kind}): they write to the project and temporary folders only"]
+        if state.secrets:
+            sentences.append(
+                "folders of keys and Palimpsest's own state are hidden, git's hooks and settings read-only"
+            )
+        sentences.append("the network is off" if state.no_network else "the network is open to them")
+        return "; ".join(sentences) + "." + (f" {state.reason}" if state.reason else "")
+
+    def launch(self, command: str, folder: Path, environment: Mapping[str, str], *, inside: bool = True) -> Launch:
+        """How the command is started; `inside` the sandbox where there is one."""
+        kind = self.state.kind if inside else SandboxKind.NONE
+        return self._launch(kind, shell_arguments(command), folder, environment)
+
+    def close(self) -> None:
+        """Removes the temporary folder."""
+        with self._lock:
+            temporary, self._temporary = self._temporary, None
+        if temporary is not None:
+            with suppress(OSError):
+                remove_tree(temporary)
+
+    def _launch(
+        self, kind: SandboxKind, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+    ) -> Launch:
+        if kind is SandboxKind.NONE:
+            return Launch(arguments=arguments, folder=folder, environment=environment)
+        plan = self._plan(kind)
+        environment = {**environment, **_temporary_folders(plan)}
+        if kind is SandboxKind.BUBBLEWRAP:
+            arguments = [*bubblewrap_arguments(plan, str(folder)), *arguments]
+        elif kind is SandboxKind.SEATBELT:
+            arguments = ["/usr/bin/sandbox-exec", "-p", seatbelt_profile(plan), *arguments]
+        in_supervisor = kind in {SandboxKind.NAMESPACES, SandboxKind.LANDLOCK}
+        return Launch(
+            arguments=arguments, folder=folder, environment=environment, confinement=plan if in_supervisor else None
+        )
+
+    def _plan(self, kind: SandboxKind) -> Confinement:
+        temporary = str(self.temporary_folder())
+        folders = self._folders
+        writable = [os.path.realpath(path) for path in folders.writable if path.exists()]
+        hidden = [folders.home / name for name in _SECRETS] + list(folders.hidden)
+        hidden += [Path(path) / STATE for path in writable]
+        in_namespaces = kind is not SandboxKind.LANDLOCK and kind is not SandboxKind.SEATBELT
+        return Confinement(
+            namespaces=kind is SandboxKind.NAMESPACES,
+            landlock=kind in {SandboxKind.NAMESPACES, SandboxKind.LANDLOCK} and _has_landlock(),
+            network=self._network,
+            writable=writable if in_namespaces else [*writable, temporary],
+            read_only=_existing(Path(path) / name for path in writable for name in _OF_GIT),
+            hidden=_existing(hidden),
+            temporary=temporary,
+        )
+
+    def temporary_folder(self) -> Path:
+        """The folder that stands for /tmp in the sandbox; made when it is first needed."""
+        if self._temporary is None:
+            self._temporary = Path(os.path.realpath(tempfile.mkdtemp(prefix="palimpsest-")))
+        return self._temporary
+
+    def _probe(self) -> SandboxState:
+        if not self._enabled:
+            return _none("tools.sandbox is off.")
+        if unsuitable := self._unsuitable():
+            return _none(unsuitable)
+        if sys.platform == "darwin":
+            return self.try_kind(SandboxKind.SEATBELT) or _none("sandbox-exec does not start a command here.")
+        if not sys.platform.startswith("linux"):
+            return _none("there is none for this system.")
+        for kind in (SandboxKind.NAMESPACES, SandboxKind.BUBBLEWRAP, SandboxKind.LANDLOCK):
+            if (kind is not SandboxKind.BUBBLEWRAP or shutil.which("bwrap")) and (state := self.try_kind(kind)):
+                return state
+        return _none("the kernel gives neither namespaces nor Landlock, and bubblewrap is not installed.")
+
+    def _unsuitable(self) -> str:
+        """Why the project's folders cannot bound writes; "" where they can."""
+        home = Path(os.path.realpath(self._folders.home))
+        for folder in self._folders.writable:
+            if home.is_relative_to(os.path.realpath(folder)):
+                return f"{folder} is or holds your home folder, so writing there is no bound."
+        return ""
+
+    def try_kind(self, kind: SandboxKind) -> SandboxState | None:
+        """What this kind holds, where a command starts in it."""
+        launch = self._launch(kind, shell_arguments("exit 42"), Path("/"), {"PATH": os.defpath})
+        try:
+            process = CommandProcess(launch, most_output=1_000)
+        except ToolFailure:
+            return None
+        if not process.wait(_PROBE_SECONDS, Event(), lambda _: None):
+            process.stop()
+            return None
+        if process.status is None or process.status.exit != 42:
+            return None
+        if kind is not SandboxKind.LANDLOCK:
+            return SandboxState(kind=kind, writes=True, secrets=True, no_network=not self._network)
+        from agent.tools.commands.linux import can_deny_sockets
+
+        reason = "Without namespaces, folders of keys can be read and git's hooks be changed."
+        return SandboxState(kind=kind, writes=True, no_network=not self._network and can_deny_sockets(), reason=reason)
+
+
+def bubblewrap_arguments(plan: Confinement, folder: str) -> list[str]:
+    """The arguments that have bubblewrap (0.4 and newer) confine what follows them."""
+    arguments = ["bwrap", "--die-with-parent", "--unshare-user-try", "--unshare-ipc", "--unshare-pid"]
+    if not plan.network:
+        arguments.append("--unshare-net")
+    arguments += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"]
+    for target in ("/tmp", "/var/tmp"):
+        arguments += ["--bind", plan.temporary, target]
+    for path in plan.writable:
+        arguments += ["--bind", path, path]
+    for path in plan.read_only:
+        arguments += ["--ro-bind", path, path]
+    hidden = list(plan.hidden) if plan.network else [*plan.hidden, *_existing([Path("/run/user"), Path("/run/dbus")])]
+    for path in hidden:
+        arguments += ["--tmpfs", path] if Path(path).is_dir() else ["--ro-bind", "/dev/null", path]
+    return [*arguments, "--chdir", folder, "--"]
+
+
+def seatbelt_profile(plan: Confinement) -> str:
+    """The profile for macOS's sandbox-exec. The last rule that matches decides."""
+    devices = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx", "/dev/dtracehelper")
+    lines = [
+        "(version 1)",
+        "(allow default)",
+        "(deny file-write*)",
+        *(f"(allow file-write* (subpath {_quoted(path)}))" for path in plan.writable),
+        *(f"(allow file-write* (literal {_quoted(path)}))" for path in devices),
+        '(allow file-write* (regex #"^/dev/ttys[0-9]+$"))',
+        *(f"(deny file-write* (subpath {_quoted(path)}))" for path in plan.read_only),
+        *(f"(deny file-read* file-write* (subpath {_quoted(path)}))" for path in plan.hidden),
+    ]
+    if not plan.network:
+        lines += [
+            "(deny network*)",
+            '(allow network* (local ip "localhost:*"))',
+            '(allow network-outbound (remote ip "localhost:*"))',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(path: str) -> str:
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _temporary_folders(plan: Confinement) -> dict[str, str]:
+    """Where temporary files and caches go: the caches outside cannot be written."""
+    folder = plan.temporary if not _covers_tmp(plan) else "/tmp"
+    return {"TMPDIR": folder, "XDG_CACHE_HOME": f"{folder}/.cache"}
+
+
+def _covers_tmp(plan: Confinement) -> bool:
+    return plan.temporary not in plan.writable
+
+
+def _existing(paths: Iterable[Path]) -> list[str]:
+    """Those that exist, with their links resolved, each once."""
+    return list(dict.fromkeys(os.path.realpath(path) for path in paths if path.exists()))
+
+
+def _has_landlock() -> bool:
+    from agent.tools.commands.linux import LEAST_LANDLOCK, landlock_version
+
+    return landlock_version() >= LEAST_LANDLOCK
+
+
+def _none(reason: str) -> SandboxState:
+    return SandboxState(kind=SandboxKind.NONE, reason=reason)
