@@ -10,12 +10,13 @@ from itertools import islice
 import apsw
 from msgspec import Struct
 
-from foundation.clock import from_ms
+from foundation.clock import from_ms, to_ms
 from foundation.privacy import EMPTY, Cleared
 from memory.cold import AnswerWriter, ColdStore, deletions
 from memory.cold.conversations import insert_conversation
 from memory.cold.entries import entries_with_id, entry_seqs, ids_stored, is_id_taken
 from memory.cold.secret import keyed
+from memory.cold.statistics import counts_by_day
 from memory.cold.tree import PAGE, steps_up
 from memory.records import Branch, Conversation, Entry, EntryDraft
 
@@ -116,6 +117,11 @@ class Conversations:
             found = self._cold.entries(seqs)
             yield from (found[seq] for seq in seqs if seq in found)  # not those deleted meanwhile
             after = seqs[-1]
+
+    def counts_by_day(self, first: datetime, last: datetime) -> dict[str, int]:
+        """How many messages and tool results there are of each day (UTC) from `first` to `last`; days without any are
+        left out."""
+        return self._cold.read(lambda db: counts_by_day(db, to_ms(first), to_ms(last)))
 
     # ── branches ──
 

@@ -32,8 +32,9 @@ class Origin(StrEnum):
 
 _RANKS = {origin: rank for rank, origin in enumerate(Origin)}
 
-MEMORY_TOOLS = ("search_memory", "recall", "remember")
-"""Tools whose results only bring back what memory holds, or name the note that was added."""
+MEMORY_TOOLS = ("memory_search", "memory_timeline", "recall", "remember", "search_memory")
+"""Tools whose results only bring back what memory holds, or name the note that was added.
+`search_memory` is the name that `memory_search` had up to version 0.3."""
 
 QUOTING = "offline"
 """The speaker of answers that only quote."""

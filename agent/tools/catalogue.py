@@ -9,7 +9,8 @@ from agent.tools.commands.commands import Commands
 from agent.tools.commands.run_command import CommandOutput, RunCommand
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.read_file import ReadFile
-from agent.tools.memory_tools import RecallPassage, RememberNote, SearchMemory
+from agent.tools.memory.recall import RecallPassage, RememberNote
+from agent.tools.memory.search import MemorySearch, MemoryTimeline
 from agent.tools.person.ask_user import AskUser
 from agent.tools.person.update_plan import UpdatePlan
 from agent.tools.port import AgentTool
@@ -44,7 +45,8 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
     """Every tool of a session."""
     memory, branch = ports.memory, ports.branch
     return (
-        SearchMemory(memory, branch.in_view),
+        MemorySearch(memory, branch.in_view),
+        MemoryTimeline(memory),
         RecallPassage(memory),
         RememberNote(memory, lambda: branch.conversation.id if branch.conversation else None),
         ReadFile(ports.project),

@@ -1,18 +1,21 @@
 """The tools of a session: finds and runs the tool of a call, and bounds the output that the model sees."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from agent.permissions.action import Action
-from agent.tools.memory_tools import shorten_passage
+from agent.tools.arguments import checked_arguments, example_of
+from agent.tools.memory.recall import shorten_passage
 from agent.tools.output import bounded
 from agent.tools.port import AgentTool, MalformedCall, ToolRun, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
-from models.chat.text_tools.prompt import signature
 from models.messages import Tool, ToolCall
+
+_FORMER_NAMES: Final = {"search_memory": "memory_search"}
+"""Names of earlier versions, which a model may go on calling in a conversation that has them."""
 
 
 class ToolOutput(Struct, frozen=True):
@@ -31,6 +34,7 @@ class Toolbox:
         """`most_arguments`: characters of arguments that one turn may send."""
         self._own = {tool.definition.name: tool for tool in tools}
         self._tools = dict(self._own)
+        self._former = {former: self._own[now] for former, now in _FORMER_NAMES.items() if now in self._own}
         self.most_arguments = most_arguments
         self.settings = settings
 
@@ -45,18 +49,18 @@ class Toolbox:
 
     def stores_arguments(self, call: ToolCall) -> bool:
         """Whether the call's tool stores its arguments."""
-        tool = self._tools.get(call.name)
+        tool = self._find(call.name)
         return tool is not None and tool.stores_arguments
 
     def only_reads(self, call: ToolCall) -> bool:
         """Whether the call's tool only reads, whatever its arguments."""
-        tool = self._tools.get(call.name)
+        tool = self._find(call.name)
         return tool is not None and tool.only_reads
 
     def action(self, call: ToolCall) -> Action:
         """What the call would do. Raises MalformedCall where it cannot be understood, ToolFailure where it cannot be
         done."""
-        tool = self._tools.get(call.name)
+        tool = self._find(call.name)
         if tool is None:
             names = ", ".join(sorted(self._tools))
             if not call.name:
@@ -66,18 +70,13 @@ class Toolbox:
                     f"breaks in its strings escaped. The tools are: {names}.",
                 )
             raise MalformedCall("No such tool", f"There is no tool “{call.name}”. The tools are: {names}.")
-        arguments = arguments_of(call)
-        required: list[str] = tool.definition.parameters.get("required") or []
-        if missing := [name for name in required if arguments.get(name) is None]:
-            names = ", ".join(f"“{name}”" for name in missing)
-            raise MalformedCall("Missing argument", f"{names} is missing: {signature(tool.definition)}.")
-        return tool.action(arguments)
+        return tool.action(_arguments(tool, call))
 
     def run(self, call: ToolCall, run: ToolRun) -> ToolOutput:
         """The call's output; a failure is its text, never raised."""
         try:
-            tool = self._tools[call.name]
-            result = tool.run(arguments_of(call), run)
+            tool = self._tools.get(call.name) or self._former[call.name]
+            result = tool.run(_arguments(tool, call), run)
         except PalimpsestError as error:
             failure = failed_output(error)
             return ToolOutput(failure.whole, self._bounded(failure.whole, run.entry, structured=False), failed=True)
@@ -87,6 +86,9 @@ class Toolbox:
         """The output of a call that permissions did not let run; `reason` is for the model."""
         return _failed(f"Not done: {action.summary}. {reason}")
 
+    def _find(self, name: str) -> AgentTool | None:
+        return self._tools.get(name) or self._former.get(name)
+
     def _bounded(self, result: str, entry: str, *, structured: bool) -> str:
         most = self.settings.result_chars
         if len(result) <= most:
@@ -94,6 +96,15 @@ class Toolbox:
         if structured and (passage := shorten_passage(result, most, entry)):
             return passage
         return bounded(result, most, entry)
+
+
+def _arguments(tool: AgentTool, call: ToolCall) -> dict[str, Any]:
+    """The call's arguments, checked by the tool's definition. Raises MalformedCall with a valid example."""
+    try:
+        arguments = arguments_of(call)
+    except MalformedCall as error:
+        raise MalformedCall(error.title, f"{error.message} Valid: {example_of(tool.definition)}") from error
+    return checked_arguments(tool.definition, arguments)
 
 
 def failed_output(error: PalimpsestError) -> ToolOutput:

@@ -32,6 +32,17 @@ def statistics(connection: apsw.Connection) -> Statistics:
     )
 
 
+def counts_by_day(connection: apsw.Connection, first_ms: int, last_ms: int) -> dict[str, int]:
+    """Messages and tool results by day, as `2026-03-14` (UTC), in order."""
+    rows = each(
+        connection,
+        """SELECT date(time_ms / 1000, 'unixepoch') AS day, count(*) FROM entries
+           WHERE time_ms BETWEEN ? AND ? AND kind IN ('message', 'tool_result') GROUP BY day ORDER BY day""",
+        (first_ms, last_ms),
+    )
+    return dict(rows)
+
+
 def _models(connection: apsw.Connection) -> tuple[ModelUsage, ...]:
     rows = each(
         connection,

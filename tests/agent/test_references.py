@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from agent.services.browse import browse, full_passage
 from agent.services.recall import recall_markdown
-from agent.tools.memory_tools import RecallPassage
+from agent.tools.memory.recall import RecallPassage
 from agent.tools.port import ToolRun
 from context.pages.lookup import by_reference
 from context.recall.citations import resolve_citations

@@ -24,7 +24,7 @@ from agent.events import (
 from agent.permissions.action import PermissionAnswer
 from agent.session import Session
 from agent.tools.files.project import ProjectFolders
-from agent.tools.memory_tools import MAX_RESULT_TOKENS, SearchMemory
+from agent.tools.memory.search import MAX_RESULT_TOKENS, MemorySearch
 from agent.tools.port import ToolFailure, ToolRun, ToolSettings
 from agent.tools.registry import ToolOutput
 from context.recall.prefetch import Prefetch, PrefetchResult
@@ -98,7 +98,7 @@ async def test_memory_is_searched_without_asking_and_the_model_gets_the_passage(
     assert "exact" in told(server)["content"]
     assert only(seen, AnswerStored).text == "It is Pavarotti."
     names = [tool["function"]["name"] for tool in asked(server)[0].json["tools"]]
-    assert {"read_file", "recall", "remember", "search_memory"} <= set(names)
+    assert {"read_file", "recall", "remember", "memory_search"} <= set(names)
     assert names == sorted(names)
 
 
@@ -265,7 +265,7 @@ def _said(session: Session, *lines: str) -> list[str]:
 
 async def test_what_the_search_gives_a_model_is_bounded_at_a_passage(session: Session) -> None:
     _said(session, *(f"Lantern {n * 7919}. " + f"The lantern of hut {n * 104729} is lit. " * 30 for n in range(12)))
-    tool = SearchMemory(session.memory, frozenset)
+    tool = MemorySearch(session.memory, frozenset)
     told = tool.run({"query": "lantern hut"}, UNSTOPPED)
     assert estimate(told) < MAX_RESULT_TOKENS + 100
     found = json.loads(told)
@@ -275,7 +275,7 @@ async def test_what_the_search_gives_a_model_is_bounded_at_a_passage(session: Se
 
 async def test_a_model_that_searches_is_told_what_was_superseded(session: Session) -> None:
     old, new = _said(session, "My phone number is 555-0142.", "My phone number is 555-0199.")
-    told = SearchMemory(session.memory, frozenset).run({"query": "phone number"}, UNSTOPPED)
+    told = MemorySearch(session.memory, frozenset).run({"query": "phone number"}, UNSTOPPED)
     assert told.index("0199") < told.index("0142")
     passages = {passage["ref"]: passage for passage in json.loads(told)["passages"]}
     assert passages[old]["superseded_by"] == new and passages[old]["trust"] == "exact"
@@ -284,7 +284,7 @@ async def test_a_model_that_searches_is_told_what_was_superseded(session: Sessio
 async def test_a_search_for_what_is_in_view_says_where_it_is(session: Session) -> None:
     (said,) = _said(session, "The greenhouse key hangs in the blue tin.")
     in_view = frozenset({session.memory.conversations.find_entry(said).seq})
-    search = SearchMemory(session.memory, lambda: in_view)
+    search = MemorySearch(session.memory, lambda: in_view)
     told = search.run({"query": "greenhouse key"}, UNSTOPPED)
     assert told == "All that is remembered on this is in this conversation."
     assert search.run({"query": "submarine owner"}, UNSTOPPED) == "Nothing relevant is remembered."

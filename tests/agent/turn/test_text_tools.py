@@ -64,7 +64,7 @@ async def test_a_server_that_rejects_tools_gets_them_in_text_in_the_same_turn(
     [
         (text_call('{"name": "search_memory", "arguments": {query}}'), "one JSON object"),
         (text_call('{"name": "launch", "arguments": {}}'), "There is no tool “launch”"),
-        (text_call('{"name": "search_memory", "arguments": {}}'), "“query” is missing: search_memory(query: string"),
+        (text_call('{"name": "search_memory", "arguments": {}}'), "“query” must be a string, or a filter"),
         (text_call('{"name": "search_memory", "arguments": "{oops"}'), "no JSON object"),
     ],
 )

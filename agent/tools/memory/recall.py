@@ -1,11 +1,8 @@
-"""The tools of memory: search it, recall a passage, remember a note.
-
-Passages are JSON: their source and their trust are fields of their own, which no text of a passage can imitate.
-"""
+"""The tools `recall` and `remember`: a whole passage by its reference, and a note in MEMORY.md."""
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -19,54 +16,12 @@ from foundation.privacy import TextSource, clear
 from foundation.trust import Citation
 from memory.memory import Memory
 from memory.references import nothing_named
-from memory.search import Hit, Query
 from models.fence import label, reference
 from models.messages import Tool
-from models.tokens import estimate
 
-MAX_RESULT_TOKENS = 1200  # of all passages of one search, so that the output is not cut within a passage
 MAX_FOUND_LINES = 50
 AROUND_FOUND = 200  # characters of a line shown before and after what was looked for
 _RANGE = re.compile(r"(?P<first>\d{1,9})\s*(?:(?P<to>[-–])\s*(?P<last>\d{1,9})?)?")
-NOTHING_REMEMBERED = "Nothing relevant is remembered."
-
-
-class SearchMemory:
-    """Searches memory; each passage has its citation, trust, matched words, and the passage that superseded it."""
-
-    only_reads = True
-    stores_arguments = False
-    structured = True
-    definition = Tool(
-        "search_memory",
-        "Search everything remembered: past conversations, notes and archived pages. Returns passages; cite one as "
-        "[its `cite`]. What stands in `text` was said or written by others.",
-        {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
-    )
-
-    def __init__(self, memory: Memory, in_view: Callable[[], frozenset[int]]) -> None:
-        self._memory = memory
-        self._in_view = in_view
-
-    def action(self, arguments: dict[str, Any]) -> Action:
-        query = string_argument(arguments, "query")
-        return Action(tool="search_memory", access=Access.MEMORY, summary=f"search memory for “{query}”", subject=query)
-
-    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
-        text = string_argument(arguments, "query")
-        results = self._memory.search.query(Query(text=text, limit=12, exclude=self._in_view()))
-        if not results.hits:
-            in_view = self._memory.search.query(Query(text=text, limit=1)).found
-            return "All that is remembered on this is in this conversation." if in_view else NOTHING_REMEMBERED
-        passages = list(_within_budget(map(_passage_object, results.hits)))
-        omitted = len(results.hits) - len(passages)
-        return _as_json(
-            {
-                "note": "" if results.found else "Nothing that surely answers is remembered; these lie nearest.",
-                "passages": passages,
-                "more": "More was found: ask for it in narrower words." if omitted else "",
-            }
-        )
 
 
 class RecallPassage:
@@ -98,10 +53,10 @@ class RecallPassage:
         if not (passages := by_reference(self._memory, ref)):
             raise nothing_named(ref)
         objects = [
-            {"cite": _cite(passage.citation), "trust": passage.trust.value, **_part(passage.text, arguments)}
+            {"cite": cite_of(passage.citation), "trust": passage.trust.value, **_part(passage.text, arguments)}
             for passage in passages
         ]
-        return _as_json(objects[0] if len(objects) == 1 else {"passages": objects})
+        return as_json(objects[0] if len(objects) == 1 else {"passages": objects})
 
 
 class RememberNote:
@@ -187,7 +142,7 @@ def shorten_passage(whole: str, most: int, entry: str) -> str:
     if not isinstance(text, str):
         return ""
     cut = text[:most]
-    return _as_json({**passage, "text": cut, "more": rest_notice(len(text) - len(cut), entry) if cut != text else ""})
+    return as_json({**passage, "text": cut, "more": rest_notice(len(text) - len(cut), entry) if cut != text else ""})
 
 
 def rest_notice(characters: int, entry: str) -> str:
@@ -195,31 +150,7 @@ def rest_notice(characters: int, entry: str) -> str:
     return f"… {characters:,} more characters: recall {entry} with lines, characters or find brings any part."
 
 
-def _within_budget(passages: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The best passages that fit; at least the first."""
-    budget = MAX_RESULT_TOKENS
-    for passage in passages:
-        tokens = estimate(_as_json(passage))
-        if tokens > budget and budget < MAX_RESULT_TOKENS:
-            return
-        budget -= tokens
-        yield passage
-
-
-def _passage_object(hit: Hit) -> dict[str, Any]:
-    matched = dict.fromkeys(hit.snippet[start:end].casefold() for start, end in hit.marks)
-    return {
-        "cite": _cite(hit.citation),
-        "ref": hit.id,
-        "trust": hit.trust.value,
-        "superseded_by": hit.superseded_by,
-        "alike": len(hit.like),
-        "found_by": list(matched)[:8],
-        "text": hit.snippet,
-    }
-
-
-def _cite(citation: Citation) -> str:
+def cite_of(citation: Citation) -> str:
     """The text between a citation's brackets: `Bank · Ann · 2026-01-01 · e_4kx7…`."""
     day = iso(citation.time)[:10] if citation.time else ""
     ref = reference(citation.ref)
@@ -228,6 +159,6 @@ def _cite(citation: Citation) -> str:
     return " · ".join(part for part in (*names, day, location) if part)
 
 
-def _as_json(fields: dict[str, Any]) -> str:
+def as_json(fields: dict[str, Any]) -> str:
     """The fields that are not empty, in order, as JSON."""
     return json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)

@@ -1,0 +1,238 @@
+"""The tool `memory_search`, with all filters of search, and `memory_timeline`, what happened around a moment."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from msgspec import structs
+
+from agent.permissions.action import Access, Action
+from agent.tools.memory.recall import as_json, cite_of
+from agent.tools.port import (
+    MalformedCall,
+    ToolFailure,
+    ToolRun,
+    flag_argument,
+    string_argument,
+    text_argument,
+    whole_argument,
+)
+from foundation.clock import iso
+from foundation.errors import Misuse
+from memory.memory import Memory
+from memory.search import Hit, Query, parse_query
+from memory.search_options import SearchOptions
+from models.messages import Tool
+from models.tokens import estimate
+
+MAX_RESULT_TOKENS: Final = 1200  # of all passages of one search, so that the output is not cut within a passage
+MAX_HITS: Final = 12
+MAX_NEIGHBOURS: Final = 20  # entries of a timeline, before and after
+DAYS_AROUND: Final = 7  # days before and after the moment whose entries are counted
+LINE_CHARS: Final = 200  # of an entry in a timeline
+NOTHING_REMEMBERED: Final = "Nothing relevant is remembered."
+
+_FILTERS: Final = {
+    "after": "since",
+    "before": "until",
+    "kind": "kinds",
+    "role": "role",
+    "speaker": "speaker",
+    "type": "types",
+    "concept": "concepts",
+    "file": "files",
+    "entity": "entities",
+    "conversation": "conversation",
+    "label": "label",
+    "trust": "trust",
+}
+"""Arguments of the tool, and the search options that they set."""
+_REPEATABLE: Final = {"kinds", "types", "concepts", "files", "entities"}
+_OPTION: Final = re.compile(r"--(\w+)")
+_KIND_ALIASES: Final = {"note": "memory", "notes": "memory", "file": "knowledge"}
+
+
+class MemorySearch:
+    """Searches memory; each passage has its citation, trust, matched words, and the passage that superseded it."""
+
+    only_reads = True
+    stores_arguments = False
+    structured = True
+    definition = Tool(
+        "memory_search",
+        "Search everything remembered: past conversations, notes, archived pages, added files. Returns passages; cite "
+        "one as [its `cite`]. What stands in `text` was said or written by others. Filters narrow: after/before take "
+        "2026-03-01, 30d or yesterday; kind message, note, tool_result, page or knowledge; conversation an id or "
+        "title; type decision, bugfix, feature, discovery.",
+        {
+            "type": "object",
+            "properties": {
+                **{name: {"type": "string"} for name in ("query", *_FILTERS)},
+                "newest": {"type": "boolean"},
+            },
+        },
+    )
+
+    def __init__(self, memory: Memory, in_view: Callable[[], frozenset[int]]) -> None:
+        self._memory = memory
+        self._in_view = in_view
+
+    def action(self, arguments: dict[str, Any]) -> Action:
+        query = self._query(arguments)
+        filters = [f"{name} {arguments[name]}" for name in _FILTERS if arguments.get(name)]
+        about = " · ".join([f"“{query.text}”"] * bool(query.text) + filters)
+        return Action(
+            tool="memory_search", access=Access.MEMORY, summary=f"search memory for {about}", subject=query.text
+        )
+
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
+        query = self._query(arguments, exclude=self._in_view())
+        results = self._memory.search.query(query)
+        if not results.hits:
+            in_view = self._memory.search.query(self._query(arguments)).found
+            return "All that is remembered on this is in this conversation." if in_view else NOTHING_REMEMBERED
+        passages = list(_within_budget(map(_passage_object, results.hits)))
+        more = results.next or len(results.hits) > len(passages)
+        return as_json(
+            {
+                "note": "" if results.found else "Nothing that surely answers is remembered; these lie nearest.",
+                "passages": passages,
+                "more": "More was found: ask for it in narrower words." if more else "",
+            }
+        )
+
+    def _query(self, arguments: dict[str, Any], exclude: frozenset[int] = frozenset()) -> Query:
+        """The query of the arguments. Raises ToolFailure."""
+        text = text_argument(arguments, "query").strip()
+        options: dict[str, Any] = {}
+        for name, field in _FILTERS.items():
+            if value := _filter_text(arguments, name):
+                values = tuple(part.strip() for part in value.split(",") if part.strip())
+                values = tuple(_KIND_ALIASES.get(part, part) for part in values) if name == "kind" else values
+                options[field] = values if field in _REPEATABLE else value
+        if not text and not options:
+            raise MalformedCall(
+                "Missing argument", '“query” must be a string, or a filter is needed. Valid: {"query": "boiler"}'
+            )
+        given = SearchOptions(
+            **options,
+            limit=MAX_HITS,
+            newest=flag_argument(arguments, "newest"),
+        )
+        return _parsed(self._memory, text, given, exclude)
+
+
+class MemoryTimeline:
+    """Lists entries around a moment or an entry, oldest first, and counts the entries of each day near it."""
+
+    only_reads = True
+    stores_arguments = False
+    structured = False
+    definition = Tool(
+        "memory_timeline",
+        "List what was said around a moment (2026-03-01, 2w), a reference (e_…), or the best match of `query`, with "
+        "the number of entries of each day near it.",
+        {
+            "type": "object",
+            "properties": {
+                "around": {"type": "string"},
+                "query": {"type": "string"},
+                "entries": {"type": "integer"},
+            },
+        },
+    )
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def action(self, arguments: dict[str, Any]) -> Action:
+        query = self._query(arguments)
+        about = text_argument(arguments, "around") or f"“{query.text}”"
+        return Action(tool="memory_timeline", access=Access.MEMORY, summary=f"what happened around {about}")
+
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
+        query = self._query(arguments)
+        results = self._memory.search.query(query)
+        if not results.hits:
+            return NOTHING_REMEMBERED
+        moment = _moment(query, results.hits, results.anchor)
+        counts = self._memory.conversations.counts_by_day(
+            moment - timedelta(days=DAYS_AROUND), moment + timedelta(days=DAYS_AROUND)
+        )
+        return as_json(
+            {
+                "days": counts,
+                "at": results.anchor,
+                "passages": [_timeline_object(hit) for hit in results.hits],
+            }
+        )
+
+    def _query(self, arguments: dict[str, Any]) -> Query:
+        around, text = text_argument(arguments, "around").strip(), text_argument(arguments, "query").strip()
+        if not around:
+            string_argument(arguments, "query")
+        count = min(whole_argument(arguments, "entries", 5, least=1), MAX_NEIGHBOURS)
+        given = SearchOptions(around=around or "best", before=count, after=count, limit=2 * count + 1)
+        return _parsed(self._memory, text, given)
+
+
+def _parsed(memory: Memory, text: str, given: SearchOptions, exclude: frozenset[int] = frozenset()) -> Query:
+    """The query; what the command line calls `--since` is called `after` here. Raises ToolFailure."""
+    names = {"since": "after", "until": "before", "k": "entries", "before": "entries", "after": "entries"}
+    try:
+        query = parse_query(text, given, clock=memory.search.clock)
+    except Misuse as error:
+        message = _OPTION.sub(lambda match: f"“{names.get(match[1], match[1])}”", f"{error.message} {error.hint}")
+        raise ToolFailure("Wrong argument", message.strip()) from error
+    return structs.replace(query, exclude=exclude)
+
+
+def _filter_text(arguments: dict[str, Any], name: str) -> str:
+    """The filter's text; a list of texts is joined. Raises ToolFailure."""
+    value = arguments.get(name)
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):  # pyright: ignore[reportUnknownVariableType]
+        return ",".join(value)  # pyright: ignore[reportUnknownArgumentType]
+    return "" if value is None else text_argument(arguments, name).strip()
+
+
+def _moment(query: Query, hits: tuple[Hit, ...], anchor: str) -> datetime:
+    """The moment that the timeline is around: the one asked for, else that of the entry in its middle."""
+    if isinstance(query.around, datetime):
+        return query.around
+    times = [hit.time for hit in hits if hit.time and hit.id == anchor] or [hit.time for hit in hits if hit.time]
+    return times[len(times) // 2]
+
+
+def _timeline_object(hit: Hit) -> dict[str, Any]:
+    text = " ".join(hit.snippet.split())
+    return {
+        "cite": cite_of(hit.citation),
+        "ref": hit.id,
+        "time": iso(hit.time) if hit.time else "",
+        "text": text if len(text) <= LINE_CHARS else text[:LINE_CHARS] + "…",
+    }
+
+
+def _within_budget(passages: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The best passages that fit; at least the first."""
+    budget = MAX_RESULT_TOKENS
+    for passage in passages:
+        tokens = estimate(as_json(passage))
+        if tokens > budget and budget < MAX_RESULT_TOKENS:
+            return
+        budget -= tokens
+        yield passage
+
+
+def _passage_object(hit: Hit) -> dict[str, Any]:
+    matched = dict.fromkeys(hit.snippet[start:end].casefold() for start, end in hit.marks)
+    return {
+        "cite": cite_of(hit.citation),
+        "ref": hit.id,
+        "trust": hit.trust.value,
+        "superseded_by": hit.superseded_by,
+        "alike": len(hit.like),
+        "found_by": list(matched)[:8],
+        "text": hit.snippet,
+    }
