@@ -17,10 +17,12 @@ from agent.branch import OpenBranch
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
-from agent.events import CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
+from agent.config.used_models import UsedModels
+from agent.events import AnswerStored, CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
 from agent.mcp.servers import open_servers
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import RuleSet
+from agent.session_model import SessionModel, opened_model
 from agent.tools.catalogue import ToolPorts, session_tools
 from agent.tools.commands.commands import open_commands
 from agent.tools.files.project import ProjectFolders
@@ -44,7 +46,6 @@ from memory.access import refuse_read_only
 from memory.memory import Memory
 from memory.records import Conversation, Entry
 from models.chat.detect import detect
-from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
 from models.limits import in_bytes
 from models.messages import Fact, RecalledSpan, Role
@@ -78,7 +79,8 @@ class Session:
         self.workspace = workspace
         self.memory = memory
         self.config = config
-        self.model = model
+        self.models_used = UsedModels.of(config.environment, clock)
+        self._model = SessionModel(config, model, self.models_used)
         self.clock = clock
         read_image = image_text_reader(config.models, config.environment)  # for models that see no pictures
         self.context = Context(workspace, memory, config.context, clock, read_image=read_image)
@@ -93,7 +95,6 @@ class Session:
         self._summaries = CompactionSummaries(self.context, summariser) if summariser else None
         self._idle = asyncio.Event()  # set while no turn runs
         self._idle.set()
-        self._prepared: ChatModel | None = None
         embedder = config.embed.embedder if config.embed.background else ""
         self._mirror, self._vectors = MirrorJob(memory), VectorJob(memory, embedder)
         self._jobs = (self._mirror, RepackJob(memory), ReindexJob(memory), self._vectors)
@@ -132,7 +133,7 @@ class Session:
         memory = Memory.open(workspace, clock, config.archive, embedding_of(config))
         try:
             memory.recover()
-            model = open_model(config.model, settings=config.models, env=config.environment)
+            model = opened_model(config, config.model, UsedModels.of(config.environment, clock))
             summariser = open_summariser(config.context, config.models, config.environment)
         except BaseException:
             memory.close()
@@ -183,6 +184,8 @@ class Session:
                 async for event in events:
                     if isinstance(event, UserStored):
                         self.checkpoints.begin_turn(event.conversation, event.entry)
+                    if isinstance(event, AnswerStored):
+                        await self._model.note_answer()
                     yield event
                     if isinstance(event, ToolFinished):
                         for record in self.checkpoints.take_made(event.entry):
@@ -218,15 +221,18 @@ class Session:
             self._summaries.stop()
 
     @property
+    def model(self) -> ChatModel:
+        """The current model."""
+        return self._model.model
+
+    @property
     def profile(self) -> Profile:
         """The profile of the current model."""
         return self.model.profile
 
     async def prepare_model(self) -> None:
         """Asks the model's server once for its real window and abilities."""
-        if self._prepared is not self.model:
-            self._prepared = self.model
-            await self.model.prepare()
+        await self._model.prepare()
 
     async def _refresh_tools(self, is_stopped: Callable[[], bool] = lambda: False) -> Sequence[str]:
         """Takes the tools of the MCP servers as they are now, for the next request; gives a sentence for each change.
@@ -242,12 +248,9 @@ class Session:
         return changes.notices
 
     async def use_model(self, spec: str) -> Profile:
-        """Switches to the model `spec`. Raises Misuse, and keeps the current one, for an unknown model."""
-        model = await asyncio.to_thread(open_model, spec, settings=self.config.models, env=self.config.environment)
-        old, self.model = self.model, model
-        await old.close()
-        await self.prepare_model()
-        return model.profile
+        """Switches to the model `spec`, which is the default from now on. Raises Misuse, and keeps the current one, for
+        an unknown model."""
+        return await self._model.use(spec)
 
     async def models(self) -> "list[DetectedModel]":
         """The available models: those of servers on this machine, and those that a key in the environment opens."""
@@ -339,14 +342,11 @@ class Session:
         """The conversations used last, newest first."""
         return await asyncio.to_thread(self.memory.conversations.recent, limit=limit)
 
-    async def model_mismatch(self) -> str:
-        """A warning where the conversation's last request went to another model than the current one; else ""."""
+    async def restore_model(self) -> str:
+        """Goes back to the model of the conversation's last request, and says so (agent.session_model)."""
         if self.conversation is None:
             return ""
-        before, now = await asyncio.to_thread(self.context.last_model, self.conversation), self.profile.spec
-        if not before or before == now:
-            return ""
-        return f"This conversation was held with {before}; you speak to {now} now. /model {before} goes back."
+        return await self._model.restore(await asyncio.to_thread(self.context.last_model, self.conversation))
 
     async def rename(self, title: Cleared) -> Conversation:
         """Gives the conversation another title. Raises TemporaryFailure before its first message."""

@@ -26,7 +26,7 @@ async def _new(session: Session, title: str) -> Outcome:
 async def _resume(session: Session, ref: str) -> Outcome:
     if ref:
         await session.resume(ref)
-        return SessionSwitched(await session.model_mismatch())
+        return SessionSwitched(await session.restore_model())
     conversations = await session.conversations(MAX_LISTED)
     items = tuple(
         Choice(conversation.id, conversation.title or "(untitled)", iso(conversation.updated)[:16].replace("T", " "))

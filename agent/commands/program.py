@@ -17,20 +17,17 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
 
 
-async def _model(session: Session, spec: str) -> Outcome:
-    if spec:
-        profile = await session.use_model(spec)
-        where = "what you write is sent to another machine" if profile.remote else "nothing leaves this machine"
-        return SessionSwitched(f"The model is {profile.spec} now; {where}.")
-    profiles = {model.spec: model.profile for model in await session.models()}
-    profiles.setdefault(session.profile.spec, session.profile)
-    items = [
-        Choice(spec, spec, _window(profile.window) + (" · in use" if spec == session.profile.spec else ""))
-        for spec, profile in profiles.items()
-    ]
-    if "offline" not in profiles:
-        items.append(Choice("offline", "offline", "no language model: quotes what is remembered"))
-    return Choices("Models at hand", tuple(items), "/model")
+async def _model(session: Session, text: str) -> Outcome:
+    from agent.commands.model_list import model_at, model_choices
+
+    if not text:
+        return await model_choices(session)
+    spec = await model_at(session, text)
+    if not isinstance(spec, str):
+        return spec
+    profile = await session.use_model(spec)
+    where = "what you write is sent to another machine" if profile.remote else "nothing leaves this machine"
+    return SessionSwitched(f"The model is {profile.spec} now; {where}.")
 
 
 async def _context(session: Session, text: str) -> Outcome:
@@ -94,7 +91,7 @@ def _window(tokens: int) -> str:
 
 
 COMMANDS = (
-    Command(name="model", summary="List the models at hand, or speak to another.", usage="[SPEC]", run=_model),
+    Command(name="model", summary="List the models at hand, or speak to another.", usage="[SPEC|ADDRESS]", run=_model),
     Command(name="context", summary="Show what the next request holds, layer by layer.", usage="[TEXT]", run=_context),
     Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
     Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", run=_copy),

@@ -32,11 +32,14 @@ class Choice(Struct, frozen=True):
 
 
 class Choices(Struct, frozen=True):
-    """A list to pick from. Picking runs `f"{command} {choice.id}"`."""
+    """A list to pick from. Picking runs `f"{command} {choice.id}"`; `takes_text`: so does what is typed and matches
+    nothing. `notes` are lines below the list."""
 
     title: str
     items: tuple[Choice, ...]
     command: str
+    notes: tuple[str, ...] = ()
+    takes_text: bool = False
 
 
 class SendMessage(Struct, frozen=True):

@@ -16,6 +16,7 @@ from msgspec import Struct
 from agent.config.files import ConfigError, ConfigValue, read_values
 from agent.config.secrets import without_secrets
 from agent.config.settings import Setting, Settings, all_settings
+from agent.config.used_models import UsedModels
 from foundation.files import resolve_path
 from foundation.paths import Workspace, config_dir
 from foundation.program import PROGRAM, VARIABLE
@@ -27,8 +28,9 @@ RESERVED = frozenset({"PALIMPSEST_CONFIG_DIR", "PALIMPSEST_WORKSPACE", "PALIMPSE
 
 
 class Config(Settings, frozen=True, kw_only=True):
-    """The settings in force, and the process's environment."""
+    """The settings in force, and the process's environment. `model_is_fixed`: a flag or a variable names the model."""
 
+    model_is_fixed: bool = False
     environment: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
@@ -87,10 +89,16 @@ def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
     layers.take_environment(environment)
     for name, value in flags.items():
         layers.take(all_settings()[name], value, "--" + name)
+    if "model" not in layers.values and (last := UsedModels.of(environment)).default:
+        layers.take(all_settings()["model"], last.default, f"chosen last ({last.path})")
     settings = msgspec.convert(_nested(layers.values), Settings)
     fields = {field: getattr(settings, field) for field in Settings.__struct_fields__}
     return LoadedConfig(
-        Config(**fields, environment=dict(environment)),
+        Config(
+            **fields,
+            environment=dict(environment),
+            model_is_fixed=layers.origins.get("model") in {"--model", all_settings()["model"].environment_name},
+        ),
         {name: layers.origins.get(name, "default") for name in all_settings()},
         tuple(layers.problems),
         tuple(layers.notices),

@@ -79,11 +79,11 @@ def _lines(outcome: Outcome) -> list[str]:
             return [text]
         case SessionSwitched(notice=notice):
             return [notice] if notice else []
-        case Choices(title=title, items=items, command=command):
+        case Choices(title=title, items=items, command=command, notes=notes):
             rows = [
                 f"{command} {item.id}  {item.label}" + (f"  ({item.detail})" if item.detail else "") for item in items
             ]
-            return [title, *rows]
+            return [title, *rows, *notes]
         case _:
             return []
 

@@ -89,8 +89,8 @@ async def answer(
     queue = MessageQueue()
     queue.add(text)
     try:
-        if mismatch := await session.model_mismatch():
-            output.narrate(mismatch)
+        if notice := await session.restore_model():
+            output.narrate(notice)
         await queue.drain(handle)
     finally:
         await session.close()

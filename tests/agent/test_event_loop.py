@@ -121,7 +121,7 @@ async def test_no_method_of_a_session_holds_up_the_loop(session: Session, calls:
         "history": session.branch.history,
         "own_messages": lambda: session.branch.own_messages(9),
         "answers": lambda: session.branch.answers(9),
-        "model_mismatch": session.model_mismatch,
+        "restore_model": session.restore_model,
         "outlook": session.outlook,
         "compact": session.compact,
         "branch_from": lambda: session.branch_from(message.id),

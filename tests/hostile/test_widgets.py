@@ -170,7 +170,9 @@ def action(text: str) -> Action:
 
 
 SCREENS = {
-    ChoicesScreen: lambda memory, text: ChoicesScreen(text, [ChoiceItem(text, text, text)]),
+    ChoicesScreen: lambda memory, text: ChoicesScreen(
+        text, [ChoiceItem(text, text, text)], notes=[text], takes_text=True
+    ),
     PermissionScreen: lambda memory, text: PermissionScreen(action(text), text),
     ProposalScreen: lambda memory, text: ProposalScreen(text, [(text, text)]),
     RecallScreen: lambda memory, text: RecallScreen(memory, "zebra"),

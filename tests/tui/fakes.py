@@ -173,7 +173,7 @@ class FakeSession:
         self.conversation = SimpleNamespace(id=ref, title="House")
         return self.conversation
 
-    async def model_mismatch(self) -> str:
+    async def restore_model(self) -> str:
         return ""
 
     async def resume_latest(self) -> Any:

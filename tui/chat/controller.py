@@ -129,8 +129,9 @@ class ChatController:
             await self.session.resume_latest()
         if self.session.conversation:
             await self.show_newest()
-            if mismatch := await self.session.model_mismatch():
-                self._view.transcript.add(MutedLine(mismatch, gap=True))
+            if notice := await self.session.restore_model():
+                self._view.transcript.add(MutedLine(notice, gap=True))
+                self._view.status.update_info(model=self.session.profile.spec)
         self._view.show_opening("")
 
     async def run(self) -> None:

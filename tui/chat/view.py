@@ -88,7 +88,8 @@ class ChatView:
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 
         items = [ChoiceItem(item.id, item.label, item.detail) for item in choices.items]
-        return await app_of(self._screen).push_screen_wait(ChoicesScreen(choices.title, items, expand))
+        dialog = ChoicesScreen(choices.title, items, expand, notes=choices.notes, takes_text=choices.takes_text)
+        return await app_of(self._screen).push_screen_wait(dialog)
 
     async def confirm(self, proposal: "Proposal") -> bool:
         """Shows the proposal and asks for confirmation."""

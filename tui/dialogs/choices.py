@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar, Final
 
 from msgspec import Struct
+from rich.cells import cell_len
 from rich.text import Text
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -30,12 +31,15 @@ class ChoiceItem(Struct, frozen=True):
 ExpandChoice = Callable[[str], Awaitable[Sequence[ChoiceItem]]]
 """Finds further items for a query that matches no item, such as conversations by their text."""
 
+_FRAME_ROWS: Final = 8  # padding, the title, the field and the keys, with their margins
+_SHEET_COLUMNS: Final = 100
 TYPING_PAUSE_S: Final = 0.25  # seconds without a key before `expand` is called
 KEYS: Final = "↑ ↓ choose · Enter takes · Esc leaves"
+TAKES_TEXT: Final = "Enter takes what is typed · Esc leaves"
 
 
 class ChoicesScreen(ModalScreen[str | None]):
-    """Gives the id of the chosen item, None if none was chosen."""
+    """Gives the id of the chosen item, or the typed text where that is taken; None if nothing was chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", "Back", show=False),
@@ -45,19 +49,35 @@ class ChoicesScreen(ModalScreen[str | None]):
         Binding("pagedown", "move(10)", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, items: Sequence[ChoiceItem], expand: ExpandChoice | None = None) -> None:
-        """`expand` is called when no item matches the query."""
+    def __init__(
+        self,
+        title: str,
+        items: Sequence[ChoiceItem],
+        expand: ExpandChoice | None = None,
+        *,
+        notes: Sequence[str] = (),
+        takes_text: bool = False,
+    ) -> None:
+        """`expand` is called when no item matches the query; with `takes_text` the query itself is the result then.
+
+        `notes` are lines below the list.
+        """
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
         self._items = items
         self._expand = expand
+        self._notes = [visible_line(note) for note in notes]
+        self._takes_text = takes_text
         self._shown_items: list[ChoiceItem] = []
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
-            yield QueryInput(placeholder="type to narrow", id="filter", compact=True)
+            hint = "type to narrow, or an address: http://127.0.0.1:8000/v1" if self._takes_text else "type to narrow"
+            yield QueryInput(placeholder=hint, id="filter", compact=True)
             yield OptionList(id="choices", markup=False, compact=True)
+            if self._notes:
+                yield Static(Text("\n".join(self._notes)), id="choices-advice", classes="sheet-note", markup=False)
             yield Static(KEYS, id="choices-note", classes="sheet-note", markup=False)
 
     def on_mount(self) -> None:
@@ -67,6 +87,13 @@ class ChoicesScreen(ModalScreen[str | None]):
         field.cursor_blink = False
         field.focus()
 
+    def on_resize(self) -> None:
+        """Gives the list the rows that the lines around it leave."""
+        width = max(min(self.size.width * 9 // 10, _SHEET_COLUMNS) - 4, 1)
+        notes = sum(1 + cell_len(note) // width for note in self._notes) + bool(self._notes)
+        rows = min(self.size.height * 6 // 10, self.size.height - _FRAME_ROWS - notes)
+        self.query_one(OptionList).styles.max_height = max(rows, 2)
+
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         self._filter(event.value)
@@ -74,7 +101,8 @@ class ChoicesScreen(ModalScreen[str | None]):
     @on(Input.Submitted)
     def _submit(self) -> None:
         index = self.query_one(OptionList).highlighted
-        self.dismiss(self._shown_items[index].id if index is not None and self._shown_items else None)
+        typed = self.query_one(Input).value.strip() if self._takes_text else ""
+        self.dismiss(self._shown_items[index].id if index is not None and self._shown_items else typed or None)
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
@@ -103,7 +131,7 @@ class ChoicesScreen(ModalScreen[str | None]):
     async def _search_text(self, query: str) -> None:
         note = self.query_one("#choices-note", Static)
         if self._expand is None or not query:
-            note.update(KEYS)
+            note.update(TAKES_TEXT if self._takes_text and query else KEYS)
             return
         note.update("no title has it; looking into the text …")
         await asyncio.sleep(TYPING_PAUSE_S)

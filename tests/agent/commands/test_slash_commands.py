@@ -222,7 +222,7 @@ async def test_the_context_and_the_status_are_told(session: Session) -> None:
 async def test_a_conversation_held_with_another_model_says_so(session: Session) -> None:
     await say(session, "hello")
     assert session.conversation is not None
-    assert await session.model_mismatch() == ""
+    assert await session.restore_model() == ""
     await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
     taken = await registry.run(session, f"/resume {session.conversation.id}")
     assert isinstance(taken, SessionSwitched)

@@ -1,0 +1,111 @@
+"""The models that can be chosen: found on this machine, used before, or offline; and how to get one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from agent.commands.results import Choice, Choices
+from foundation.errors import Misuse, PalimpsestError
+from models.chat.detect import DetectedModel, probe_address
+from models.chat.mlx.files import find_folder
+from models.chat.port import Profile
+from models.chat.spec import ModelSpec, address_of, is_loopback, parse_spec
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+
+TITLE = "Models"
+OFFLINE = Choice("offline", "offline", "no language model: quotes what is remembered")
+HOW_TO_GET_ONE = (
+    "No model answers on this machine. To get one:",
+    "Ollama (ollama.com): ollama pull qwen3:4b, then /model",
+    "LM Studio (lmstudio.ai): load a model, start its server (Developer), then /model",
+    "llama.cpp: llama-server -m MODEL.gguf --port 8080, then /model",
+    "MLX on Apple silicon: hf download mlx-community/Qwen3-4B-4bit, then /model mlx:mlx-community/Qwen3-4B-4bit",
+    "a service: OPENAI_API_KEY or ANTHROPIC_API_KEY in the environment, then start again",
+    "or type an address above: http://HOST:PORT/v1",
+)
+
+
+async def model_choices(session: Session) -> Choices:
+    """The models to choose from: those found first, then those used before, each with whether it answers."""
+    found = {model.spec: model.profile for model in await session.models()}
+    current = session.profile
+    used = await asyncio.to_thread(lambda: session.models_used.specs)
+    earlier = [spec for spec in dict.fromkeys((current.spec, *used)) if spec not in found and spec != "offline"]
+    states = await _states(earlier, session.config.environment)
+    items = [Choice(spec, spec, _detail(profile, current.spec, spec in used)) for spec, profile in found.items()]
+    for spec in earlier:
+        parts = ("in use" if spec == current.spec else "used before", states[spec])
+        items.append(Choice(spec, spec, " · ".join(part for part in parts if part)))
+    items.sort(key=lambda item: item.id != current.spec)
+    in_use = " · in use" if current.spec == "offline" else ""
+    items.append(Choice(OFFLINE.id, OFFLINE.label, OFFLINE.detail + in_use))
+    return Choices(TITLE, tuple(items), "/model", notes=() if found else HOW_TO_GET_ONE, takes_text=True)
+
+
+async def model_at(session: Session, text: str) -> str | Choices:
+    """The spec that `text` names: itself, or the one model of the server at an address; a list where it has several.
+
+    Raises Misuse where no server answers there.
+    """
+    if not text.startswith(("http://", "https://")):
+        return text
+    address = text.rstrip("/")
+    models = await probe_address(address, session.config.environment, settings=session.config.models)
+    if not models and not address.endswith("/v1"):
+        models = await probe_address(f"{address}/v1", session.config.environment, settings=session.config.models)
+    if not models:
+        raise Misuse(
+            "No model there",
+            f"Nothing at {address} answers as a model server.",
+            "Is it running, and is that its address? A SPEC names a model without a question: openai:NAME@ADDRESS.",
+        )
+    if len(models) == 1:
+        return models[0].spec
+    items = tuple(Choice(model.spec, model.spec, _detail(model.profile, session.profile.spec)) for model in models)
+    return Choices(f"Models at {address}", items, "/model")
+
+
+def _detail(profile: Profile, current: str, used: bool = False) -> str:
+    parts = [f"window {profile.window:,}" if profile.window else "", "on another machine" if profile.remote else ""]
+    parts += ["in use"] if profile.spec == current else ["used before"] if used else []
+    return " · ".join(part for part in parts if part)
+
+
+async def _states(specs: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """What is known of models that were not found, by spec. Another machine is not contacted."""
+    parsed = {spec: _parsed(spec) for spec in specs}
+    addresses = {
+        spec: address_of(model, environment) for spec, model in parsed.items() if model and model.provider != "mlx"
+    }
+    local = sorted({address for address in addresses.values() if is_loopback(address)})
+    answers = dict(zip(local, await asyncio.gather(*(probe_address(at, environment) for at in local)), strict=True))
+    states: dict[str, str] = {}
+    for spec, model in parsed.items():
+        if model is None:
+            states[spec] = "cannot be used"
+        elif model.provider == "mlx":
+            folder = await asyncio.to_thread(find_folder, model.name)
+            states[spec] = "on this machine" if folder else "its folder is not here"
+        else:
+            states[spec] = _server_state(model, addresses[spec], answers)
+    return states
+
+
+def _server_state(model: ModelSpec, address: str, answers: Mapping[str, list[DetectedModel]]) -> str:
+    if address not in answers:
+        return f"on another machine ({address}), not asked"
+    if not answers[address]:
+        return f"no answer from {address}"
+    names = answers[address][0].names
+    return "it answers" if not names or model.name in names else f"{address} answers and does not list it"
+
+
+def _parsed(spec: str) -> ModelSpec | None:
+    try:
+        return parse_spec(spec)
+    except PalimpsestError:
+        return None

@@ -1,0 +1,107 @@
+"""The models that the person used: the default for the next start, and those that take no tools.
+
+Kept as `models.json` in the user's configuration folder, never in a workspace: a folder from elsewhere must not choose
+where text is sent.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from foundation.clock import Clock, SystemClock, from_ms, to_ms
+from foundation.errors import PalimpsestError
+from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, resolve_path, write_atomically
+from foundation.paths import config_dir
+from models.chat.spec import parse_spec
+
+MOST_KEPT: Final = 30
+IN_TEXT_FOR: Final = timedelta(days=30)  # until tools are offered natively again
+_LOCK_SECONDS: Final = 2.0
+
+
+class UsedModel(Struct, frozen=True):
+    """`in_text` is when the server last rejected tools, in milliseconds since 1970; 0 where it takes them."""
+
+    spec: str
+    in_text: int = 0
+
+
+class _Store(Struct, frozen=True):
+    default: str = ""  # the spec that was chosen last
+    models: tuple[UsedModel, ...] = ()  # the last used first
+    schema: int = 1
+
+
+class UsedModels:
+    """The store. Safe for concurrent processes; one that cannot be read is empty, one that cannot be written stays."""
+
+    def __init__(self, folder: Path, clock: Clock | None = None) -> None:
+        self.path = resolve_path(folder / "models.json")
+        self._clock = clock or SystemClock()
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str], clock: Clock | None = None) -> "UsedModels":
+        return cls(config_dir(environment), clock)
+
+    @property
+    def default(self) -> str:
+        """The model that was chosen last; "" where none was."""
+        return self._read().default
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The models that answered or were chosen, the last first."""
+        return tuple(model.spec for model in self._read().models)
+
+    def calls_in_text(self, spec: str) -> bool:
+        """Whether the model's server rejected tools within the last month."""
+        since = next((model.in_text for model in self._read().models if model.spec == spec), 0)
+        return bool(since) and self._clock.now() - from_ms(since) < IN_TEXT_FOR
+
+    def chose(self, spec: str) -> None:
+        """The model is the default from now on, and gets tools natively again."""
+        self._change(lambda store: replace(_first(store, UsedModel(spec)), default=spec))
+
+    def answered(self, spec: str, *, refused_tools: bool = False) -> None:
+        """The model answered; `refused_tools`: its server rejected tools on the way."""
+
+        def change(store: _Store) -> _Store:
+            known = next((model for model in store.models if model.spec == spec), UsedModel(spec))
+            return _first(store, replace(known, in_text=to_ms(self._clock.now())) if refused_tools else known)
+
+        self._change(change)
+
+    def _read(self) -> _Store:
+        try:
+            store = msgspec.json.decode(read_bytes(self.path, owned=True), type=_Store)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return _Store()
+        valid = tuple(model for model in store.models if _is_spec(model.spec))
+        return replace(store, models=valid, default=store.default if _is_spec(store.default) else "")
+
+    def _change(self, change: Callable[[_Store], _Store]) -> None:
+        with suppress(OSError, LockTimeout):  # what is remembered here is a convenience: nothing fails for want of it
+            make_private_folder(self.path.parent)
+            with FileLock(self.path.with_name("models.lock"), timeout=_LOCK_SECONDS):
+                before = self._read()
+                after = change(before)
+                if after != before:
+                    write_atomically(self.path, msgspec.json.encode(after))
+
+
+def _first(store: _Store, model: UsedModel) -> _Store:
+    others = [other for other in store.models if other.spec != model.spec]
+    return replace(store, models=(model, *others)[:MOST_KEPT])
+
+
+def _is_spec(text: str) -> bool:
+    try:
+        return bool(text) and str(parse_spec(text)) == text
+    except PalimpsestError:
+        return False

@@ -1,0 +1,71 @@
+"""`/model`: what was found, what was used before and whether it answers, and how to get one."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.commands import registry
+from agent.commands.results import Choices, CommandFailed, SessionSwitched
+from agent.config.config import Config
+from agent.config.used_models import UsedModels
+from agent.config.workspaces import prepare_workspace
+from agent.session import Session
+from foundation.paths import Workspace
+from tests.loopback import Loopback, json_reply
+
+
+@pytest.fixture
+async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare_workspace(workspace, environment)
+    opened = Session.open(workspace, Config(environment=environment))
+    yield opened
+    await opened.close()
+
+
+async def listed(session: Session, line: str = "/model") -> Choices:
+    outcome = await registry.run(session, line)
+    assert isinstance(outcome, Choices), outcome
+    return outcome
+
+
+async def test_with_nothing_there_it_says_how_to_get_one(session: Session) -> None:
+    choices = await listed(session)
+    assert [item.id for item in choices.items] == ["offline"]
+    assert "in use" in choices.items[0].detail
+    assert choices.takes_text
+    for way in ("Ollama", "LM Studio", "llama.cpp", "MLX", "API_KEY", "address"):
+        assert any(way in note for note in choices.notes)
+
+
+async def test_what_was_used_before_is_listed_with_whether_it_answers(
+    session: Session, server: Loopback, tmp_path: Path
+) -> None:
+    server.answers("/v1/models", json_reply({"data": [{"id": "here", "owned_by": "vllm"}]}))
+    here, gone = f"openai:here@{server.address}/v1", "openai:x@http://127.0.0.1:9/v1"
+    elsewhere, other = "openai:y@https://models.example/v1", f"openai:other@{server.address}/v1"
+    used = UsedModels.of(session.config.environment)
+    for spec in (here, gone, elsewhere, other, f"mlx:{tmp_path}/none"):
+        used.answered(spec)
+    details = {item.id: item.detail for item in (await listed(session)).items}
+    assert details[here] == "used before · it answers"
+    assert details[gone] == "used before · no answer from http://127.0.0.1:9/v1"
+    assert details[elsewhere].startswith("used before · on another machine") and "not asked" in details[elsewhere]
+    assert "does not list it" in details[other]
+    assert details[f"mlx:{tmp_path}/none"] == "used before · its folder is not here"
+    await registry.run(session, f"/model {gone}")
+    assert (await listed(session)).items[0].detail == "in use · no answer from http://127.0.0.1:9/v1"
+
+
+async def test_an_address_is_asked_for_its_models(session: Session, server: Loopback) -> None:
+    server.answers("/v1/models", json_reply({"data": [{"id": "one", "owned_by": "vllm"}]}))
+    switched = await registry.run(session, f"/model {server.address}")
+    assert isinstance(switched, SessionSwitched)
+    assert session.profile.spec == f"openai:one@{server.address}/v1"
+    server.answers("/v1/models", json_reply({"data": [{"id": n, "owned_by": "vllm"} for n in ("one", "two")]}))
+    assert [item.id for item in (await listed(session, f"/model {server.address}/v1")).items] == [
+        f"openai:{name}@{server.address}/v1" for name in ("one", "two")
+    ]
+    failed = await registry.run(session, "/model http://127.0.0.1:9")
+    assert isinstance(failed, CommandFailed) and "Nothing at http://127.0.0.1:9" in failed.error.message
