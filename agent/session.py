@@ -20,8 +20,9 @@ from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
 from agent.events import AnswerStored, CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
 from agent.mcp.servers import open_servers
-from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
+from agent.permissions.stored_rules import stored_rules
 from agent.session_model import SessionModel, opened_model
 from agent.tools.catalogue import ToolPorts, session_tools
 from agent.tools.commands.commands import open_commands
@@ -101,7 +102,8 @@ class Session:
         self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,))
         self.commands = open_commands(workspace, self.project, config.tools, config.environment)
-        self.permissions = Policy(RuleSet(), PermissionMode.ASK, sandboxed=lambda: self.commands.sandbox.state.holds)
+        rules = RuleSet(stored=stored_rules(config.environment, self.project.root))
+        self.permissions = Policy(rules, config.tools.mode, sandboxed=lambda: self.commands.sandbox.state.holds)
         self._previews = MessagePreviews(memory, clock, self.assemble, lambda: self.conversation)
         self.branch = OpenBranch(memory, lambda: self.conversation)
         self.checkpoints = Checkpoints(workspace.checkpoints, clock)

@@ -52,13 +52,15 @@ class Scope(StrEnum):
 class PermissionAnswer(Struct, frozen=True):
     """The answer to a request for permission. `reason` is read by the model where it is declined.
 
-    `attended` is false where nobody could be asked.
+    `attended` is false where nobody could be asked. `rule` is what is remembered for the scope, as the request offered
+    it (`run_command(git status *)`); "" for this very action.
     """
 
     granted: bool
     scope: Scope = Scope.ONCE
     reason: str = ""
     attended: bool = True
+    rule: str = ""
 
 
 class Question(Struct, frozen=True):

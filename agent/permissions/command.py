@@ -1,15 +1,20 @@
-"""Command lines, parsed far enough to judge them by a prefix of words.
+"""Command lines, parsed far enough to allow them by a prefix of words.
 
 Only plain commands are judged: words, quotes without expansion, and the operators `|`, `||`, `&&`, `;` and `&` between
-them. All else that a shell would act on (substitution, redirection, variables, groups, keywords, assignments, globs in
-the name of the command) makes a command line opaque: no prefix rule allows it, and any rule that denies or asks for one
-of its words still may.
+them. All else that a shell would act on (substitution, redirection, variables, groups, keywords, assignments, globs
+that may expand to an option, hidden characters) makes a command line opaque: no prefix rule allows it. So do programs
+and options that run other commands. What denies is judged by `agent.permissions.denied_command`.
 """
 
+import os
 import re
+import unicodedata
+from fnmatch import fnmatchcase
 from typing import Final
 
 from msgspec import Struct
+
+from agent.permissions.programs import INTERPRETERS, RUNNERS, is_running_option, program_name
 
 
 class ParsedCommand(Struct, frozen=True):
@@ -19,6 +24,9 @@ class ParsedCommand(Struct, frozen=True):
     is_opaque: bool
 
 
+EXACT: Final = "="
+"""Before a pattern: it is the whole command line, whatever stands in it (`=ls *`)."""
+
 _TOKEN: Final = re.compile(
     r"""(?P<space>[ \t]+)
     |(?P<operator>\|\||&&|[|;&])
@@ -26,18 +34,12 @@ _TOKEN: Final = re.compile(
     |(?P<double>"[^"$`\\!\n]*")
     |(?P<plain>[^\s|;&'"$`\\<>(){}!\#~*?\[\]\0]+)
     |(?P<glob>[*?\[\]])
+    |(?P<inner>[~\#])
     |(?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-_RUNNERS: Final = {
-    *("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "select"),
-    *("time", "coproc", "in", "[[", "]]", "eval", "exec", "source", ".", "builtin", "command", "trap", "alias"),
-    *("unalias", "export", "set", "shopt", "enable", "env", "sudo", "doas", "su", "xargs", "nohup", "nice", "timeout"),
-    *("setsid", "stdbuf", "watch", "parallel", "unshare", "chroot", "script", "expect", "ssh", "sh", "bash", "zsh"),
-    *("dash", "fish", "ksh", "csh", "tcsh", "busybox"),
-}
-"""What runs, or changes, other commands: a rule for it would allow all that it runs."""
+_JOINERS: Final = "\u200c\u200d"  # within emoji and words of many scripts
 
 
 def parse_command(line: str) -> ParsedCommand:
@@ -57,11 +59,15 @@ def parse_command(line: str) -> ParsedCommand:
                 words = []
             continue
         if kind in {"single", "double"}:
+            is_opaque |= _is_hidden(text, kind) or os.name == "nt"  # cmd.exe knows no such quotes
             text = text[1:-1]
-        elif kind == "glob":
-            is_opaque |= not words  # a command's own name must be plain
-        elif kind == "other":
-            is_opaque = True
+        elif kind == "glob":  # the name of a command must be plain, and no file name may become an option
+            is_opaque |= not words or not word or word.startswith("-")
+        elif kind == "inner":  # `HEAD~1` and `a#b` are plain; `~/x`, `a=~` and `# …` are not
+            is_opaque |= not word or not word[-1].isalnum()
+        else:
+            is_opaque |= kind == "other" or _is_hidden(text, "plain") or (not word and text.startswith("="))
+            is_opaque |= os.name == "nt" and bool(set(text) & set("%^"))
         word = (word or "") + text
     if word is not None:
         words.append(word)
@@ -71,35 +77,138 @@ def parse_command(line: str) -> ParsedCommand:
     return ParsedCommand(found, is_opaque or is_incomplete or any(map(_runs_others, found)))
 
 
-def command_matches(pattern: str, line: str, *, whole: bool) -> bool:
-    """Whether a rule's pattern matches the command line.
-
-    `whole`: every simple command must match, and nothing may be opaque (a rule that allows). Otherwise one match is
-    enough (a rule that asks or denies).
-    """
-    if whole and line == pattern and not pattern.endswith("*"):
+def allows(pattern: str, line: str) -> bool:
+    """Whether a rule with this pattern allows the command line: the very line, or a prefix of each simple command."""
+    if pattern.startswith(EXACT):
+        return line == pattern.removeprefix(EXACT)
+    if line == pattern and not pattern.endswith("*"):
         return True
-    wanted, is_prefix = _pattern_words(pattern)
     parsed = parse_command(line)
-    if whole:
-        return not parsed.is_opaque and all(_starts(command, wanted, is_prefix) for command in parsed.commands)
-    return any(_starts(command, wanted, is_prefix) for command in parsed.commands)
+    wanted = pattern_words(pattern)
+    return not parsed.is_opaque and all(_allows(wanted, command) for command in parsed.commands)
 
 
-def prefix_of(line: str) -> str:
-    """The pattern of the rule that “always this command” makes: the command line itself."""
-    return line
+def exact_pattern(line: str) -> str:
+    """The pattern that allows this very command line and no other."""
+    return EXACT + line if line.endswith("*") or line.startswith(EXACT) else line
 
 
-def _pattern_words(pattern: str) -> tuple[tuple[str, ...], bool]:
-    words = tuple(word for command in parse_command(pattern.removesuffix("*")).commands for word in command)
-    return words, pattern.endswith("*")
+class PatternWords(Struct, frozen=True):
+    """The words of a pattern. `is_prefix`: others may follow; `is_open`: the last word is the beginning of one."""
+
+    words: tuple[str, ...]
+    is_prefix: bool
+    is_open: bool
+
+    @property
+    def program(self) -> str:
+        return self.words[0] if self.words else ""
 
 
-def _starts(command: tuple[str, ...], wanted: tuple[str, ...], is_prefix: bool) -> bool:
-    return command[: len(wanted)] == wanted and (is_prefix or len(command) == len(wanted))
+def pattern_words(pattern: str) -> PatternWords:
+    """The pattern, read as words."""
+    is_prefix = pattern.endswith("*")
+    parsed = parse_command(pattern.removesuffix("*"))
+    words = tuple(word for command in parsed.commands for word in command)
+    return PatternWords(words, is_prefix, is_prefix and bool(words) and not pattern[:-1].endswith((" ", "\t")))
+
+
+def pattern_problem(pattern: str, *, allows: bool) -> str:
+    """Why the pattern of a rule for commands cannot hold, as a sentence; "" where it can."""
+    if pattern.startswith(EXACT) or (allows and not pattern.endswith("*")):
+        return ""
+    parsed = parse_command(pattern.removesuffix("*").replace("*", "x") if not allows else pattern.removesuffix("*"))
+    if len(parsed.commands) > 1 or _has_syntax(pattern):
+        return "A pattern is the beginning of one command: words, and then *. Write a rule for each command."
+    if allows and "*" in pattern.removesuffix("*"):
+        return "In a rule that allows, * stands only at the end."
+    return ""
+
+
+def suggested_prefix(line: str) -> str:
+    """A prefix that a person may want to allow for good, such as `git status *`; "" where none is safe to offer."""
+    parsed = parse_command(line)
+    if parsed.is_opaque or len(parsed.commands) != 1:
+        return ""
+    name, *rest = command = parsed.commands[0]
+    if any(is_running_option(name, word) for word in rest) or any(_quoted(word) != word for word in command[:3]):
+        return ""
+    if name in _READERS:
+        return f"{name} *"
+    if name in {"python", "python3"} and rest[:1] == ["-m"] and rest[1:2] and rest[1] in _MODULES:
+        return f"{name} -m {rest[1]} *"
+    if rest and rest[0] in _SUBCOMMANDS.get(name, ()):
+        return f"{name} {rest[0]} *"
+    return f"{name} run {rest[1]} *" if name in {"npm", "pnpm", "yarn"} and rest[:1] == ["run"] and rest[1:] else ""
+
+
+_READERS: Final = frozenset(
+    {
+        *("ls", "cat", "head", "tail", "wc", "grep", "rg", "diff", "stat", "file", "du", "df", "tree", "pwd", "which"),
+        *("pytest", "mypy", "pyright", "basedpyright", "ruff", "flake8", "pylint", "tsc", "eslint", "jest", "vitest"),
+    }
+)
+_MODULES: Final = frozenset({"pytest", "unittest", "mypy", "ruff", "flake8", "pylint", "basedpyright", "compileall"})
+_SUBCOMMANDS: Final[dict[str, frozenset[str]]] = {
+    "git": frozenset(
+        {
+            *("status", "diff", "log", "show", "blame", "shortlog", "describe", "rev-parse", "ls-files", "add"),
+            *("commit", "fetch"),
+        }
+    ),
+    "cargo": frozenset({"build", "check", "test", "clippy", "fmt", "doc", "tree"}),
+    "go": frozenset({"build", "test", "vet", "fmt", "doc", "list"}),
+    "npm": frozenset({"test", "ls", "outdated"}),
+    "pip": frozenset({"list", "show", "check", "freeze"}),
+    "uv": frozenset({"tree", "lock"}),
+    "docker": frozenset({"ps", "images", "logs"}),
+    "kubectl": frozenset({"get", "describe", "logs"}),
+    "gh": frozenset({"issue", "pr", "run"}),
+}
+
+
+def _quoted(word: str) -> str:
+    """The word where a pattern would read it as it is; another text where it would not."""
+    return word if re.fullmatch(r"[\w./:@%+,-]+", word) else f"'{word}'"
+
+
+def _allows(wanted: PatternWords, command: tuple[str, ...]) -> bool:
+    count = len(wanted.words)
+    if len(command) < count or (len(command) > count and not wanted.is_prefix):
+        return False
+    for index, (word, typed) in enumerate(zip(wanted.words, command, strict=False)):
+        is_beginning = wanted.is_open and index == count - 1
+        if not (typed.startswith(word) if is_beginning else typed == word):
+            return False
+    return not any(is_running_option(command[0], word) for word in command[count:] + _old_style(command, count))
+
+
+def _old_style(command: tuple[str, ...], count: int) -> tuple[str, ...]:
+    """Options of tar without their hyphen: `tar xIf PROGRAM archive`."""
+    is_plain = command[0] == "tar" and count < 2 <= len(command) and not command[1].startswith("-")
+    return (f"-{command[1]}",) if is_plain else ()
 
 
 def _runs_others(command: tuple[str, ...]) -> bool:
     name = command[0]
-    return name.rpartition("/")[2] in _RUNNERS or _ASSIGNMENT.match(name) is not None
+    return name.rpartition("/")[2] in RUNNERS or program_name(name) in RUNNERS or _ASSIGNMENT.match(name) is not None
+
+
+def _is_hidden(text: str, kind: str) -> bool:
+    """Whether it holds characters that a person cannot see, or blanks that are none to a shell."""
+    free = "" if kind == "plain" else _JOINERS + "\n\t "
+    return any(unicodedata.category(letter)[0] in "CZ" and letter not in free for letter in text)
+
+
+def _has_syntax(pattern: str) -> bool:
+    return re.search(r"[|;&<>`$\n\r\0]", re.sub(r"'[^']*'|\"[^\"]*\"", "", pattern)) is not None
+
+
+def word_matches(pattern: str, word: str) -> bool:
+    """Whether a word of a rule that denies or asks matches a word of a command; `*` stands for any characters."""
+    return word == pattern or fnmatchcase(word.casefold(), pattern.casefold())
+
+
+def runs_code(name: str) -> bool:
+    """Whether the program runs a program that it is given."""
+    return program_name(name) in INTERPRETERS or name.rpartition("/")[2] in INTERPRETERS

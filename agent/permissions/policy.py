@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
-from agent.permissions.rules import Rule, RuleSet, Verdict
+from agent.permissions.rules import Rule, RuleSet, RuleSource, Verdict, offered_rules
+from foundation.errors import PalimpsestError
 
 
 class PermissionMode(StrEnum):
@@ -40,7 +41,8 @@ class Decision(Struct, frozen=True):
 class Policy:
     """The permissions of a session: a mode, and rules of the user, the project and the session.
 
-    Deny rules come first, then what always asks (a concern, a tainted turn, a note), ask rules, allow rules, the mode.
+    Deny rules come first, then what always asks (a concern, a tainted turn, a note), ask rules, a command that cannot
+    be read while a rule denies or asks, allow rules, the mode. Where stored rules cannot be read, everything asks.
     """
 
     def __init__(
@@ -62,14 +64,17 @@ class Policy:
 
     def decide(self, action: Action, *, tainted: str = "") -> Decision:
         """The decision. `tainted` names what untrusted text the turn has read; "" for none."""
+        self.rules.refresh()
         if rule := self.rules.first(Verdict.DENY, action):
             return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
         if self.mode is PermissionMode.READ_ONLY and action.access not in _FREE:
             return Decision(Verdict.DENY, "The mode is read-only: nothing is changed, run or sent.")
+        if self.rules.problem and action.access is not Access.PERSON:
+            return Decision(Verdict.ASK, self.rules.problem, asks_always=True)
         if concern := action.concern or self._concern(action, tainted):
             return Decision(Verdict.ASK, concern, asks_always=True)
         if rule := self.rules.first(Verdict.ASK, action):
-            return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule)
+            return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule, asks_always=True)
         return self._by_rule_or_mode(action)
 
     def _concern(self, action: Action, tainted: str) -> str:
@@ -78,22 +83,44 @@ class Policy:
             return f"This turn has read {tainted}, which nobody here wrote."
         return "Memory is written only with a yes." if action.access is Access.NOTE else ""
 
+    def offers(self, action: Action) -> tuple[Rule, ...]:
+        """The rules that may be remembered where the person allows the action for longer: the narrowest first."""
+        return offered_rules(action)
+
     def remember(self, action: Action, answer: PermissionAnswer) -> Rule | None:
-        """Adds the rule that the answer asks for; gives it, None where the permission was for this call alone."""
+        """Adds the rule that the answer asks for; gives it, None where the permission was for this call alone.
+
+        Raises PalimpsestError or OSError where it cannot be stored; it holds for the session then.
+        """
         if not answer.granted or answer.scope is Scope.ONCE:
             return None
-        return self.rules.allow(action, answer.scope)
+        offers = self.offers(action)
+        rule = next((rule for rule in offers if rule.text == answer.rule), offers[0])
+        if answer.scope is Scope.PROJECT and self.rules.keeps_projects:
+            try:
+                self.rules.add(stored := structs.replace(rule, source=RuleSource.PROJECT))
+            except (PalimpsestError, OSError):
+                self.rules.add(rule)
+                raise
+            return stored
+        self.rules.add(rule)
+        return rule
 
     def _by_rule_or_mode(self, action: Action) -> Decision:
         if action.access in _FREE:
             return Decision(Verdict.ALLOW, "Reading asks for no permission.")
+        is_command = action.access is Access.RUN
+        if is_command and not self.rules.allows_exactly(action) and (rule := self.rules.uncertain(action)):
+            reason = f"Part of this command cannot be read, and {rule.where[:1].lower()}{rule.where[1:]} says: {rule}."
+            return Decision(Verdict.ASK, reason, rule)
         if rule := self.rules.first(Verdict.ALLOW, action):
             return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
         if action.access is Access.EDIT and self.mode in {PermissionMode.EDIT, PermissionMode.AUTO}:
             return Decision(Verdict.ALLOW, f"The mode {self.mode} allows edits in the project.")
         if action.access is Access.RUN and self.mode is PermissionMode.AUTO and self.sandboxed:
             return Decision(Verdict.ALLOW, "The mode auto allows commands in the sandbox.")
-        return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.")
+        hint = " There is no sandbox for commands here." if is_command and self.mode is PermissionMode.AUTO else ""
+        return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint}")
 
 
 _FREE = {Access.MEMORY, Access.READ, Access.PERSON}

@@ -1,24 +1,24 @@
 """Permission rules: `allow`, `ask` or `deny` a tool, where its subject matches a pattern.
 
 A rule is written `run_command(git status *)`, `edit_file(src/**)` or `fetch_url`: a tool, and in brackets a pattern of
-its subject. A path pattern is a glob (`**` goes through folders); a command pattern is a prefix of words, or the whole
-command, judged by `agent.permissions.command`.
+its subject. A path pattern is a glob (`**` goes through folders), a command pattern is a prefix of words, or the whole
+command (`agent.permissions.command`), an address is a host or an address.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Final, Protocol
 
 from msgspec import Struct
 
-from agent.permissions.action import Access, Action, Scope
-from agent.permissions.command import command_matches, prefix_of
+from agent.permissions.action import Access, Action
+from agent.permissions.command import allows, exact_pattern, pattern_problem, suggested_prefix
+from agent.permissions.denied_command import Certainty, denies
+from agent.permissions.subjects import address_matches, exact_path, path_matches
 from foundation.errors import Misuse
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+COMMAND_TOOL: Final = "run_command"
 
 
 class Verdict(StrEnum):
@@ -36,7 +36,7 @@ class RuleSource(StrEnum):
 
 
 class Rule(Struct, frozen=True):
-    """`pattern` is "" where the rule holds for every call of the tool. `tool` may be `*`, or `git__*`."""
+    """`pattern` is "" where the rule holds for every call of the tool. `tool` may hold `*`."""
 
     verdict: Verdict
     tool: str
@@ -60,16 +60,30 @@ class Rule(Struct, frozen=True):
         }[self.source]
 
     def matches(self, action: Action) -> bool:
-        """Whether the rule is about the action. An allow rule must cover the whole of a command, another any part."""
+        """Whether the rule is about the action. An allow rule must cover all of it, another rule any part."""
+        return self.judge(action) is Certainty.YES
+
+    def judge(self, action: Action) -> Certainty:
+        """Whether the rule is about the action; MAYBE where a command cannot be read."""
         if not text_matches(self.tool, action.tool):
-            return False
+            return Certainty.NO
         if not self.pattern:
-            return True
-        if action.is_for_tool:
-            return text_matches(self.pattern, action.subject)
+            return Certainty.YES
+        if self.verdict is Verdict.ALLOW:
+            return Certainty.YES if self._covers(action) else Certainty.NO
+        if action.access is Access.RUN and not action.is_for_tool:
+            return denies(self.pattern, action.subject)
+        return Certainty.YES if self._covers(action) else Certainty.NO
+
+    def _covers(self, action: Action) -> bool:
+        subject = action.subject
+        if action.is_for_tool or action.access in {Access.MEMORY, Access.PERSON}:
+            return text_matches(self.pattern, subject)
         if action.access is Access.RUN:
-            return command_matches(self.pattern, action.subject, whole=self.verdict is Verdict.ALLOW)
-        return path_matches(self.pattern, action.subject)
+            return allows(self.pattern, subject)
+        if action.access is Access.NETWORK:
+            return address_matches(self.pattern, subject) if "://" in subject else text_matches(self.pattern, subject)
+        return path_matches(self.pattern, subject, generous=self.verdict is not Verdict.ALLOW)
 
 
 def text_matches(pattern: str, text: str) -> bool:
@@ -77,18 +91,6 @@ def text_matches(pattern: str, text: str) -> bool:
     if "*" not in pattern:
         return pattern == text
     return re.fullmatch(".*".join(map(re.escape, re.split(r"\*+", pattern))), text, re.DOTALL) is not None
-
-
-def path_matches(pattern: str, path: str) -> bool:
-    """Whether a glob, as .gitignore writes them, matches a path relative to the project: `src/**`, `*.py`, `/build`."""
-    return _spec(pattern).match_file(path)
-
-
-@lru_cache(maxsize=256)
-def _spec(pattern: str) -> "GitIgnoreSpec":
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines([pattern.removeprefix("!")])
 
 
 _RULE = re.compile(r"(?P<tool>\*|[A-Za-z][A-Za-z0-9_.*-]*)(?:\((?P<pattern>.*)\))?", re.DOTALL)
@@ -103,35 +105,119 @@ def parse_rule(verdict: Verdict, text: str, source: RuleSource = RuleSource.SESS
             f"“{text}” is no permission rule.",
             "A rule is a tool and a pattern: run_command(git status *), edit_file(src/**), fetch_url.",
         )
-    return Rule(verdict, match["tool"], match["pattern"] or "", source)
+    pattern = match["pattern"] or ""
+    if (
+        match["tool"] == COMMAND_TOOL
+        and pattern
+        and (problem := pattern_problem(pattern, allows=verdict is Verdict.ALLOW))
+    ):
+        raise Misuse("Not a rule", f"“{text}” cannot hold: {problem}", "Example: run_command(git status *).")
+    return Rule(verdict, match["tool"], pattern, source)
+
+
+def offered_rules(action: Action) -> tuple[Rule, ...]:
+    """The rules that a person may choose to have remembered for an action: this very one, then a wider one."""
+    subject, patterns = action.subject, [""]
+    if action.is_for_tool:
+        patterns = [""]
+    elif action.access is Access.RUN:
+        patterns = [exact_pattern(subject), suggested_prefix(subject)]
+    elif action.access in {Access.READ, Access.EDIT, Access.NOTE}:
+        patterns = [exact_path(subject)] if subject else [""]
+    elif "://" in subject:
+        host = re.match(r"(https?://[^/?#@\\]+)(?:[/?#]|$)", subject)
+        patterns = [subject, f"{host[1]}/*" if host else ""]
+    elif "*" not in subject:
+        patterns = [subject]
+    return tuple(
+        Rule(Verdict.ALLOW, action.tool, pattern)
+        for index, pattern in enumerate(dict.fromkeys(patterns))
+        if pattern or not index
+    )
+
+
+class StoredRulesPort(Protocol):
+    """The rules on disk (agent.permissions.stored_rules)."""
+
+    @property
+    def problem(self) -> str:
+        """A sentence, where a file of rules cannot be read; then nothing is allowed without asking."""
+        ...
+
+    def refresh(self) -> None:
+        """Reads the files again where they changed."""
+        ...
+
+    @property
+    def rules(self) -> Sequence[Rule]: ...
+
+    def add(self, rule: Rule) -> None:
+        """Stores a rule of the user or the project. Raises PalimpsestError."""
+        ...
 
 
 class RuleSet:
-    """The rules in force."""
+    """The rules in force: those on disk, then those of the session."""
 
-    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+    def __init__(self, rules: Iterable[Rule] = (), stored: StoredRulesPort | None = None) -> None:
         self._rules = list(rules)
+        self._stored = stored
+        self._forgotten = set[str]()  # tools that changed: stored rules that allow them do not hold
 
     @property
     def rules(self) -> Sequence[Rule]:
-        return tuple(self._rules)
+        stored = self._stored.rules if self._stored else ()
+        return (*(rule for rule in stored if not self._is_forgotten(rule)), *self._rules)
+
+    def _is_forgotten(self, rule: Rule) -> bool:
+        return rule.verdict is Verdict.ALLOW and any(text_matches(rule.tool, tool) for tool in self._forgotten)
+
+    @property
+    def problem(self) -> str:
+        """A sentence, where stored rules cannot be read."""
+        return self._stored.problem if self._stored else ""
+
+    @property
+    def keeps_projects(self) -> bool:
+        """Whether a rule can be remembered for the project."""
+        return self._stored is not None and not self._stored.problem
+
+    def refresh(self) -> None:
+        """Reads stored rules again where they changed."""
+        if self._stored is not None:
+            self._stored.refresh()
 
     def first(self, verdict: Verdict, action: Action) -> Rule | None:
         """The first rule with this verdict that matches."""
-        return next((rule for rule in self._rules if rule.verdict is verdict and rule.matches(action)), None)
+        return next((rule for rule in self.rules if rule.verdict is verdict and rule.matches(action)), None)
 
-    def allow(self, action: Action, scope: Scope) -> Rule:
-        """Adds a rule that allows what is like this action: the same command, edits of the same file, the same tool."""
-        pattern = (
-            "" if action.is_for_tool else prefix_of(action.subject) if action.access is Access.RUN else action.subject
-        )
-        source = RuleSource.PROJECT if scope is Scope.PROJECT else RuleSource.SESSION
-        rule = Rule(Verdict.ALLOW, action.tool, pattern, source)
-        self._rules.append(rule)
-        return rule
+    def uncertain(self, action: Action) -> Rule | None:
+        """The first rule that denies, or asks, which may be about the action: its command cannot be read."""
+        rules = (rule for rule in self.rules if rule.verdict is not Verdict.ALLOW)
+        return next((rule for rule in rules if rule.judge(action) is Certainty.MAYBE), None)
+
+    def allows_exactly(self, action: Action) -> Rule | None:
+        """The rule that allows this very command line, which somebody has read as a whole."""
+        exact = {action.subject, exact_pattern(action.subject)}
+        rules = (rule for rule in self.rules if rule.verdict is Verdict.ALLOW and rule.pattern in exact)
+        return next((rule for rule in rules if rule.matches(action)), None)
+
+    def add(self, rule: Rule) -> None:
+        """Adds a rule of the session, or stores one of the user or the project. Raises PalimpsestError."""
+        if rule.source is RuleSource.SESSION or self._stored is None:
+            self._rules.append(rule)
+        else:
+            self._stored.add(rule)
+
+    def remove(self, rule: Rule) -> bool:
+        """Removes a rule of the session; whether there was one."""
+        remaining = [own for own in self._rules if own != rule]
+        is_removed, self._rules = len(remaining) < len(self._rules), remaining
+        return is_removed
 
     def forget(self, tools: Sequence[str]) -> None:
-        """Drops the session's rules that allow one of these tools, by name or by pattern."""
+        """Drops the session's rules that allow one of these tools, by name or by pattern; stored ones do not hold."""
+        self._forgotten |= set(tools)
         self._rules = [
             rule
             for rule in self._rules

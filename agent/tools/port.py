@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from agent.events import SessionEvent
 from agent.permissions.action import Action, Question
+from agent.permissions.policy import PermissionMode
 from foundation.errors import PalimpsestError
 from models.messages import Tool, ToolCall
 
@@ -21,7 +22,9 @@ class ToolSettings(Struct, frozen=True):
     result_chars: Annotated[int, Meta(ge=0, le=1_000_000)] = 6000
     """How much of a tool's output the model sees at once; the whole is kept and can be recalled."""
     most_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 200
-    """How many tool calls one turn may make, however many one answer asks for."""
+    """How many tool calls one turn may make before it asks whether to go on; without a screen it ends there."""
+    mode: Annotated[PermissionMode, Meta(extra={"guarded": True})] = PermissionMode.ASK
+    """What tools may do where no rule decides: edit allows edits in the project, auto commands in a sandbox too."""
     mcp_definition_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 3_000
     """How many tokens the definitions of one MCP server's tools may take in each request."""
     command_seconds: Annotated[int, Meta(ge=1, le=3600)] = 120

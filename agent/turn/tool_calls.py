@@ -22,6 +22,7 @@ from agent.permissions.rules import Verdict
 from agent.tools.port import MalformedCall, ToolFailure, ToolRun
 from agent.tools.registry import Toolbox, ToolOutput, failed_output
 from agent.turn.ports import TurnStore
+from foundation.errors import PalimpsestError
 from foundation.privacy import Cleared
 from memory.records import new_id
 from models.messages import ToolCall
@@ -142,10 +143,15 @@ class ToolCalls:
         if planned.decision.verdict is Verdict.ASK and not self._stopped.is_set():
             self._question = question = asyncio.get_running_loop().create_future()
             decision = planned.decision
-            yield events.PermissionRequested(call, action, decision.reason, question, decision.asks_always)
+            offers = () if decision.asks_always else tuple(rule.text for rule in self._permissions.offers(action))
+            yield events.PermissionRequested(call, action, decision.reason, question, decision.asks_always, offers)
             answer = await question
             if answer.granted:
-                self._permissions.remember(action, answer)
+                try:
+                    await asyncio.to_thread(self._permissions.remember, action, answer)
+                except (PalimpsestError, OSError) as error:
+                    reason = error.message if isinstance(error, PalimpsestError) else f"{error.strerror or error}."
+                    yield events.Notice("warning", f"This is remembered for the session alone: {reason}")
             else:
                 refusal = _refusal(answer)
         if self._stopped.is_set():

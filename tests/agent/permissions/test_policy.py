@@ -1,6 +1,7 @@
 """Which actions run, ask and are denied: modes, rules, and what always asks."""
 
 import pytest
+from msgspec import structs
 
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
 from agent.permissions.policy import PermissionMode, Policy
@@ -77,6 +78,84 @@ def test_a_permission_for_the_session_holds_for_the_same_command_alone() -> None
     assert session.decide(RUN).verdict is Verdict.ALLOW
     other = Action(tool="run_command", access=Access.RUN, summary="", subject="git status && git push")
     assert session.decide(other).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("allowed", ["allow *", "allow run_command(python3 *)"])
+def test_a_command_that_cannot_be_read_asks_while_a_rule_denies_commands(allowed: str) -> None:
+    code = Action(tool="run_command", access=Access.RUN, summary="", subject="python3 -c 'x'")
+    assert policy("allow run_command(python3 *)").decide(code).verdict is Verdict.ALLOW
+    strict = policy(allowed, "deny run_command(git push *)", mode=PermissionMode.AUTO, sandboxed=True)
+    decision = strict.decide(code)
+    assert decision.verdict is Verdict.ASK
+    assert decision.reason == (
+        "Part of this command cannot be read, and a rule of this session says: deny run_command(git push *)."
+    )
+    strict.remember(code, PermissionAnswer(True, Scope.SESSION))
+    assert strict.decide(code).verdict is Verdict.ALLOW  # this very line was read by a person
+    assert strict.decide(RUN).verdict is (Verdict.ALLOW)
+
+
+def test_a_rule_that_asks_is_not_ended_by_an_answer() -> None:
+    asking = policy("ask run_command(git *)")
+    asking.remember(RUN, PermissionAnswer(True, Scope.SESSION))
+    decision = asking.decide(RUN)
+    assert decision.verdict is Verdict.ASK and decision.asks_always
+
+
+@pytest.mark.parametrize("subject", ["a.py", "src/a.py", "a*.py", "[x].py", "!a", "#a", "b\\c", "/other/a.py"])
+def test_a_permission_for_a_file_is_for_that_file(subject: str) -> None:
+    action = Action(tool="edit_file", access=Access.EDIT, summary="", subject=subject)
+    session = policy()
+    session.remember(action, PermissionAnswer(True, Scope.SESSION))
+    assert session.decide(action).verdict is Verdict.ALLOW
+    for other in (
+        f"deep/{subject}",
+        f"{subject}x",
+        "abc.py",
+        subject.lstrip("/") if subject[0] == "/" else f"/{subject}",
+    ):
+        assert session.decide(structs.replace(action, subject=other)).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    ("rule", "address", "matches"),
+    [
+        ("docs.python.org", "https://docs.python.org/3/", True),
+        ("docs.python.org", "https://docs.python.org.evil.example/", False),
+        ("docs.python.org", "https://docs.python.org:8443/", False),
+        ("docs.python.org", "https://docs.python.org@evil.example/", False),
+        ("docs.python.org", "https://evil.example/docs.python.org", False),
+        ("*.python.org", "https://docs.python.org/", True),
+        ("*.python.org", "https://python.org/", False),
+        ("*.python.org", "https://evilpython.org/", False),
+        ("https://a.example/3/*", "https://a.example/3/x?y", True),
+        ("https://a.example/3/*", "http://a.example/3/x", False),
+        ("https://a.example/3/*", "https://a.example/3/../x", False),
+        ("https://a.example/3/*", "https://a.example/3/%2e%2e/x", False),
+        ("https://a.example/3/*", "https://a.example/30", False),
+        ("https://a.example/*", "https://A.example:443/x", True),
+        ("a.example", "ftp://a.example/", False),
+    ],
+)
+def test_an_address_pattern(rule: str, address: str, matches: bool) -> None:
+    action = Action(tool="fetch_url", access=Access.NETWORK, summary="", subject=address)
+    assert parse_rule(Verdict.ALLOW, f"fetch_url({rule})").matches(action) is matches
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "denied"),
+    [
+        ("edit_file(secrets/**)", "Secrets/a", True),
+        ("edit_file(secrets/**)", "/added/secrets/a", True),
+        ("edit_file(//srv/**)", "/srv/a", True),
+        ("edit_file(//srv/**)", "srv/a", False),
+        ("edit_file(caf\u00e9.txt)", "cafe\u0301.txt", True),
+        ("edit_*(*.pem)", "/other/x.PEM", True),
+    ],
+)
+def test_a_rule_that_denies_a_path_is_generous(rule: str, path: str, denied: bool) -> None:
+    action = Action(tool="edit_file", access=Access.EDIT, summary="", subject=path)
+    assert parse_rule(Verdict.DENY, rule).matches(action) is denied
 
 
 def test_a_permission_for_once_leaves_no_rule() -> None:

@@ -8,7 +8,7 @@ REQUEST = "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*{reca
 ANSWER = "((Prefill|Retrying|Notice|TextDelta|ReasoningDelta) )*"
 RUN = "(PermissionDenied |((ToolProgress|QuestionAsked|PlanUpdated) )+)"
 CALL = (
-    f"(PermissionRequested ToolStarted ({RUN})?ToolFinished (CheckpointMade )*|"
+    f"(PermissionRequested (Notice )?ToolStarted ({RUN})?ToolFinished (CheckpointMade )*|"
     f"ToolStarted {RUN}ToolFinished (CheckpointMade )*|(ToolStarted )+(ToolFinished (CheckpointMade )*)+)"
 )
 ROUNDS = (
