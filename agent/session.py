@@ -180,7 +180,7 @@ class Session:
         self._turn = turn = TurnRun(self._ports(), TurnInput(text, tuple(attachments), skill, brought, tuple(pastes)))
         self._idle.clear()
         try:
-            for sentence in await asyncio.to_thread(self.checkpoints.recover):
+            for sentence in await asyncio.to_thread(self.checkpoints.take_notices):
                 yield Notice("warning", sentence)
             async with aclosing(turn.events()) as events:
                 async for event in events:
@@ -382,6 +382,7 @@ class Session:
         await asyncio.to_thread(self.servers.close)
         await asyncio.to_thread(self.commands.close)
         await self.background.close()
+        await asyncio.to_thread(self.checkpoints.close)
         await self.model.close()
         if self._summariser is not None:
             await self._summariser.close()

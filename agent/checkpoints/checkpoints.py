@@ -23,6 +23,7 @@ from agent.checkpoints.change import (
     NotChanged,
     remove_empty_folders,
 )
+from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.history import CheckpointHistory, unfinished
 from agent.checkpoints.journal import Begun, Ended, Journal
 from agent.checkpoints.recovery import recover_change
@@ -38,7 +39,7 @@ from foundation.files import (
     make_private_folder,
     read_bytes,
 )
-from foundation.files.conditional import Outgoing, UnexpectedContent, change_file, permission_bits
+from foundation.files.conditional import FileSwap, Outgoing, UnexpectedContent, permission_bits
 from memory.records import new_id
 
 LOCK_TIMEOUT: Final = 30.0  # seconds that a change waits for that of another process
@@ -56,6 +57,8 @@ class Checkpoints:
         self.conversation = ""
         self.message = ""
         self._made: list[CheckpointRecord] = []
+        self._outgoing: list[tuple[ChangedFile, Outgoing]] = []
+        self._notices: list[str] = []
         self._clock = clock
         self._guard = RLock()
         self._file_lock = FileLock(folder / "journal.lock", timeout=LOCK_TIMEOUT)
@@ -87,6 +90,7 @@ class Checkpoints:
         """As `apply`, for every kind of checkpoint; `conversation` is by default that of the turn."""
         _refuse_unusable(changes)
         with self._locked():
+            self._look_at_outgoing()
             try:
                 files = tuple(self._stored(change) for change in changes)
                 record = CheckpointRecord(
@@ -124,19 +128,17 @@ class Checkpoints:
         self.recover()
         return CheckpointHistory.read(self.journal.lines(), conversation)
 
-    def recover(self) -> tuple[str, ...]:
-        """Clears up after processes that were killed in the middle of a change; a sentence for each.
+    def recover(self) -> None:
+        """Clears up after processes that were killed in the middle of a change; `take_notices` says what was found.
 
         Files of the person that such a change had just taken out are put back; the changes themselves stay as far as
         they were made, and undo takes them back.
         """
         if not unfinished(self.journal.lines()):
-            return ()
+            return
         with self._locked():
-            return tuple(
-                recover_change(record, self.journal, self.blobs, self.folder)
-                for record in unfinished(self.journal.lines())
-            )
+            for record in unfinished(self.journal.lines()):
+                self._notices.append(recover_change(record, self.journal, self.folder))
 
     def _stored(self, change: FileChange) -> ChangedFile:
         """Checks and stores both contents of the file. Raises UnexpectedContent."""
@@ -157,44 +159,103 @@ class Checkpoints:
         )
 
     def _change_files(self, record: CheckpointRecord, changes: Sequence[FileChange]) -> None:
-        done: list[int] = []
+        swaps = [_swap(file, change) for file, change in zip(record.files, changes, strict=True)]
+        first = [index for index in range(len(changes)) if _makes_room(changes, index)]
+        others = sorted(set(range(len(changes))) - set(first), key=lambda index: changes[index].new is None)
+        made: list[int] = []
         try:
-            for index in sorted(range(len(changes)), key=lambda index: _order(changes, index)):
-                self._change(record.files[index], changes[index].expected, changes[index].new, changes[index].mode)
-                done.append(index)
+            for index in first:
+                swaps[index].make()
+                made.append(index)
+                self._finish(swaps[index], record.files[index])
+            for index in others:
+                if changes[index].new is not None:
+                    make_folder(record.files[index].place.parent, mode=0o777)
+                swaps[index].stage()
+            for index in others:
+                swaps[index].make()
+                made.append(index)
         except BaseException as error:
-            left = self._put_back(record, changes, done)
+            left = [index for index in reversed(made) if not self._taken_back(swaps, index, first, record, changes)]
+            for index in others:
+                swaps[index].discard()
+            for file in record.files:
+                remove_empty_folders(file)
             with suppress(OSError):
-                self.journal.add(Ended(record.id, changed=tuple(left)))
+                self.journal.add(Ended(record.id, changed=tuple(sorted(left))))
+            if isinstance(error, UnexpectedContent):
+                self._keep_displaced(record, error)
             if isinstance(error, OSError) and not isinstance(error, PalimpsestError):
                 raise NotChanged("Not written", f"{error.filename}: {_reason(error)}.") from error
             raise
+        for index in others:
+            self._finish(swaps[index], record.files[index])
 
-    def _put_back(self, record: CheckpointRecord, changes: Sequence[FileChange], done: Sequence[int]) -> list[int]:
-        """Takes back what was done; gives the indexes of the files that another program changed meanwhile."""
-        left: list[int] = []
-        for index in reversed(done):
-            file, change = record.files[index], changes[index]
-            try:
-                self._change(file, change.new, change.expected, file.mode_before)
-            except (PalimpsestError, OSError):
-                left.append(index)
-        for file in record.files:
-            remove_empty_folders(file)
-        return sorted(left)
-
-    def _change(self, file: ChangedFile, expected: bytes | None, new: bytes | None, mode: int | None) -> None:
-        place = file.place
-        if new is not None:
-            make_folder(place.parent, mode=0o777)
-        outgoing = change_file(place, expected, new, beside=place.with_name(file.beside), mode=mode)
-        if new is None:
+    def _finish(self, swap: FileSwap, file: ChangedFile) -> None:
+        outgoing = swap.finish()
+        if not file.after:
             remove_empty_folders(file)
         if outgoing is not None:
-            self._watch(outgoing)
+            self._outgoing.append((file, outgoing))
 
-    def _watch(self, outgoing: Outgoing) -> None:
-        outgoing.close()
+    def _taken_back(
+        self,
+        swaps: Sequence[FileSwap],
+        index: int,
+        first: Sequence[int],
+        record: CheckpointRecord,
+        changes: Sequence[FileChange],
+    ) -> bool:
+        """Takes one change back; False where that fails, or another program changed the file meanwhile."""
+        file, change = record.files[index], changes[index]
+        with suppress(OSError):
+            if index not in first:
+                return swaps[index].take_back()
+            again = FileSwap(
+                file.place, None, change.expected, beside=file.place.with_name(file.beside), mode=file.mode_before
+            )
+            make_folder(file.place.parent, mode=0o777)
+            try:
+                again.stage()
+                again.make()
+            finally:
+                again.discard()
+            return True
+        return False
+
+    def _keep_displaced(self, record: CheckpointRecord, error: UnexpectedContent) -> None:
+        """Keeps texts of another program that are in no file any more, because it wrote again and again."""
+        for body in error.displaced:
+            file = next((file for file in record.files if str(file.place) == error.filename), record.files[0])
+            place = keep_beside(self.folder, f"{record.id}-{content_name(body)[:8]}", file, body)
+            self._notices.append(f"{file.path} was saved while a tool changed it; an earlier text of it is {place}.")
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What the person should know, in sentences: changes that were interrupted, and texts that another program
+        saved while a tool changed the file.
+
+        A program that had a file open when it was replaced may write to the replaced one: that text is kept beside.
+        """
+        self.recover()
+        with self._guard:
+            self._look_at_outgoing()
+            notices, self._notices = tuple(self._notices), []
+        return notices
+
+    def close(self) -> None:
+        """Looks once more at files that were replaced, and lets them go."""
+        with self._guard:
+            self._look_at_outgoing()
+
+    def _look_at_outgoing(self) -> None:
+        for file, outgoing in self._outgoing:
+            if (body := outgoing.late_edit()) is not None:
+                place = keep_beside(self.folder, new_id("ck"), file, body)
+                self._notices.append(
+                    f"{file.path} was saved at the moment a tool changed it; the text that was saved is {place}."
+                )
+            outgoing.close()
+        self._outgoing.clear()
 
     @contextmanager
     def _locked(self) -> Generator[None]:
@@ -237,15 +298,21 @@ def _missing_folders(change: FileChange) -> tuple[str, ...]:
     return tuple(folder.as_posix() for folder in reversed(above) if not is_folder(change.folder / folder))
 
 
-def _order(changes: Sequence[FileChange], index: int) -> int:
-    """Files are deleted last, so that no text of a moved file is missing; first where another path needs the name."""
-    change = changes[index]
-    if change.new is not None:
-        return 1
-    place = change.place
-    needed = any(place.is_relative_to(other.place) or other.place.is_relative_to(place)
-                 for other in changes if other.new is not None)  # fmt: skip
-    return 0 if needed else 2
+def _swap(file: ChangedFile, change: FileChange) -> FileSwap:
+    beside = file.place.with_name(file.beside)
+    return FileSwap(file.place, change.expected, change.new, beside=beside, mode=change.mode)
+
+
+def _makes_room(changes: Sequence[FileChange], index: int) -> bool:
+    """Whether the file is deleted to make room: its name becomes a folder's, or its folder's name a file's.
+
+    Other files are deleted last, so that no text of a moved file is missing.
+    """
+    if changes[index].new is not None:
+        return False
+    place = changes[index].place
+    made = (other.place for other in changes if other.new is not None)
+    return any(place.is_relative_to(other) or other.is_relative_to(place) for other in made)
 
 
 def _reason(error: OSError) -> str:

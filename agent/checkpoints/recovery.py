@@ -8,7 +8,7 @@ import glob
 from contextlib import suppress
 from pathlib import Path
 
-from agent.checkpoints.blobs import Blobs, content_name
+from agent.checkpoints.blobs import content_name
 from agent.checkpoints.change import ChangedFile, CheckpointRecord, remove_empty_folders
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.journal import Ended, Journal
@@ -17,7 +17,7 @@ from foundation.files import exchange, exists, list_files, read_bytes, remove
 from foundation.files.atomic_exchange import ASIDE, link_if_free
 
 
-def recover_change(record: CheckpointRecord, journal: Journal, blobs: Blobs, folder: Path) -> str:
+def recover_change(record: CheckpointRecord, journal: Journal, folder: Path) -> str:
     """Finds out which files of the change were changed, and writes its end; a sentence for the person."""
     changed: list[int] = []
     kept: list[Path] = []

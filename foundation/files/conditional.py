@@ -9,7 +9,7 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -19,7 +19,7 @@ from foundation.files.atomic_exchange import exchange, link_if_free
 from foundation.files.directory import exists, is_file, remove, replace, status
 from foundation.files.folders import WINDOWS
 from foundation.files.refusals import UnsafePath, is_link, link_in_path, not_regular
-from foundation.files.regular_files import open_for_reading, open_new
+from foundation.files.regular_files import open_file, open_new
 
 _NEW_FILE: Final = 0o666  # without what the process masks, as an editor makes it
 _ATTEMPTS: Final = 20  # exchanges against a program that writes without a pause
@@ -45,44 +45,87 @@ class UnexpectedContent(PalimpsestError, OSError):
 class Outgoing(Struct, frozen=True):
     """The file that was replaced or deleted, still open: a program that had it open may write to it a little later."""
 
-    file: BinaryIO | None  # None on Windows, where an open file cannot be deleted
+    handle: int | None  # None on Windows, where an open file cannot be deleted
     body: bytes
 
     def late_edit(self) -> bytes | None:
         """What was written to it since; None where nothing was."""
-        if self.file is None:
+        if self.handle is None or os.fstat(self.handle).st_size == 0:
             return None
-        self.file.seek(0)
-        now = self.file.read()
-        return now if now and now != self.body else None
+        now = _content(self.handle)
+        return None if now == self.body else now
 
     def close(self) -> None:
-        if self.file is not None:
-            self.file.close()
+        if self.handle is not None:
+            os.close(self.handle)
 
 
-def change_file(
-    path: Path, expected: bytes | None, new: bytes | None, *, beside: Path, mode: int | None = None
-) -> Outgoing | None:
-    """Puts `new` at `path`, which holds `expected`; None stands for no file. Gives what was replaced or deleted.
+class FileSwap:
+    """One change: puts `new` at `path`, which holds `expected`; None stands for no file.
 
     `beside` is a free name in the same folder. `mode` are the permission bits; by default those that the file has.
-    Raises UnexpectedContent, UnsafePath, OSError, with the file as it was.
+    `stage` takes the room on the disk, so that `make` and `take_back` need none; `finish` or `discard` ends it.
     """
-    if new is None:
-        return None if expected is None else _delete(path, expected, beside)
-    _write_beside(path, new, beside, mode)
-    try:
-        if expected is None:
-            if not link_if_free(beside, path):
-                raise UnexpectedContent(path, "exists by now")
-            outgoing = None
+
+    def __init__(
+        self, path: Path, expected: bytes | None, new: bytes | None, *, beside: Path, mode: int | None = None
+    ) -> None:
+        self._path = path
+        self._expected = expected
+        self._new = new
+        self._beside = beside
+        self._mode = mode
+        self._outgoing: Outgoing | None = None
+
+    def stage(self) -> None:
+        """Writes the new file beside. Raises UnexpectedContent, UnsafePath, OSError; then nothing is left beside."""
+        if self._new is not None:
+            _write_beside(self._path, self._new, self._beside, self._mode)
+
+    def make(self) -> None:
+        """Puts the file in its place. Raises UnexpectedContent, UnsafePath, OSError, with the file as it was."""
+        if self._new is None:
+            self._outgoing = None if self._expected is None else _move_aside(self._path, self._expected, self._beside)
+        elif self._expected is None:
+            if not link_if_free(self._beside, self._path):
+                raise UnexpectedContent(self._path, "exists by now")
         else:
-            outgoing = _replace(path, expected, new, beside)
-    finally:
-        remove(beside, missing_ok=True)
-    sync_folder(path.parent)
-    return outgoing
+            self._outgoing = _replace(self._path, self._expected, self._new, self._beside)
+
+    def take_back(self) -> bool:
+        """Undoes `make`. False where another program changed the file meanwhile: its text stays."""
+        if self._expected is None:
+            return self._new is None or self._remove_again(self._new)
+        if self._new is None:
+            return link_if_free(self._beside, self._path)
+        with suppress(FileNotFoundError):
+            exchange(self._path, self._beside)
+            if read_bytes(self._beside) == self._new:
+                return True
+            exchange(self._path, self._beside)
+        return False
+
+    def _remove_again(self, new: bytes) -> bool:
+        remove(self._beside, missing_ok=True)
+        try:
+            replace(self._path, self._beside)
+        except FileNotFoundError:
+            return False
+        if read_bytes(self._beside) == new:
+            return True
+        link_if_free(self._beside, self._path)
+        return False
+
+    def finish(self) -> Outgoing | None:
+        """Removes what is beside, synced, and gives what was replaced or deleted."""
+        self.discard()
+        sync_folder(self._path.parent)
+        return self._outgoing
+
+    def discard(self) -> None:
+        """Removes what is beside: what `stage` wrote, or what `take_back` took out."""
+        with suppress(OSError):
+            remove(self._beside, missing_ok=True)
 
 
 def permission_bits(path: Path) -> int | None:
@@ -143,7 +186,7 @@ def _put_back(path: Path, new: bytes, beside: Path) -> tuple[bytes, ...]:
     return (*displaced, read_bytes(beside))
 
 
-def _delete(path: Path, expected: bytes, beside: Path) -> Outgoing:
+def _move_aside(path: Path, expected: bytes, beside: Path) -> Outgoing:
     current = status(path)
     if current is None:
         raise UnexpectedContent(path, "was deleted")
@@ -151,25 +194,31 @@ def _delete(path: Path, expected: bytes, beside: Path) -> Outgoing:
         raise link_in_path(path, path)
     if not is_file(path):
         raise not_regular(path)
-    replace(path, beside)
+    try:
+        replace(path, beside)
+    except FileNotFoundError as error:
+        raise UnexpectedContent(path, "was deleted") from error
     outgoing = _taken(beside, expected)
-    if outgoing is None:
-        displaced = () if link_if_free(beside, path) else (read_bytes(beside),)
-        remove(beside, missing_ok=True)
-        raise UnexpectedContent(path, "has changed since it was read", displaced)
-    remove(beside)
-    sync_folder(path.parent)
-    return outgoing
+    if outgoing is not None:
+        return outgoing
+    displaced = () if link_if_free(beside, path) else (read_bytes(beside),)
+    raise UnexpectedContent(path, "has changed since it was read", displaced)
 
 
 def _taken(beside: Path, expected: bytes) -> Outgoing | None:
     """What came out, where it is as expected."""
     try:
-        file = open_for_reading(beside)
+        handle = open_file(beside, os.O_RDONLY)
     except (UnsafePath, OSError):
         return None
-    found = file.read()
-    if found == expected and not WINDOWS:
-        return Outgoing(file, expected)
-    file.close()
-    return Outgoing(None, expected) if found == expected else None
+    as_expected = _content(handle) == expected
+    if as_expected and not WINDOWS:
+        return Outgoing(handle, expected)
+    os.close(handle)
+    return Outgoing(None, expected) if as_expected else None
+
+
+def _content(handle: int) -> bytes:
+    os.lseek(handle, 0, os.SEEK_SET)
+    with os.fdopen(handle, "rb", closefd=False) as file:
+        return file.read()
