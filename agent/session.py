@@ -151,11 +151,11 @@ class Session:
     @property
     def working(self) -> str:
         """The status of background work, for the status bar."""
-        return self.background.status
+        return " · ".join(filter(None, (self.commands.status, self.background.status)))
 
-    def _report_working(self, status: str) -> None:
+    def _report_working(self, _status: str) -> None:
         if self.on_working is not None:
-            self.on_working(status)
+            self.on_working(self.working)
 
     async def send(
         self,

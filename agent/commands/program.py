@@ -69,6 +69,22 @@ async def _status(session: Session, _rest: str) -> Outcome:
     return TextResult("\n".join(f"- {name}: {value}" for name, value in rows))
 
 
+async def _jobs(session: Session, rest: str) -> Outcome:
+    verb, _, handle = rest.partition(" ")
+    if verb == "stop" and handle:
+        await asyncio.to_thread(session.commands.stop, handle.strip())
+        return TextResult(f"{visible(handle.strip())} has ended, with all that it started.")
+    if rest:
+        raise Misuse("Not understood", f"/jobs {visible(rest)}", "/jobs lists the commands, /jobs stop c1 ends one.")
+    commands = session.commands.listed()
+    lines = [
+        f"- {command.handle}: {command.ended or 'runs'}, {command.seconds:,.0f} s: "
+        f"`` {visible(' '.join(command.command.split())[:200]).replace('``', '` `')} ``"
+        for command in commands
+    ]
+    return TextResult("\n".join(lines) or "No command was started in the background.")
+
+
 async def _trust(session: Session, _rest: str) -> Outcome:
     workspace, access = session.workspace, session.memory.access
     command = f"`{trust_command(workspace)}`"
@@ -96,6 +112,7 @@ COMMANDS = (
     Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
     Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", run=_copy),
     Command(name="status", summary="Show the workspace, the conversation and the model.", run=_status),
+    Command(name="jobs", summary="List the background commands, or end one.", usage="[stop HANDLE]", run=_jobs),
     Command(name="trust", summary="Show whether the workspace is trusted, and what is not in force.", run=_trust),
     Command(name="exit", summary="Leave. Everything is saved already.", aliases=("quit", "q"), run=_exit),
 )

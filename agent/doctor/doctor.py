@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from agent.config.config import read_config
 from agent.doctor.model_checks import CheckResult, embed_findings, ocr_findings
+from agent.tools.commands.commands import open_commands
+from agent.tools.files.project import ProjectFolders
 from agent.version import version
 from foundation.errors import PalimpsestError
 from foundation.install_hints import DISTRIBUTION, install_command, install_extra
@@ -63,6 +65,7 @@ def run_checks(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
     yield from _libraries()
     yield from ocr_findings(environment)
     yield from embed_findings(workspace, read_config(workspace, environment, {}).config, environment)
+    yield _sandbox(workspace, environment)
     yield _terminal(environment)
     yield from _models(environment)
 
@@ -163,6 +166,20 @@ def _libraries() -> Iterator[CheckResult]:
 def _is_apple() -> bool:
     """Whether this is a Mac with Apple's own chip, where MLX is installed with the program."""
     return platform.system() == "Darwin" and platform.machine() == "arm64"
+
+
+def _sandbox(workspace: Workspace, environment: Mapping[str, str]) -> CheckResult:
+    """What confines the commands that a model runs in this folder."""
+    settings = read_config(workspace, environment, {}).config.tools
+    commands = open_commands(workspace, ProjectFolders((Path.cwd(),)), settings, environment)
+    try:
+        state, sentence = commands.sandbox.state, commands.sandbox.describe()
+    finally:
+        commands.close()
+    if state.holds:
+        return CheckResult("sandbox", "ok", sentence)
+    hint = "Install bubblewrap; without a sandbox, `auto` asks for each command." if sys.platform == "linux" else ""
+    return CheckResult("sandbox", "missing", sentence, hint)
 
 
 def _terminal(environment: Mapping[str, str]) -> CheckResult:

@@ -1,5 +1,6 @@
 """Renders turn events into the transcript and the status bar."""
 
+import re
 from collections import Counter
 from typing import Final
 
@@ -20,6 +21,7 @@ from agent.events import (
     Summarising,
     TextDelta,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
     TurnFailed,
     UsageKnown,
@@ -33,7 +35,10 @@ from tui.widgets.transcript.items import ErrorItem, MutedLine, notice_line
 from tui.widgets.transcript.view import Transcript
 
 MAX_CITED: Final = 3
+MAX_PROGRESS: Final = 60  # characters of a running tool's last line, in the status bar
 _RECALLED: Final = "recalled  "
+_COMMANDS: Final = {"run_command", "command_output"}
+_COMMAND_OUTCOME: Final = re.compile(r"^\[((?:exit|ended|stopped|runs|started)[^\]\n]{1,200})\]$", re.MULTILINE)
 
 MODEL_CHANGED: Final = "the model changed"
 ARCHIVED: Final = "older turns were archived"
@@ -122,8 +127,13 @@ class TurnView:
                 self._status.update_info(doing=f"{call.name} · Esc stops")
             case PermissionDenied(reason=reason):
                 self._transcript.add(MutedLine(f"  not done: {reason}", tone="warning"))
-            case ToolFinished(call=call, chars=chars, failed=failed):
-                outcome = "failed" if failed else f"{short_count(chars)} characters"
+            case ToolProgress(call=call, text=text):
+                if last := text.strip().rpartition("\n")[2].strip():
+                    self._status.update_info(doing=f"{call.name}: {last[:MAX_PROGRESS]} · Esc stops")
+            case ToolFinished(call=call, chars=chars, failed=failed, shown=shown):
+                outcome = (
+                    "failed" if failed else _command_outcome(call.name, shown) or f"{short_count(chars)} characters"
+                )
                 tone = "warning" if failed else "muted"
                 self._transcript.add(MutedLine(f"{call.name}: {outcome}", tone=tone, prefix="  "))
                 self._after_tool = True
@@ -161,6 +171,12 @@ class TurnView:
         for number, line in enumerate(cited):
             prefix = _RECALLED if number == 0 else " " * len(_RECALLED)
             self._transcript.add(MutedLine(line, gap=number == 0, prefix=prefix))
+
+
+def _command_outcome(tool: str, shown: str) -> str:
+    """How a command ended, which its output begins with: `exit 1 after 3.2 s`; "" for another tool's output."""
+    match = _COMMAND_OUTCOME.search(shown, 0, 600) if tool in _COMMANDS else None
+    return match[1] if match else ""
 
 
 def _recalled_line(span: RecalledSpan, beside: int) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from agent.commands import registry
+from agent.commands.results import CommandFailed, TextResult
 from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, PermissionDenied, PermissionRequested, Stopped, ToolFinished, ToolProgress
@@ -207,3 +209,17 @@ async def test_a_background_command_lives_between_turns_and_ends_with_the_sessio
     await session.close()
     assert running("2912.5") == []
     assert len(asked(server)) == 4
+
+
+async def test_the_slash_command_lists_background_commands_and_ends_one(session: Session) -> None:
+    assert (await registry.run(session, "/jobs")) == TextResult("No command was started in the background.")
+    await asyncio.to_thread(session.commands.start, "echo `date`; sleep 2913.5")
+    assert session.working == "1 command"
+    listed = await registry.run(session, "/jobs")
+    assert isinstance(listed, TextResult)
+    assert listed.markdown.startswith("- c1: runs, 0 s: `` echo `date`; sleep 2913.5 ``")
+    assert await registry.run(session, "/jobs stop c1") == TextResult("c1 has ended, with all that it started.")
+    assert running("2913.5") == []
+    assert session.working == ""
+    assert isinstance(await registry.run(session, "/jobs stop c7"), CommandFailed)
+    assert isinstance(await registry.run(session, "/jobs nonsense"), CommandFailed)
