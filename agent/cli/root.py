@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "conversations": ("conversations", "List, show, rename and delete conversations."),
     "models": ("models", "List, choose and test models."),
     "trust": ("trust", "Trust a workspace that was made elsewhere."),
+    "permissions": ("permissions", "Show, change and test what tools may do."),
     "config": ("config", "Show, set and check the configuration."),
     "stats": ("stats", "Say what is stored."),
     "check": ("check", "Check what is stored against its hashes."),

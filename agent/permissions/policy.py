@@ -22,6 +22,20 @@ class PermissionMode(StrEnum):
     EDIT = "edit"
     AUTO = "auto"
 
+    def effect(self, *, sandboxed: bool) -> str:
+        """What it means, in a sentence. `sandboxed`: commands run in a sandbox that holds."""
+        match self:
+            case PermissionMode.ASK:
+                return "Reading is free; all else asks."
+            case PermissionMode.READ_ONLY:
+                return "Reading is free; nothing is changed, run or sent."
+            case PermissionMode.EDIT:
+                return "Edits in the project are allowed; commands ask."
+            case PermissionMode.AUTO if sandboxed:
+                return "Edits in the project, and commands in the sandbox, are allowed."
+            case PermissionMode.AUTO:
+                return "Edits in the project are allowed. Commands still ask, because there is no sandbox here."
+
     @property
     def next(self) -> "PermissionMode":
         """The mode after this one, in the order in which Shift+Tab goes through them."""
@@ -61,6 +75,11 @@ class Policy:
     def sandboxed(self) -> bool:
         """Whether commands run in a sandbox that holds. Trying it out may block for a moment."""
         return self._sandboxed() if callable(self._sandboxed) else self._sandboxed
+
+    def set_mode(self, mode: PermissionMode) -> str:
+        """Sets the mode; gives a sentence about it. Trying out the sandbox may block for a moment."""
+        self.mode = mode
+        return f"The mode is {mode} now. {mode.effect(sandboxed=mode is PermissionMode.AUTO and self.sandboxed)}"
 
     def decide(self, action: Action, *, tainted: str = "") -> Decision:
         """The decision. `tainted` names what untrusted text the turn has read; "" for none."""

@@ -1,0 +1,77 @@
+"""Slash commands about permissions: the rules, and the mode."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent.commands.command import Command
+from agent.commands.results import Choice, Choices, Outcome, TextResult
+from foundation.errors import Misuse
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+
+
+async def _mode(session: Session, text: str) -> Outcome:
+    from agent.permissions.policy import PermissionMode
+
+    policy = session.permissions
+    if not text:
+        items = tuple(Choice(mode.value, mode.value, mode.effect(sandboxed=True)) for mode in PermissionMode)
+        return Choices(f"What tools may do (now: {policy.mode})", items, "/mode")
+    if text not in set(PermissionMode):
+        names = ", ".join(PermissionMode)
+        raise Misuse("Unknown mode", f"There is no mode “{text}”.", f"The modes are: {names}.")
+    return TextResult(await asyncio.to_thread(session.permissions.set_mode, PermissionMode(text)))
+
+
+async def _permissions(session: Session, text: str) -> Outcome:
+    return TextResult(await asyncio.to_thread(_answer, session, text.split(" ", 1)))
+
+
+def _answer(session: Session, words: list[str]) -> str:
+    """What `/permissions` shows, in Markdown. Blocks."""
+    from agent.permissions.rules import RuleSource
+    from agent.services.permission_rules import action_of, check_rules, parse_words
+
+    rules, verb, rest = session.permissions.rules, words[0], words[1] if len(words) > 1 else ""
+    rules.refresh()
+    if verb == "test":
+        is_tool = "(" not in rest and rest.split(" ", 1)[0].replace("_", "").isalnum() and "_" in rest.split(" ", 1)[0]
+        tested = check_rules(session.permissions, action_of(rest.split(" ", 1) if is_tool else [rest]))
+        return f"**{tested.verdict}** {_code(tested.subject or tested.tool)}. {tested.reason}"
+    if verb in {"allow", "ask", "deny"}:
+        rules.add(rule := parse_words([verb, rest], RuleSource.SESSION))
+        return f"For this session: {_code(str(rule))}."
+    if verb == "remove":
+        for rule in rules.rules:
+            if rest in {rule.text, str(rule)} and rules.remove(rule):
+                return f"Removed: {_code(str(rule))}."
+        raise Misuse(
+            "No such rule", f"This session has no rule “{rest}”.", "Stored rules: palimpsest permissions remove"
+        )
+    if verb:
+        raise Misuse("Unknown", f"“{verb}” is not allow, ask, deny, remove or test.", "/permissions lists the rules.")
+    mode = session.permissions.mode
+    lines = [f"The mode is {mode}: {mode.effect(sandboxed=session.permissions.sandboxed)}"]
+    if rules.problem:
+        lines.append(rules.problem)
+    listed = [f"| {rule.source} | {rule.verdict} | {_code(rule.text)} |" for rule in rules.rules]
+    table = ["| of | rule | tool and pattern |", "|---|---|---|", *listed] if listed else ["There are no rules."]
+    return "\n\n".join([*lines, "\n".join(table)])
+
+
+def _code(text: str) -> str:
+    return f"`{text.replace('`', 'ˋ').replace('|', '∣')}`"
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(name="mode", summary="Say what tools may do without asking.", usage="[MODE]", run=_mode),
+    Command(
+        name="permissions",
+        summary="List the rules of what tools may do, add one for the session, or test one.",
+        usage="[allow|ask|deny|remove RULE, test COMMAND]",
+        run=_permissions,
+    ),
+)

@@ -1,0 +1,79 @@
+"""Permission rules, listed, changed and tested: for the command line and the chat."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from agent.permissions.action import Access, Action
+from agent.permissions.policy import Policy
+from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, offered_rules, parse_rule
+from agent.permissions.stored_rules import StoredRules
+from foundation.errors import Misuse
+
+_ACCESS: Final[dict[str, Access]] = {
+    COMMAND_TOOL: Access.RUN,
+    **dict.fromkeys(("read_file", "list_files", "find_files", "search_files"), Access.READ),
+    **dict.fromkeys(("write_file", "edit_file", "apply_patch"), Access.EDIT),
+    "fetch_url": Access.NETWORK,
+    "remember": Access.NOTE,
+    **dict.fromkeys(("ask_user", "update_plan"), Access.PERSON),
+    **dict.fromkeys(
+        ("memory_search", "memory_timeline", "recall", "search_memory", "read_command", "stop_command"), Access.MEMORY
+    ),
+}
+_ALWAYS_ASKS: Final = {Access.NOTE: "Each note asks, whatever the rules."}
+
+
+class RuleTest(Struct, frozen=True):
+    """What happens to an action, and why: the rule that decided, or a sentence about the mode."""
+
+    tool: str
+    subject: str
+    verdict: Verdict
+    reason: str
+    rule: Rule | None
+    offers: tuple[str, ...]  # rules that would allow it
+
+
+def action_of(words: Sequence[str]) -> Action:
+    """The action that `test` names: a tool with its subject, or a command line. Raises Misuse."""
+    if not words or not words[0].strip():
+        raise Misuse("Nothing to test", "There is no command and no tool.", "permissions test 'git push'")
+    tool, *rest = words
+    if tool in _ACCESS or "__" in tool:
+        subject = " ".join(rest)
+        access = _ACCESS.get(tool, Access.NETWORK)
+        return Action(tool=tool, access=access, summary=tool, subject=subject, is_for_tool=tool not in _ACCESS)
+    line = " ".join(words)
+    return Action(tool=COMMAND_TOOL, access=Access.RUN, summary=line, subject=line)
+
+
+def check_rules(policy: Policy, action: Action) -> RuleTest:
+    """What would happen to the action now. A tool may ask besides: for a file of keys, or after untrusted text."""
+    decision = policy.decide(action)
+    offers = () if decision.asks_always else tuple(rule.text for rule in offered_rules(action))
+    return RuleTest(action.tool, action.subject, decision.verdict, decision.reason, decision.rule, offers)
+
+
+def parse_words(words: Sequence[str], source: RuleSource) -> Rule:
+    """The rule of `allow run_command(git status *)`. Raises Misuse."""
+    names = {verdict.value for verdict in Verdict}
+    if not words or words[0] not in names:
+        raise Misuse(
+            "Not a rule", "A rule begins with allow, ask or deny.", "permissions add allow 'run_command(ls *)'"
+        )
+    return parse_rule(Verdict(words[0]), " ".join(words[1:]), source)
+
+
+def remove_rule(stored: StoredRules, words: Sequence[str], sources: Sequence[RuleSource]) -> list[Rule]:
+    """Removes the rule wherever it is stored; with its verdict before it, or without. Raises Misuse where it is not."""
+    verdicts = [Verdict(words[0])] if words and words[0] in set(Verdict) else list(Verdict)
+    text = " ".join(words[1:] if words and words[0] in set(Verdict) else words).strip()
+    wanted = [
+        rule for rule in stored.rules if rule.text == text and rule.verdict in verdicts and rule.source in sources
+    ]
+    removed = [rule for rule in wanted if stored.remove(rule)]
+    if not removed:
+        raise Misuse("No such rule", f"There is no rule “{' '.join(words)}”.", "`permissions list` lists them.")
+    return removed

@@ -1,0 +1,64 @@
+"""`palimpsest permissions`: the rules, and which of them decides."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.agent.conftest import Run
+
+
+def test_rules_are_added_listed_and_removed(run: Run) -> None:
+    assert run("permissions", "add", "deny", "run_command(git push *)").status == 0
+    assert run("permissions", "add", "allow", "edit_file(src/**)", "--project").status == 0
+    listed = run("permissions", "list", "--json").json
+    assert listed["rules"] == [
+        {"verdict": "deny", "rule": "run_command(git push *)", "source": "user"},
+        {"verdict": "allow", "rule": "edit_file(src/**)", "source": "project"},
+    ]
+    assert "was there already" in run("permissions", "add", "deny", "run_command(git push *)").err
+    assert run("permissions", "remove", "run_command(git push *)", "--project").status == 2
+    assert run("permissions", "remove", "deny", "run_command(git push *)", "--json").json["rules"]
+    assert [rule["source"] for rule in run("permissions", "list", "--json").json["rules"]] == ["project"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "reason"),
+    [
+        (("git push",), 4, "A rule of yours denies it: deny run_command(git push *)."),
+        (("sudo sh -c 'git push'",), 4, "A rule of yours denies it"),
+        (("git", "status"), 0, "A rule for this project allows it: allow run_command(git status *)."),
+        (("git status > x",), 3, "No rule decides, and the mode ask asks."),
+        (("python3 -c 'x'",), 3, "Part of this command cannot be read, and a rule of yours says"),
+        (("edit_file", "src/a.py"), 3, "No rule decides"),
+        (("read_file", "src/a.py"), 0, "Reading asks for no permission."),
+        (("remember", "MEMORY.md"), 3, "Memory is written only with a yes."),
+        (("fetch_url", "https://docs.python.org/3/"), 0, "A rule of yours allows it"),
+        (("git__log", "x"), 3, "No rule decides"),
+    ],
+)
+def test_which_rule_decides(run: Run, words: tuple[str, ...], status: int, reason: str) -> None:
+    run("permissions", "add", "deny", "run_command(git push *)")
+    run("permissions", "add", "allow", "fetch_url(docs.python.org)")
+    run("permissions", "add", "allow", "run_command(git status *)", "--project")
+    ran = run("permissions", "test", *words)
+    assert ran.status == status and reason in ran.out
+    assert run("permissions", "test", *words, "--json").json["reason"].startswith(reason.removesuffix("."))
+
+
+@pytest.mark.parametrize(
+    "words", [("allow",), ("permit", "x"), ("allow", "run_command("), ("deny", "run_command(a | b)")]
+)
+def test_what_is_no_rule_is_refused(run: Run, words: tuple[str, ...]) -> None:
+    assert run("permissions", "add", *words).status == 2
+
+
+def test_a_broken_file_is_a_sentence_and_is_left_as_it_is(run: Run) -> None:
+    run("permissions", "add", "allow", "run_command(ls *)")
+    file = Path(run("permissions", "list", "--json").json["files"]["user"])
+    file.write_text("allow:\n- run_command(\n")
+    listed = run("permissions", "list")
+    assert listed.status == 1 and f"{file}, line 2" in listed.err and "nothing is allowed without asking" in listed.err
+    assert run("permissions", "test", "ls").status == 3
+    assert run("permissions", "add", "allow", "fetch_url").status == 1
+    assert run("permissions", "remove", "run_command(").status == 1
+    assert file.read_text() == "allow:\n- run_command(\n"
