@@ -100,7 +100,7 @@ class Session:
         self._mirror, self._vectors = MirrorJob(memory), VectorJob(memory, embedder)
         self._jobs = (self._mirror, RepackJob(memory), ReindexJob(memory), self._vectors)
         self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
-        self.project = ProjectFolders(project or (workspace.root,))
+        self.project = ProjectFolders(project or (workspace.root,), workspace.root)
         self.commands = open_commands(workspace, self.project, config.tools, config.environment)
         rules = RuleSet(stored=stored_rules(config.environment, self.project.root))
         self.permissions = Policy(rules, config.tools.mode, sandboxed=lambda: self.commands.sandbox.state.holds)

@@ -26,6 +26,7 @@ class Action(Struct, frozen=True, kw_only=True):
     """What a tool call would do.
 
     `subject` is what permission rules match: a path relative to the project with `/`, a command line, an address.
+    `also` are further subjects, of a call that touches several files: each must be allowed, any may be denied.
     `detail` is shown in whole before permission is given; `is_diff` says that it is a unified diff. `concern` is a
     sentence that says why this asks even where a rule or a mode allows the like of it; "" where nothing does.
     `is_for_tool`: a permission for more than this call is for the tool, whatever its arguments.
@@ -35,6 +36,7 @@ class Action(Struct, frozen=True, kw_only=True):
     access: Access
     summary: str
     subject: str = ""
+    also: tuple[str, ...] = ()
     detail: str = ""
     is_diff: bool = False
     concern: str = ""

@@ -83,7 +83,9 @@ class Rule(Struct, frozen=True):
             return allows(self.pattern, subject)
         if action.access is Access.NETWORK:
             return address_matches(self.pattern, subject) if "://" in subject else text_matches(self.pattern, subject)
-        return path_matches(self.pattern, subject, generous=self.verdict is not Verdict.ALLOW)
+        is_allowing = self.verdict is Verdict.ALLOW
+        matches = (path_matches(self.pattern, path, generous=not is_allowing) for path in (subject, *action.also))
+        return all(matches) if is_allowing else any(matches)
 
 
 def text_matches(pattern: str, text: str) -> bool:

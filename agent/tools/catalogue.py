@@ -7,8 +7,14 @@ from msgspec import Struct
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.run_command import CommandOutput, RunCommand
+from agent.tools.files.apply_patch import ApplyPatch
+from agent.tools.files.changes import FileChanges
+from agent.tools.files.edit_file import EditFile, WriteFile
+from agent.tools.files.find_files import FindFiles
+from agent.tools.files.list_files import ListFiles
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.read_file import ReadFile
+from agent.tools.files.search_files import SearchFiles
 from agent.tools.memory.recall import RecallPassage, RememberNote
 from agent.tools.memory.search import MemorySearch, MemoryTimeline
 from agent.tools.person.ask_user import AskUser
@@ -44,12 +50,19 @@ class ToolPorts(Struct, frozen=True, kw_only=True):
 def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
     """Every tool of a session."""
     memory, branch = ports.memory, ports.branch
+    changes = FileChanges(ports.project, ports.checkpoints)
     return (
         MemorySearch(memory, branch.in_view),
         MemoryTimeline(memory),
         RecallPassage(memory),
         RememberNote(memory, lambda: branch.conversation.id if branch.conversation else None),
-        ReadFile(ports.project),
+        ListFiles(ports.project),
+        FindFiles(ports.project),
+        SearchFiles(ports.project),
+        ReadFile(changes),
+        WriteFile(changes),
+        EditFile(changes),
+        ApplyPatch(changes),
         RunCommand(ports.commands),
         CommandOutput(ports.commands),
         UpdatePlan(),

@@ -56,6 +56,7 @@ class ToolRun(Struct, frozen=True):
 
     `report` shows the person a piece of output while the tool runs, `emit` yields an event of the turn; call them from
     any thread. `ask` blocks until the person has answered: their words, "" for none, None where nobody is there.
+    `action` is what was permitted: a tool does that, or fails.
     """
 
     entry: str
@@ -63,6 +64,7 @@ class ToolRun(Struct, frozen=True):
     report: Callable[[str], None] = lambda _: None
     emit: Callable[[SessionEvent], None] = lambda _: None
     ask: Callable[[Question], str | None] = lambda _: None
+    action: Action | None = None
 
 
 class AgentTool(Protocol):

@@ -185,10 +185,12 @@ class ToolCalls:
             except CancelledError:
                 return ""
 
+        def report(text: str) -> None:
+            emit(events.ToolProgress(planned.call, text))
+
         def run() -> ToolOutput:
             try:
-                call, report = planned.call, events.ToolProgress
-                run = ToolRun(planned.result_id, self._stopped, lambda text: emit(report(call, text)), emit, ask)
+                run = ToolRun(planned.result_id, self._stopped, report, emit, ask, planned.action)
                 return self._run_tool(planned, run)
             finally:
                 emit(None)
@@ -207,7 +209,7 @@ class ToolCalls:
     def _run_tool(self, planned: _PlannedCall, run: ToolRun | None = None) -> ToolOutput:
         if self._stopped.is_set():
             return self._tools.denied(planned.action, STOPPED)
-        output = self._tools.run(planned.call, run or ToolRun(planned.result_id, self._stopped))
+        output = self._tools.run(planned.call, run or ToolRun(planned.result_id, self._stopped, action=planned.action))
         if planned.action.access is Access.NETWORK:
             self._tainted = self._tainted or planned.action.summary
         return output

@@ -11,7 +11,8 @@ files            whole-file reads and writes
 atomic_exchange  two files change places in one step
 conditional      changes a file only where it holds what was expected
 locks            locks between processes
-chosen           paths with links resolved
+resolve          paths with links resolved
+beneath          paths resolved by descriptors, within root folders
 untrusted        bounded reads of files that somebody else may have made
 """
 
@@ -31,6 +32,7 @@ from foundation.files.atomic import (
     write_temporary,
 )
 from foundation.files.atomic_exchange import exchange
+from foundation.files.beneath import BeneathPath, resolve_beneath
 from foundation.files.directory import (
     check_store,
     exists,
@@ -39,9 +41,11 @@ from foundation.files.directory import (
     is_folder,
     list_files,
     list_folders,
+    list_kinds,
     list_names,
     make_folder,
     make_private_folder,
+    read_link,
     remove,
     remove_folder,
     remove_tree,
@@ -56,6 +60,7 @@ from foundation.files.regular_files import open_for_appending, open_for_reading,
 from foundation.files.resolve import resolve_new_folder, resolve_path, resolve_within
 
 __all__ = [
+    "BeneathPath",
     "FileLock",
     "FileTooLarge",
     "LockTimeout",
@@ -73,6 +78,7 @@ __all__ = [
     "is_folder",
     "list_files",
     "list_folders",
+    "list_kinds",
     "list_names",
     "make_folder",
     "make_private_file",
@@ -81,11 +87,13 @@ __all__ = [
     "open_for_reading",
     "open_new",
     "read_bytes",
+    "read_link",
     "read_text",
     "remove",
     "remove_folder",
     "remove_tree",
     "replace",
+    "resolve_beneath",
     "resolve_new_folder",
     "resolve_path",
     "resolve_within",

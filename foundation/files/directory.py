@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 from foundation.files.folders import WINDOWS, absolute_path, locate, open_folder, refuse_links
 from foundation.files.refusals import hard_linked, is_link, link_in_path, not_regular, other_owner
@@ -209,3 +210,36 @@ def check_store(database: Path, *, owned: bool = True) -> None:
             raise other_owner(path, file_status.st_uid)
         if owned and file_status.st_nlink > 1:
             raise hard_linked(path)
+
+
+class ListedName(NamedTuple):
+    """A name in a folder. `kind` is "file", "folder", "link" or "special" (a pipe, a device, a socket)."""
+
+    name: str
+    kind: str
+
+
+def list_kinds(path: Path) -> list[ListedName]:
+    """Every name in the folder with its kind, sorted. Raises UnsafePath, FileNotFoundError, NotADirectoryError."""
+    with _listing(path) as handle, os.scandir(path if handle is None else handle) as entries:
+        return sorted(ListedName(entry.name, _kind(entry)) for entry in entries)
+
+
+def _kind(entry: os.DirEntry[str]) -> str:
+    try:
+        if entry.is_symlink() or is_link(entry.stat(follow_symlinks=False) if WINDOWS else _NO_LINK):
+            return "link"
+        if entry.is_dir(follow_symlinks=False):
+            return "folder"
+        return "file" if entry.is_file(follow_symlinks=False) else "special"
+    except OSError:  # removed meanwhile
+        return "special"
+
+
+_NO_LINK = os.stat_result((0,) * 10)  # where is_symlink says it all
+
+
+def read_link(path: Path) -> str:
+    """The target that the link at `path` names."""
+    with locate(path) as (folder, name):
+        return os.readlink(name, dir_fd=folder)

@@ -1,39 +1,56 @@
 """The project folders: where tools read and change files, and what in them needs care.
 
-A path is resolved once and must lie in one of the folders with its links resolved; it is opened by `foundation.files`,
-which follows no link, so that a folder swapped for a link after the check is refused.
+A path is resolved by folder descriptors (foundation.files.beneath), so that it has no link, and it is opened by
+`foundation.files`, which follows no link: a folder swapped for a link after the check is refused.
 """
 
-import fnmatch
+import stat
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from agent.tools.port import ToolFailure
-from foundation.files import UnsafePath, resolve_path
+from agent.permissions.action import Access
+from agent.tools.files.concerns import changing_concern, comparable, is_instruction, is_secret, is_state
+from agent.tools.port import ToolFailure, ToolRun
+from foundation.files import UnsafePath, resolve_beneath, resolve_path
 
-_SECRETS: Final = (
-    ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", "id_ecdsa*", ".netrc", ".pgpass",
-    ".npmrc", ".pypirc", "credentials", "credentials.json", ".git-credentials", "*.kdbx",
-)  # fmt: skip
-_SECRET_FOLDERS: Final = {".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure"}
-_STATE: Final = ".palimpsest"
+_DEVICE_NAMES: Final = {"con", "prn", "aux", "nul", "conin$", "conout$"} | {
+    f"{port}{number}" for port in ("com", "lpt") for number in range(10)
+}
 
 
 class ProjectPath(Struct, frozen=True):
-    """A path in a project folder. `path` has no links; `shown` is relative to the first folder where it lies there."""
+    """A path in a project folder. `path` has no links; `shown` is relative to the first folder where it lies there.
+
+    `parts` is the path below `root`, a project folder. `exists` and `is_file`
+    (a regular one) as of its resolution.
+    """
 
     path: Path
     shown: str
+    root: Path
+    parts: tuple[str, ...]
+    exists: bool
+    is_file: bool = False
 
 
 class ProjectFolders:
     """The folders where tools work. The first is where the person stands; relative names are resolved there."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders = tuple(resolve_path(folder) for folder in folders)
+    def __init__(self, folders: Sequence[Path], workspace: Path | None = None) -> None:
+        """`workspace` has instructions and memory of its own, wherever it is in the folders."""
+        given = tuple(folder.absolute() for folder in folders)
+        resolved = tuple(dict.fromkeys(map(resolve_path, given)))
+        self.folders = tuple(
+            folder
+            for folder in resolved
+            if folder == resolved[0] or not any(folder != other and folder.is_relative_to(other) for other in resolved)
+        )
+        self._spellings = {str(folder): str(resolve_path(folder)) for folder in given}
+        self._workspace = resolve_path(workspace) if workspace else None
 
     @property
     def root(self) -> Path:
@@ -41,34 +58,100 @@ class ProjectFolders:
 
     def locate(self, name: str) -> ProjectPath:
         """The path that a model names. Raises ToolFailure where it lies outside, or in the program's own state."""
+
+        quoted = printable(name[:200])
+
+        def check(component: str) -> None:
+            if is_state(component):
+                raise ToolFailure("Out of bounds", f"{quoted} belongs to the program's own state, which recall reads.")
+
+        for part in self.root.parts:
+            check(part)
         try:
-            path = resolve_path(self.root / Path(name).expanduser())
-        except (UnsafePath, RuntimeError) as error:
-            raise ToolFailure("Not a path", f"{name}: {error}") from error
-        if not any(path.is_relative_to(folder) for folder in self.folders):
-            where = ", ".join(map(str, self.folders))
-            raise ToolFailure("Out of bounds", f"{name} is not in the project: {where}.")
-        if _STATE in {part.casefold() for part in path.parts}:  # some file systems know one name in any case
-            raise ToolFailure("Out of bounds", f"{name} belongs to the program's own state, which recall reads.")
-        return ProjectPath(path, self.shown(path))
+            found = resolve_beneath(self.folders, self._absolute(name), check)
+        except UnsafePath as error:
+            if error.reason == "outside":
+                where = ", ".join(map(str, self.folders))
+                raise ToolFailure("Out of bounds", f"{name} is not in the project: {where}.") from error
+            raise ToolFailure("Not a path", error.message) from error
+        except (OSError, ValueError) as error:
+            raise ToolFailure("Not a path", f"{quoted}: {getattr(error, 'strerror', '') or error}.") from error
+        is_file = found.status is not None and stat.S_ISREG(found.status.st_mode)
+        return self.place(found.root, found.parts, exists=found.status is not None, is_file=is_file)
+
+    def permitted(self, name: str, run: ToolRun) -> ProjectPath:
+        """The path, where it is still the one that the call was permitted for. Raises ToolFailure as `locate` does,
+        and where a link leads elsewhere by now."""
+        place = self.locate(name)
+        if run.action is not None and run.action.subject != place.shown:
+            raise ToolFailure(
+                "The path changed",
+                f"It led to {run.action.subject} when this call was permitted, and leads to {place.shown} now.",
+            )
+        return place
+
+    def place(self, root: Path, parts: tuple[str, ...], *, exists: bool = True, is_file: bool = False) -> ProjectPath:
+        """The path of `parts` below a project folder."""
+        path = root.joinpath(*parts)
+        return ProjectPath(path, self.shown(path), root, parts, exists, is_file)
 
     def shown(self, path: Path) -> str:
         """The path as the model sees it: relative to the first folder, else absolute; with `/`."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.as_posix()
 
-    def reading_concern(self, place: ProjectPath) -> str:
-        """Why reading asks first; "" where it needs no permission."""
-        if is_secret(place.path):
-            return f"{place.shown} looks like a file of keys or passwords."
-        if Path.home().resolve().is_relative_to(self.root):
-            return f"{self.root} is or holds your home folder, so each file asks. Start in a project's folder instead."
+    @property
+    def concern(self) -> str:
+        """Why reading anything here asks first; "" in a project's folder."""
+        home = resolve_path(Path.home())
+        if holder := next((folder for folder in self.folders if home.is_relative_to(folder)), None):
+            return f"{holder} is or holds your home folder, so each file asks. Start in a project's folder instead."
         return ""
 
+    def reading_concern(self, place: ProjectPath) -> str:
+        """Why reading asks first; "" where it needs no permission."""
+        if is_secret(place.path.parts):
+            return f"{place.shown} looks like a file of keys or passwords."
+        return self.concern
 
-def is_secret(path: Path) -> bool:
-    """Whether a file of this name usually holds keys or passwords."""
-    name = path.name.casefold()
-    if name.endswith((".example", ".sample", ".template", ".pub")):
-        return False
-    folders = {part.casefold() for part in path.parts[:-1]}
-    return bool(folders & _SECRET_FOLDERS) or any(fnmatch.fnmatch(name, pattern) for pattern in _SECRETS)
+    def changing_access(self, place: ProjectPath) -> Access:
+        """NOTE for what each request is made of, EDIT for other files."""
+        if not self._workspace or not place.path.is_relative_to(self._workspace):
+            return Access.EDIT
+        return Access.NOTE if is_instruction(place.path.relative_to(self._workspace).parts) else Access.EDIT
+
+    def changing_concern(self, place: ProjectPath) -> str:
+        """Why changing the file asks whatever the rules; "" where nothing does."""
+        return changing_concern(place.parts, place.shown) or self.reading_concern(place)
+
+    def new_file(self, place: ProjectPath) -> None:
+        """Raises ToolFailure where no file should be made under this name."""
+        for part in place.parts:
+            if problem := _name_problem(part):
+                raise ToolFailure("Not a file name", f"{place.shown}: {part!r} {problem}.")
+
+    def _absolute(self, name: str) -> str:
+        """The name with `~` and other spellings of the project folders resolved."""
+        if name == "~" or name.startswith("~/"):
+            name = f"{Path.home()}{name[1:]}"
+        for given, resolved in self._spellings.items():
+            if name == given or name.startswith(f"{given}/"):
+                return resolved + name[len(given) :]
+        return name
+
+
+def printable(name: str) -> str:
+    """The name on one line; bytes that are no text as `\\xe9`."""
+    name = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
+
+
+def _name_problem(name: str) -> str:
+    if any(letter < " " or letter == "\x7f" for letter in name):
+        return "has control characters"
+    if "\\" in name:
+        return "has a backslash; folders are separated by /"
+    if sys.platform == "win32" and (
+        name != name.rstrip(". ") or comparable(name.split(".", maxsplit=1)[0]) in _DEVICE_NAMES
+    ):
+        return "is no file name on Windows"
+    return ""

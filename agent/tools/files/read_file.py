@@ -1,26 +1,24 @@
-"""The tool `read_file`: lines of a text file of the project."""
+"""The tool `read_file`: lines of a text file of the project, pages of a document, or a picture."""
 
-from typing import Any, Final
+from typing import Any
 
 from agent.permissions.action import Access, Action
-from agent.tools.files.project import ProjectFolders
+from agent.tools.files.changes import FileChanges
+from agent.tools.files.text_file import TextFile
 from agent.tools.output import text_lines
 from agent.tools.port import ToolFailure, ToolRun, string_argument, whole_argument
-from foundation.files import FileTooLarge, read_bytes
 from models.messages import Tool
-
-MAX_FILE_BYTES: Final = 20_000_000  # of a file that is read
 
 
 class ReadFile:
-    """Reads a text file of the project, whole or by lines."""
+    """Reads a file of the project, whole or in part."""
 
     stores_arguments = False
     structured = False
     only_reads = True
     definition = Tool(
         "read_file",
-        "Read a text file of the project, whole or `limit` lines from line `offset` on (1 is the first).",
+        "Read a project file, whole or `limit` lines from `offset` (1 is the first).",
         {
             "type": "object",
             "properties": {
@@ -32,33 +30,30 @@ class ReadFile:
         },
     )
 
-    def __init__(self, project: ProjectFolders) -> None:
-        self._project = project
+    def __init__(self, changes: FileChanges) -> None:
+        self._changes = changes
 
     def action(self, arguments: dict[str, Any]) -> Action:
-        place = self._project.locate(string_argument(arguments, "path"))
+        project = self._changes.project
+        place = project.locate(string_argument(arguments, "path"))
         return Action(
             tool=self.definition.name,
             access=Access.READ,
             summary=f"read {place.shown}",
             subject=place.shown,
-            concern=self._project.reading_concern(place),
+            concern=project.reading_concern(place),
         )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
-        place = self._project.locate(string_argument(arguments, "path"))
+        place = self._changes.project.permitted(string_argument(arguments, "path"), run)
         offset, limit = whole_argument(arguments, "offset", 1, least=1), whole_argument(arguments, "limit", 0)
-        try:
-            text = read_bytes(place.path, most=MAX_FILE_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
-        except UnicodeDecodeError as error:
-            raise ToolFailure("Not text", f"{place.shown} is not UTF-8 text.") from error
-        except FileTooLarge as error:
-            raise ToolFailure("Too large", f"{place.shown} is larger than {MAX_FILE_BYTES:,} bytes.") from error
-        except OSError as error:
-            raise ToolFailure("Not readable", f"{place.shown}: {error.strerror}.") from error
+        data = self._changes.read(place)
+        if (text := TextFile.decode(data)) is None:
+            raise ToolFailure("Not text", f"{place.shown} is no text file.")
+        self._changes.note_read(place, data)
         if offset == 1 and not limit:
-            return text
-        lines = text_lines(text)
+            return text.text
+        lines = text_lines(text.text)
         if offset > len(lines):
             raise ToolFailure("No such line", f"{place.shown} has {len(lines):,} lines.")
         return "".join(lines[offset - 1 : offset - 1 + limit if limit else None])

@@ -1,0 +1,107 @@
+"""The tool `find_files`, and the globs by which tools choose files."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from agent.permissions.action import Access, Action
+from agent.tools.files.gitignore import compile_glob
+from agent.tools.files.project import ProjectFolders, ProjectPath
+from agent.tools.files.walk import FoundFile, ProjectWalk
+from agent.tools.port import ToolFailure, ToolRun, string_argument, text_argument
+from models.messages import Tool
+
+MOST_BRACES: Final = 64  # globs that one with braces stands for
+_BRACES: Final = re.compile(r"\{([^{}]*)\}")
+
+
+class FindFiles:
+    """Finds files of the project by a glob."""
+
+    stores_arguments = False
+    structured = False
+    only_reads = True
+    definition = Tool(
+        "find_files",
+        "Find project files by glob, as src/**/*.{ts,tsx}. What .gitignore names is left out.",
+        {
+            "type": "object",
+            "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}},
+            "required": ["pattern"],
+        },
+    )
+
+    def __init__(self, project: ProjectFolders) -> None:
+        self._project = project
+
+    def action(self, arguments: dict[str, Any]) -> Action:
+        pattern = string_argument(arguments, "pattern")
+        places = search_places(self._project, arguments)
+        return Action(
+            tool=self.definition.name,
+            access=Access.READ,
+            summary=f"find files {pattern}",
+            subject=places[0].shown,
+            concern=self._project.concern,
+        )
+
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
+        places = search_places(self._project, arguments)
+        walk = ProjectWalk(self._project, run.stopped)
+        matches = glob_filter(string_argument(arguments, "pattern"), places)
+        names = [found.shown for found in walk.files(places) if matches(found)]
+        return "\n".join([f"{len(names):,} file{'' if len(names) == 1 else 's'}{walk_notes(walk)}", *names])
+
+
+def walk_notes(walk: ProjectWalk) -> str:
+    """What a walk left out that nobody asked to leave out."""
+    notes = [f"; {walk.not_text:,} with names that are no text are left out"] if walk.not_text else []
+    return "".join([*notes, "; only a part of the project was looked at: name a path"] if walk.cut_short else notes)
+
+
+def search_places(project: ProjectFolders, arguments: dict[str, Any]) -> tuple[ProjectPath, ...]:
+    """The folders that a call searches: the one it names, else every project folder."""
+    if path := text_argument(arguments, "path"):
+        return (project.locate(path),)
+    return tuple(project.place(folder, ()) for folder in project.folders)
+
+
+def glob_filter(pattern: str, places: Iterable[ProjectPath]) -> Callable[[FoundFile], bool]:
+    """Whether a file below one of the places matches the glob, relative to the place. Raises ToolFailure."""
+    depths = {place.root: len(place.parts) for place in places}
+    globs = [_glob(part) for part in _without_braces(pattern)]
+
+    def matches(found: FoundFile) -> bool:
+        path = "/".join(found.parts[depths[found.root] :])
+        return any(glob(path) for glob in globs)
+
+    return matches
+
+
+def _glob(pattern: str) -> Callable[[str], bool]:
+    plain = pattern.removeprefix("./")
+    if plain.endswith("/"):
+        plain += "**"
+    rule = compile_glob("\\" + plain if plain.startswith(("!", "#")) else plain)
+    if rule is None:
+        raise ToolFailure("Not a glob", f"{pattern!r} is no glob. Write *.py, src/** or src/**/*.py.")
+    expression, whole_folders = rule[1], plain == "**" or plain.endswith("/**")
+
+    def matches(path: str) -> bool:
+        match = expression.search(path)
+        return match is not None and (whole_folders or match.groupdict().get("ps_d") is None)
+
+    return matches
+
+
+def _without_braces(pattern: str) -> list[str]:
+    done, pending = list[str](), [pattern]
+    while pending:
+        glob = pending.pop(0)
+        if (match := _BRACES.search(glob)) is None:
+            done.append(glob)
+        else:
+            pending += [glob[: match.start()] + part + glob[match.end() :] for part in match[1].split(",")]
+        if len(done) + len(pending) > MOST_BRACES:
+            raise ToolFailure("Not a glob", f"{pattern[:100]!r} stands for more than {MOST_BRACES} globs.")
+    return done
