@@ -106,7 +106,7 @@ class Session:
         self.permissions = Policy(rules, config.tools.mode, sandboxed=lambda: self.commands.sandbox.state.holds)
         self._previews = MessagePreviews(memory, clock, self.assemble, lambda: self.conversation)
         self.branch = OpenBranch(memory, lambda: self.conversation)
-        self.checkpoints = Checkpoints(workspace.checkpoints, clock)
+        self.checkpoints = Checkpoints(workspace.checkpoints, clock, keep_days=config.tools.checkpoint_days)
         ports = ToolPorts(
             memory=memory,
             project=self.project,

@@ -23,9 +23,11 @@ from agent.checkpoints.change import (
     NotChanged,
     remove_empty_folders,
 )
+from agent.checkpoints.command_changes import TrackedFile, changed_files, tracked_files
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.history import CheckpointHistory, unfinished
 from agent.checkpoints.journal import Begun, Ended, Journal
+from agent.checkpoints.pruning import keep_only
 from agent.checkpoints.recovery import recover_change
 from foundation.clock import Clock, to_ms
 from foundation.errors import PalimpsestError, TemporaryFailure
@@ -43,14 +45,15 @@ from foundation.files.conditional import FileSwap, Outgoing, UnexpectedContent, 
 from memory.records import new_id
 
 LOCK_TIMEOUT: Final = 30.0  # seconds that a change waits for that of another process
+MS_PER_DAY: Final = 86_400_000
 BESIDE: Final = ".checkpoint"  # the ending of the temporary files in project folders
 
 
 class Checkpoints:
     """The checkpoints of a workspace, for one session at a time. Its methods block; call them from any thread."""
 
-    def __init__(self, folder: Path, clock: Clock) -> None:
-        """`folder` is `.palimpsest/checkpoints`; it is made with the first change."""
+    def __init__(self, folder: Path, clock: Clock, *, keep_days: int = 0) -> None:
+        """`folder` is `.palimpsest/checkpoints`; it is made with the first change. `keep_days`: see `prune`."""
         self.folder = folder
         self.blobs = Blobs(folder / "blobs")
         self.journal = Journal(folder / "journal.jsonl")
@@ -60,6 +63,8 @@ class Checkpoints:
         self._outgoing: list[tuple[ChangedFile, Outgoing]] = []
         self._notices: list[str] = []
         self._clock = clock
+        self._keep_days = keep_days
+        self._is_pruned = False
         self._guard = RLock()
         self._file_lock = FileLock(folder / "journal.lock", timeout=LOCK_TIMEOUT)
 
@@ -93,17 +98,7 @@ class Checkpoints:
             self._look_at_outgoing()
             try:
                 files = tuple(self._stored(change) for change in changes)
-                record = CheckpointRecord(
-                    id=new_id("ck"),
-                    time=to_ms(self._clock.now()),
-                    kind=kind,
-                    conversation=self.conversation if conversation is None else conversation,
-                    message=self.message,
-                    entry=entry,
-                    label=label,
-                    files=files,
-                    reverts=reverts,
-                )
+                record = self._record(files, kind, entry=entry, label=label, reverts=reverts, conversation=conversation)
                 self.journal.add(Begun(record))
             except PalimpsestError:
                 raise
@@ -139,6 +134,66 @@ class Checkpoints:
         with self._locked():
             for record in unfinished(self.journal.lines()):
                 self._notices.append(recover_change(record, self.journal, self.folder))
+
+    def prune(self) -> int:
+        """Removes the checkpoints of conversations in which nothing changed for `keep_days` days (0: none), those of
+        the open one excepted; gives the number of checkpoints."""
+        self._is_pruned = True
+        if not self._keep_days or not exists(self.folder / "journal.jsonl"):
+            return 0
+        oldest = to_ms(self._clock.now()) - self._keep_days * MS_PER_DAY
+        with self._locked():
+            records = [line.record for line in self.journal.lines() if isinstance(line, Begun)]
+            fresh = {record.conversation for record in records if record.time >= oldest} | {self.conversation}
+            return keep_only(lambda record: record.conversation in fresh, self.journal, self.blobs, self.folder)
+
+    def forget(self, conversation: str) -> int:
+        """Removes the checkpoints of a deleted conversation; gives their number."""
+        if not exists(self.folder / "journal.jsonl"):
+            return 0
+        with self._locked():
+            return keep_only(lambda record: record.conversation != conversation, self.journal, self.blobs, self.folder)
+
+    def before_command(self) -> tuple[TrackedFile, ...]:
+        """Call before a command runs: the files that tools changed in this conversation, as they are now."""
+        records = self.history(self.conversation).edits()
+        if not records:
+            return ()
+        with self._locked():
+            return tracked_files(records, self.blobs)
+
+    def after_command(self, tracked: Sequence[TrackedFile], entry: str, *, label: str = "") -> None:
+        """Call after it, with what `before_command` gave: those that the command changed become a checkpoint."""
+        if not tracked:
+            return
+        with self._locked():
+            if files := changed_files(tracked, self.blobs):
+                record = self._record(files, CheckpointKind.COMMAND, entry=entry, label=label)
+                self.journal.add(Begun(record))
+                self.journal.add(Ended(record.id))
+                self._made.append(record)
+
+    def _record(
+        self,
+        files: tuple[ChangedFile, ...],
+        kind: CheckpointKind,
+        *,
+        entry: str,
+        label: str,
+        reverts: tuple[str, ...] = (),
+        conversation: str | None = None,
+    ) -> CheckpointRecord:
+        return CheckpointRecord(
+            id=new_id("ck"),
+            time=to_ms(self._clock.now()),
+            kind=kind,
+            conversation=self.conversation if conversation is None else conversation,
+            message=self.message,
+            entry=entry,
+            label=label,
+            files=files,
+            reverts=reverts,
+        )
 
     def _stored(self, change: FileChange) -> ChangedFile:
         """Checks and stores both contents of the file. Raises UnexpectedContent."""
@@ -237,6 +292,8 @@ class Checkpoints:
         A program that had a file open when it was replaced may write to the replaced one: that text is kept beside.
         """
         self.recover()
+        if not self._is_pruned:
+            self.prune()
         with self._guard:
             self._look_at_outgoing()
             notices, self._notices = tuple(self._notices), []

@@ -16,6 +16,7 @@ from agent.services.deletion import (
     attached_archives,
     deletion_time,
     older_copies_notice,
+    purge_from_checkpoints,
     purge_from_mirrors,
     purge_from_search,
     unreadable_results_notice,
@@ -125,6 +126,7 @@ def delete(ref: str, yes: bool) -> None:
             purge_from_search(memory),
             *trace_sentences,
             purge_from_mirrors(memory),
+            purge_from_checkpoints(memory, conversation.id),
             unreadable_results_notice(deletion.left),
             *dict.fromkeys(older_copies_notice(memory.workspace, id_) for id_ in (conversation.id, *deletion.changed)),
         )

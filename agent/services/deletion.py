@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foundation.clock import SystemClock
+from foundation.errors import PalimpsestError
 from foundation.files import read_bytes, scan
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
@@ -62,6 +64,18 @@ def purge_from_mirrors(memory: Memory) -> str:
         return (
             f"Mirrors in {memory.workspace.conversations} may hold its words still, and could not be written: {error}"
         )
+    return ""
+
+
+def purge_from_checkpoints(memory: Memory, conversation: str) -> str:
+    """Removes the checkpoints of the deleted conversation; a sentence where that fails, else ""."""
+    from agent.checkpoints.checkpoints import Checkpoints
+
+    folder = memory.workspace.checkpoints
+    try:
+        Checkpoints(folder, SystemClock()).forget(conversation)
+    except (PalimpsestError, OSError) as error:
+        return f"{folder} may hold versions of files that it changed still, and could not be written: {error}"
     return ""
 
 

@@ -23,6 +23,8 @@ class ToolSettings(Struct, frozen=True):
     """How much of a tool's output the model sees at once; the whole is kept and can be recalled."""
     most_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 200
     """How many tool calls one turn may make before it asks whether to go on; without a screen it ends there."""
+    checkpoint_days: Annotated[int, Meta(ge=0, le=100_000)] = 30
+    """Days without a change of files after which a conversation's checkpoints are removed; 0 keeps them for good."""
     mode: Annotated[PermissionMode, Meta(extra={"guarded": True})] = PermissionMode.ASK
     """What tools may do where no rule decides: edit allows edits in the project, auto commands in a sandbox too."""
     mcp_definition_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 3_000

@@ -32,6 +32,9 @@ class ProjectWithTools:
         expected = place.read_bytes() if place.exists() else None
         return FileChange(folder=self.folder, path=path, expected=expected, new=new, mode=mode)
 
+    def change_from(self, path: str, expected: bytes | None, new: bytes | None) -> FileChange:
+        return FileChange(folder=self.folder, path=path, expected=expected, new=new)
+
     def undo(self) -> Restored:
         records = self.checkpoints.history("c_1").last_turn()
         return restore(self.checkpoints, records, CheckpointKind.UNDO, (self.folder,))

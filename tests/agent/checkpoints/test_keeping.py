@@ -1,0 +1,104 @@
+"""What is kept and for how long; what commands changed; full disks, other processes and other programs."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.checkpoints.checkpoints import Checkpoints
+from foundation.clock import SystemClock
+from tests.agent.checkpoints.conftest import ProjectWithTools
+
+
+class FakeDay(SystemClock):
+    """A clock that is so many days ahead."""
+
+    def __init__(self, days: int) -> None:
+        self._days = days
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(days=self._days)
+
+
+def versions(state: Path) -> int:
+    return sum(path.is_file() for path in (state / "blobs").rglob("*"))
+
+
+def test_checkpoints_of_conversations_that_rest_are_removed(project: ProjectWithTools) -> None:
+    project.tool(a=b"1\n")
+    project.tool(a=b"2\n")
+    project.checkpoints.begin_turn("c_2", "e_2")
+    project.tool(b=b"1\n")
+    later = Checkpoints(project.state, FakeDay(40), keep_days=30)
+    later.begin_turn("c_2", "e_2")
+    assert later.prune() == 2
+    assert later.history("c_1").records == ()
+    assert len(later.history("c_2").records) == 1, "the open conversation keeps its own"
+    assert versions(project.state) == 1
+
+
+@pytest.mark.parametrize(("days", "keep_days"), [(20, 30), (4000, 0)])
+def test_checkpoints_are_kept_as_long_as_the_setting_says(project: ProjectWithTools, days: int, keep_days: int) -> None:
+    project.tool(a=b"1\n")
+    assert Checkpoints(project.state, FakeDay(days), keep_days=keep_days).prune() == 0
+    assert len(project.checkpoints.history("c_1").records) == 1
+
+
+def test_those_of_a_deleted_conversation_go_with_it(project: ProjectWithTools) -> None:
+    project.write("a", b"secret\n")
+    project.tool(a=b"2\n")
+    project.write("a", b"mine\n")
+    project.undo()
+    assert project.checkpoints.forget("c_1") == 1
+    left = [path for path in project.state.rglob("*") if path.is_file()]
+    assert sorted(path.name for path in left) == ["journal.jsonl", "journal.lock"]
+    assert (project.state / "journal.jsonl").read_bytes() == b""
+
+
+def test_undo_goes_back_past_a_command_that_changed_the_same_lines(project: ProjectWithTools) -> None:
+    project.write("a", b"x=1\n")
+    project.tool(a=b"x=2\n")
+    tracked = project.checkpoints.before_command()
+    project.write("a", b"x = 2\n")
+    project.checkpoints.after_command(tracked, "e_3", label="run_command")
+    [made] = project.checkpoints.take_made("e_3")
+    assert [file.path for file in made.files] == ["a"]
+    restored = project.undo()
+    assert project.files() == {"a": b"x=1\n"}
+    assert [file.command for file in restored.plan.files] == [True]
+    project.redo()
+    assert project.files() == {"a": b"x = 2\n"}
+
+
+def test_a_command_that_changed_nothing_makes_no_checkpoint(project: ProjectWithTools) -> None:
+    project.checkpoints.after_command(project.checkpoints.before_command(), "e_2")
+    project.tool(a=b"1\n")
+    project.checkpoints.after_command(project.checkpoints.before_command(), "e_3")
+    assert project.checkpoints.take_made("e_3") == ()
+
+
+def test_two_processes_change_files_one_after_the_other(project: ProjectWithTools) -> None:
+    """Each change reads the file and adds a line; where another was first, it tries again."""
+    from foundation.files.conditional import UnexpectedContent
+
+    other = ProjectWithTools(project.folder, project.state)
+    project.write("a", b"")
+
+    def add_lines(tools: ProjectWithTools, name: str) -> None:
+        for number in range(15):
+            while True:
+                body = (tools.folder / "a").read_bytes()
+                try:
+                    tools.checkpoints.apply([tools.change_from("a", body, body + f"{name}{number}\n".encode())], "e_2")
+                except UnexpectedContent:
+                    continue
+                break
+
+    threads = [threading.Thread(target=add_lines, args=pair) for pair in ((project, "x"), (other, "y"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(project.files()["a"].splitlines())) == 30
+    assert len(project.checkpoints.history("c_1").records) == 30
