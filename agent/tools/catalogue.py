@@ -63,7 +63,7 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
         WriteFile(changes),
         EditFile(changes),
         ApplyPatch(changes),
-        RunCommand(ports.commands),
+        RunCommand(ports.commands, ports.checkpoints),
         CommandOutput(ports.commands),
         UpdatePlan(),
         AskUser(),

@@ -1,11 +1,16 @@
 """The tools `run_command` and `command_output`."""
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
+from agent.checkpoints.checkpoints import Checkpoints
+from agent.checkpoints.command_changes import TrackedFile
 from agent.permissions.action import Access, Action
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
 from agent.tools.port import ToolFailure, ToolRun, flag_argument, string_argument, whole_argument
+from foundation.errors import PalimpsestError
 from models.messages import Tool
 
 LONGEST_COMMAND: Final = 100_000  # characters; Linux takes 128 KiB in one argument
@@ -37,8 +42,10 @@ class RunCommand:
         },
     )
 
-    def __init__(self, commands: Commands) -> None:
+    def __init__(self, commands: Commands, checkpoints: Checkpoints | None = None) -> None:
+        """`checkpoints` notice what the command changes in files that tools changed before."""
         self._commands = commands
+        self._checkpoints = checkpoints
 
     def action(self, arguments: dict[str, Any]) -> Action:
         command = _command(arguments)
@@ -62,7 +69,21 @@ class RunCommand:
             handle = self._commands.start(command, inside=inside)
             return f"[started in the background as {handle}; command_output reads what it prints, and stops it]\n"
         seconds = whole_argument(arguments, "timeout", self._commands.settings.command_seconds, least=1)
-        return self._commands.run(command, min(seconds, MOST_SECONDS), run.stopped, run.report, inside=inside)
+        with self._noticed(run.entry):
+            return self._commands.run(command, min(seconds, MOST_SECONDS), run.stopped, run.report, inside=inside)
+
+    @contextmanager
+    def _noticed(self, entry: str) -> Generator[None]:
+        """Makes a checkpoint of the tracked files that change meanwhile. The command runs where that fails, too."""
+        tracked: Sequence[TrackedFile] = ()
+        with suppress(PalimpsestError, OSError):
+            tracked = self._checkpoints.before_command() if self._checkpoints else ()
+        try:
+            yield
+        finally:
+            with suppress(PalimpsestError, OSError):
+                if self._checkpoints:
+                    self._checkpoints.after_command(tracked, entry, label=self.definition.name)
 
 
 class CommandOutput:

@@ -1,12 +1,19 @@
 """What is kept and for how long; what commands changed; full disks, other processes and other programs."""
 
+import os
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from agent.checkpoints.change import CheckpointKind
 from agent.checkpoints.checkpoints import Checkpoints
+from agent.tools.commands.commands import Commands
+from agent.tools.commands.run_command import RunCommand
+from agent.tools.commands.sandbox import Sandbox, SandboxFolders
+from agent.tools.files.project import ProjectFolders
+from agent.tools.port import ToolRun, ToolSettings
 from foundation.clock import SystemClock
 from tests.agent.checkpoints.conftest import ProjectWithTools
 
@@ -102,3 +109,18 @@ def test_two_processes_change_files_one_after_the_other(project: ProjectWithTool
         thread.join()
     assert len(set(project.files()["a"].splitlines())) == 30
     assert len(project.checkpoints.history("c_1").records) == 30
+
+
+def test_the_tool_that_runs_commands_makes_a_checkpoint_of_what_it_changed(project: ProjectWithTools) -> None:
+    project.tool(a=b"x=1\n")
+    sandbox = Sandbox(SandboxFolders(writable=[project.folder], home=project.folder), enabled=False)
+    commands = Commands(ProjectFolders([project.folder]), sandbox, ToolSettings(), os.environ)
+    try:
+        run = ToolRun("e_9", threading.Event())
+        RunCommand(commands, project.checkpoints).run({"command": "echo 'x = 1' > a"}, run)
+    finally:
+        commands.close()
+    [made] = project.checkpoints.take_made("e_9")
+    assert (made.kind, made.label) == (CheckpointKind.COMMAND, "run_command")
+    project.undo()
+    assert project.files() == {}
