@@ -1,9 +1,9 @@
 """Events of a turn. Every face subscribes to them, and to nothing else.
 
-They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request
-Summarising?, Compacted?, Notice?, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then Prefill,
-Retrying, Notice, TextDelta and ReasoningDelta in any order, UsageKnown, CallLimitReached?, and for each tool call
-PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, QuestionAsked and PlanUpdated in any
+They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request Summarising?,
+Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then
+Prefill, Retrying, Notice, TextDelta and ReasoningDelta in any order, UsageKnown, CallLimitReached?, and for each tool
+call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, QuestionAsked and PlanUpdated in any
 order, ToolFinished (calls that only read run side by side, so that their events mix), CallLimitReached?; then the next
 request. The last event is exactly one of AnswerStored (after UsageKnown), Stopped and TurnFailed; the last two may come
 at any point. The text of a TextDelta was given to the store before.
@@ -18,6 +18,8 @@ from msgspec import Struct
 
 from agent.checkpoints.change import CheckpointRecord
 from agent.permissions.action import Action, PermissionAnswer, Question
+from agent.permissions.policy import Decision
+from agent.spending.budget import Limit
 from context.checklist import Checklist
 from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
@@ -144,6 +146,7 @@ class PermissionRequested(Struct):
     answer: asyncio.Future[PermissionAnswer]
     once_only: bool = False
     offers: tuple[str, ...] = ()
+    decision: Decision | None = None
 
 
 class CallLimitReached(Struct):
@@ -161,20 +164,36 @@ class CallLimitReached(Struct):
         return f"{self.made:,} calls in this turn. Go on for another {self.more:,}?"
 
 
+class SpendingLimitReached(Struct):
+    """The next request would pass a limit of tokens or money. The face answers whether it is sent all the same.
+
+    Where the answer is no, the turn stops.
+    """
+
+    limit: Limit
+    answer: asyncio.Future[PermissionAnswer]
+
+    @property
+    def question(self) -> str:
+        return f"{self.limit.sentence} Go on?"
+
+
 class PermissionDenied(Struct, frozen=True):
-    """A tool was not run: a rule, the mode or the person denied it. `reason` is a sentence."""
+    """A tool was not run: a rule, the mode or the person denied it. `reason` is a sentence; `decision` the policy's."""
 
     call: ToolCall
     action: Action
     reason: str
+    decision: Decision | None = None
 
 
 class ToolStarted(Struct, frozen=True):
-    """`summary` is one line; `action` is None where the call cannot be understood."""
+    """`summary` is one line; `action` and `decision` are None where the call cannot be understood."""
 
     call: ToolCall
     summary: str
     action: Action | None = None
+    decision: Decision | None = None
 
 
 class ToolProgress(Struct, frozen=True):
@@ -277,6 +296,7 @@ SessionEvent = (
     | Retrying
     | TextDelta
     | ReasoningDelta
+    | SpendingLimitReached
     | PermissionRequested
     | CallLimitReached
     | PermissionDenied

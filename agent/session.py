@@ -24,6 +24,7 @@ from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
 from agent.permissions.stored_rules import stored_rules
 from agent.session_model import SessionModel, opened_model
+from agent.spending.budget import SpendingBudget
 from agent.tools.catalogue import ToolPorts, session_tools
 from agent.tools.commands.commands import open_commands
 from agent.tools.files.project import ProjectFolders
@@ -105,6 +106,9 @@ class Session:
         rules = RuleSet(stored=stored_rules(config.environment, self.project.root))
         self.permissions = Policy(rules, config.tools.mode, sandboxed=lambda: self.commands.sandbox.state.holds)
         self._previews = MessagePreviews(memory, clock, self.assemble, lambda: self.conversation)
+        self.budget = SpendingBudget(config.models, memory, clock)
+        if summariser is not None:
+            summariser.budget = self.budget
         self.branch = OpenBranch(memory, lambda: self.conversation)
         self.checkpoints = Checkpoints(workspace.checkpoints, clock, keep_days=config.tools.checkpoint_days)
         ports = ToolPorts(
@@ -203,7 +207,8 @@ class Session:
             model=model,
             tools=self.toolbox,
             permissions=self.permissions,
-            store=StoredTurn(self, self.memory, context, model, self.toolbox),
+            budget=self.budget,
+            store=StoredTurn(self, self.memory, context, model, self.toolbox, budget=self.budget),
             large_texts=self._previews.large_texts,
             prepare=self.prepare_model,
             prefetch=lambda text: context.prefetch(self.conversation, text, model.profile),

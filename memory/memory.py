@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -22,6 +23,7 @@ from memory.archive.rows.facts import seal_older
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.answers import put_usage
+from memory.cold.costs import spending
 from memory.cold.mirrors.mirrors import Mirrors
 from memory.context_store import ContextStore
 from memory.conversations import Conversations
@@ -31,7 +33,7 @@ from memory.knowledge.knowledge import Knowledge
 from memory.pages.types import ArchiveResult, EntryText
 from memory.passage_cache import PassageCache
 from memory.recalled_passage import RecalledPassage
-from memory.records import Entry, EntryCost, EntryDraft, Statistics
+from memory.records import Entry, EntryCost, EntryDraft, SpendingRow, Statistics
 from memory.references import References, nothing_named
 from memory.search import Search
 from memory.search.reindex import Reindexer
@@ -185,6 +187,10 @@ class Memory:
     def statistics(self) -> Statistics:
         """Counts of the whole store."""
         return self.cold.statistics()
+
+    def spending(self, since: datetime | None = None) -> list[SpendingRow]:
+        """The usage of each request to a model, oldest first; from `since` on, if it is given."""
+        return self.cold.read(lambda db: spending(db, since))
 
     def analysis_problem(self) -> str:
         """Why the workspace's own entity rules cannot be used, in a sentence; "" where they can, or there are none."""

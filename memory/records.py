@@ -223,6 +223,19 @@ class IntegrityProblem(Struct, frozen=True):
     pages: tuple[str, ...] = ()
 
 
+class SpendingRow(Struct, frozen=True, kw_only=True):
+    """The usage of one request to a model. `cost` is what its entry keeps (models.prices); None for nothing."""
+
+    time: datetime
+    conversation: str
+    purpose: str
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    cost: Any = None
+
+
 class ModelUsage(Struct, frozen=True):
     """Total cost of one model's answers, in tokens and milliseconds."""
 

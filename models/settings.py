@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from models.limits import StreamLimits
+from models.prices import ModelPrice
 
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
@@ -44,6 +45,29 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     ] = 30.0
     limits: StreamLimits = field(default_factory=StreamLimits)
     """The most that a server may send."""
+    prices: Annotated[
+        dict[str, ModelPrice],
+        Meta(
+            description="The price of a million tokens by model: a pattern of its spec or name, then input, output, "
+            "cached_input and currency. Models on this machine cost nothing."
+        ),
+    ] = field(default_factory=dict[str, ModelPrice])
+    daily_tokens: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="The most tokens that models may use on one day before you are asked; 0 is no limit.",
+            extra={"guarded": True},
+        ),
+    ] = 0
+    daily_cost: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="The most money of one day, by models.prices, before you are asked; 0 is no limit.",
+            extra={"guarded": True},
+        ),
+    ] = 0.0
     ocr_engine: Annotated[
         Literal["auto", "rapidocr", "tesseract", "deepseek", "server"],
         Meta(

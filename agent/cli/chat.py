@@ -8,6 +8,7 @@ from msgspec import structs
 
 from agent.cli import output
 from agent.cli.group import CliCommand, conversation_options
+from agent.cli.headless_flags import headless_options, options_of
 from agent.cli.invocation import Invocation, current, piped_input
 from agent.cli.launch import LaunchOptions
 from agent.config.config import load_config
@@ -28,15 +29,9 @@ class ChatUnavailable(PalimpsestError):
 
 @click.command(cls=CliCommand)
 @click.argument("texts", nargs=-1, metavar="[TEXT]")
-@click.option("-p", "--print", "prompt", metavar="TEXT", help="Answer TEXT on standard output, without a screen.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json", "stream-json"]),
-    help="What -p prints: the answer, one object, or a line an event.",
-)
-@click.option("--knowledge", is_flag=True, help="Answer -p from the files that were added to knowledge.")
+@headless_options
 @conversation_options
-def command(texts: tuple[str, ...], prompt: str | None, output_format: str | None, knowledge: bool) -> None:
+def command(texts: tuple[str, ...], prompt: str | None) -> None:
     """Open the chat; TEXT is its first message.
 
     With -p there is no screen: standard input is appended to TEXT, and the answer goes to standard output.
@@ -45,40 +40,35 @@ def command(texts: tuple[str, ...], prompt: str | None, output_format: str | Non
     if len(texts) > 1:
         raise Misuse("More than one argument", "The message is one argument.", f'Put it in quotes: "{" ".join(texts)}"')
     invocation.prompt = prompt if prompt is not None else invocation.prompt
-    invocation.output_format = output_format or invocation.output_format
-    invocation.knowledge = knowledge or invocation.knowledge
     run_chat(invocation, texts[0] if texts else "")
 
 
 def run_chat(invocation: Invocation, message: str) -> None:
     """Opens the chat, or answers without a screen, as the invocation says."""
     if invocation.prompt is None:
-        if invocation.output_format is not None:
-            raise Misuse(
-                "Nothing to print", "--output-format belongs to -p TEXT.", f'{PROGRAM} -p "…" --output-format json'
-            )
-        if invocation.knowledge:
-            raise Misuse("Nothing to answer", "--knowledge belongs to -p TEXT.", f'{PROGRAM} -p --knowledge "…"')
+        if flag := invocation.headless.given:
+            raise Misuse("Nothing to answer", f"{flag} belongs to -p TEXT.", f'{PROGRAM} -p "…" {flag} …')
         _open_screen(invocation, message)
         return
     if message:
         raise Misuse("Two messages", "-p has its own text.", "Give the message once.")
+    options = options_of(invocation.headless, as_json=invocation.json)
+    invocation.json = invocation.json or options.form != "text"
+    if options.driven:
+        from agent.headless.driven import drive
+
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] -- None under pythonw
+            raise Misuse("Nothing to read", "--input-format stream-json reads standard input, and there is none.")
+        invocation.status = asyncio.run(
+            drive(invocation.session, sys.stdin.buffer, options, here=invocation.here, first=invocation.prompt)
+        )
+        return
     from agent.headless.run import answer
 
     piped = piped_input() or ""
     text = _with_input(invocation.prompt, piped)
-    form = invocation.output_format or ("json" if invocation.json else "text")
-    invocation.json = invocation.json or form != "text"
     invocation.status = asyncio.run(
-        answer(
-            invocation.session,
-            text,
-            form,
-            here=invocation.here,
-            mentions=invocation.prompt,
-            piped=piped,
-            knowledge=invocation.knowledge,
-        )
+        answer(invocation.session, text, options, here=invocation.here, mentions=invocation.prompt, piped=piped)
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,37 @@ class NoWorkspace(PalimpsestError):
 
 
 @dataclass(kw_only=True)
+class HeadlessFlags:
+    """The flags that belong to `-p`, as they were typed."""
+
+    output_format: str | None = None
+    input_format: str | None = None
+    knowledge: bool = False
+    mode: str | None = None
+    rules: list[tuple[str, str]] = field(default_factory=list["tuple[str, str]"])  # verdict, rule
+    calls: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    over_cap: bool = False
+
+    @property
+    def given(self) -> str:
+        """One of the flags that were given; "" for none."""
+        flags = {
+            "--output-format": self.output_format,
+            "--input-format": self.input_format,
+            "--knowledge": self.knowledge or None,
+            "--max-calls": self.calls,
+            "--max-tokens": self.tokens,
+            "--max-seconds": self.seconds,
+            "--max-cost": self.cost,
+            "--over-cap": self.over_cap or None,
+        }
+        return next((flag for flag, value in flags.items() if value is not None), "")
+
+
+@dataclass(kw_only=True)
 class Invocation:
     """The global options and shared resources of a run. The options set it; the commands read it."""
 
@@ -48,8 +79,7 @@ class Invocation:
     resume: str | None = None
     latest: bool = False
     prompt: str | None = None
-    output_format: str | None = None
-    knowledge: bool = False
+    headless: HeadlessFlags = field(default_factory=HeadlessFlags)
     trust_first: bool = False
     status: int = 0
     _access_notice_printed: bool = False

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from agent.cli import output
+from agent.cli.headless_flags import prompt_words
 from agent.cli.invocation import Invocation, OpenScreen
 from agent.cli.root import palimpsest
 from foundation.errors import Misuse, PalimpsestError
@@ -36,7 +37,7 @@ class DiskRefused(PalimpsestError):
 
 def main(open_screen: OpenScreen | None = None, argv: Sequence[str] | None = None) -> int:
     """Runs one command line and gives its exit status. `open_screen` opens the chat and returns when it is closed."""
-    words = _flag_before_text(list(sys.argv[1:] if argv is None else argv))
+    words = prompt_words(list(sys.argv[1:] if argv is None else argv), palimpsest.params)
     invocation = Invocation(environment=dict(os.environ), here=Path.cwd(), home=Path.home(), open_screen=open_screen)
     try:
         status = _run(words, invocation)
@@ -47,16 +48,6 @@ def main(open_screen: OpenScreen | None = None, argv: Sequence[str] | None = Non
         _quiet_stdout()
         return 0
     return status
-
-
-def _flag_before_text(words: list[str]) -> list[str]:
-    """Moves flags between `-p` and its text in front of `-p`: `-p --knowledge --json TEXT`."""
-    for index, (word, following) in enumerate(itertools.pairwise(words)):
-        if word == "--":
-            break
-        if word in {"-p", "--print"} and following in {"--knowledge", "--json"}:
-            return [*words[:index], following, *_flag_before_text([word, *words[index + 2 :]])]
-    return words
 
 
 def _run(words: list[str], invocation: Invocation) -> int:

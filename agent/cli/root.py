@@ -3,13 +3,18 @@
 import click
 
 from agent.cli.group import LazyGroup, conversation_options
+from agent.cli.headless_flags import headless_options
 from agent.cli.invocation import current
 
 EPILOG = """\b
 palimpsest                          open the chat
 palimpsest "What did we decide?"    open it with a first message
 palimpsest -p "Summarise" < a.txt   one answer on standard output, no screen
-palimpsest -c                       go on with the latest conversation"""
+palimpsest -c                       go on with the latest conversation
+
+\b
+Exit codes of -p: 0 answered, 1 the model or the store failed, 2 misused, 3 an action was denied and
+nothing done in its place, 4 a limit was reached, 75 not yet, 130 stopped (143 by SIGTERM)."""
 
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -56,26 +61,19 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     options_metavar="[OPTIONS]",
     subcommand_metavar="[TEXT | COMMAND …]",
 )
-@click.option("-p", "--print", "prompt", metavar="TEXT", help="Answer TEXT on standard output, without a screen.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json", "stream-json"]),
-    default=None,
-    help="What -p prints: the answer, one object, or a line an event.",
-)
-@click.option("--knowledge", is_flag=True, help="Answer -p from the files that were added to knowledge.")
+@headless_options
 @conversation_options
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
 )
 @click.pass_context
-def palimpsest(ctx: click.Context, prompt: str | None, output_format: str | None, knowledge: bool) -> None:
+def palimpsest(ctx: click.Context, prompt: str | None) -> None:
     """The terminal chat that remembers.
 
     TEXT is one argument: the chat's first message.
     """
     invocation = current()
-    invocation.prompt, invocation.output_format, invocation.knowledge = prompt, output_format, knowledge
+    invocation.prompt = prompt
     if ctx.invoked_subcommand is None:
         from agent.cli.chat import run_chat
 

@@ -1,100 +1,67 @@
-"""A turn without a screen: prints the answer, one object, or an event per line; narration goes to stderr."""
+"""Turns without a screen: prints the answer, one object, or an event per line; narration goes to stderr."""
 
 import asyncio
 import signal
-import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
-
-import msgspec
+from typing import NamedTuple, Protocol
 
 from agent import events
 from agent.cli import output
 from agent.events import SessionEvent
 from agent.headless.commands import is_command, run_command
-from agent.message_queue import MessageQueue, QueuedMessage
+from agent.headless.event_json import permission_object
+from agent.headless.formats import TurnOutput, output_for
+from agent.headless.options import EXIT_STATUS, SIGNALS, Ending, HeadlessOptions
+from agent.headless.totals import TurnTotals
 from agent.permissions.action import PermissionAnswer
 from agent.services.attachments import attachments_of
 from agent.services.knowledge import page_attachments, recalled_spans, retrieval_notice, retrieve
 from agent.session import Session
+from agent.spending.budget import DAILY, Limit
 from context import Attachment
-from context.report import ContextReport
-from foundation.errors import PalimpsestError
-from models.messages import RecalledSpan, Usage
+from foundation.errors import Misuse
+from models.messages import RecalledSpan
 
-INTERRUPTED = 130
 NOTICE_AFTER_S = 10.0  # seconds without any output, after which a notice is written
 
 
-class AnswerFailed(PalimpsestError):
-    """The turn did not end with an answer."""
+class AnsweringPort(Protocol):
+    """Whoever answers the questions of a turn."""
 
-    code = "answer"
+    async def answer_permission(self, request: events.PermissionRequested) -> PermissionAnswer: ...
 
-
-class TurnOutput(Protocol):
-    """The output format of a turn."""
-
-    def event(self, event: SessionEvent) -> None: ...
-
-    def result(self, result: dict[str, Any]) -> None: ...
-
-    def failed(self, error: dict[str, Any]) -> None: ...
+    async def answer_question(self, asked: events.QuestionAsked) -> str | None:
+        """The answer; None where nobody is there any more."""
+        ...
 
 
 async def answer(
     open_session: Callable[[], Awaitable[Session]],
     text: str,
-    form: str,
+    options: HeadlessOptions,
     *,
     here: Path | None = None,
     mentions: str | None = None,
     piped: str = "",
-    knowledge: bool = False,
 ) -> int:
-    """Sends `text` and prints the answer in `form` (`text`, `json` or `stream-json`); gives the exit status.
+    """Sends `text` and prints the answer as `options` say; gives the exit status.
 
     Files that `mentions` (by default `text`) names with @ are attached; relative names are resolved in `here`. `piped`
-    is the part of `text` that came from standard input. With `knowledge` the answer is from the added files.
+    is the part of `text` that came from standard input.
 
     A slash command is run instead of sent. Nobody can be asked, so tools that need permission are declined.
     """
     session = await open_session()
-    status = 0
-
-    async def handle(message: QueuedMessage) -> bool:
-        nonlocal status
-        text, skill, mention_text = message.text, message.skill, mentions
-        if is_command(text):
-            outcome = await run_command(session, text, form)
-            if isinstance(outcome, int):
-                status = outcome
-                return True
-            mention_text = text = outcome.text
-            skill = outcome.skill
-        files = attachments_of(text if mention_text is None else mention_text, here or Path.cwd())
-        if files:
-            output.narrate(f"With {', '.join(file.name for file in files)}")
-        recalled_parts = None
-        if knowledge:
-            recalled_parts, pictures = await _from_knowledge(session, text)
-            files = [*files, *pictures]
-        status = await _turn(
-            session, HeadlessMessage(text, files, skill, recalled_parts, (piped,) if piped else ()), _output_for(form)
-        )
-        return status == 0
-
-    queue = MessageQueue()
-    queue.add(text)
     try:
         if notice := await session.restore_model():
             output.narrate(notice)
-        await queue.drain(handle)
+        runner = HeadlessRunner(session, options, here or Path.cwd())
+        with runner.signals():
+            return await runner.handle(text, mentions=mentions, piped=piped)
     finally:
         await session.close()
-    return status
 
 
 class HeadlessMessage(NamedTuple):
@@ -107,6 +74,189 @@ class HeadlessMessage(NamedTuple):
     pastes: tuple[str, ...] = ()
 
 
+class HeadlessRunner:
+    """Runs messages and slash commands in a session, one at a time, and prints what comes.
+
+    `face` answers the questions of turns; without it, nobody can be asked.
+    """
+
+    def __init__(
+        self, session: Session, options: HeadlessOptions, here: Path, face: AnsweringPort | None = None
+    ) -> None:
+        """Raises Misuse for a limit of money where the price of the model is not known."""
+        self.session = session
+        self.interrupted = 0  # the signal that ended the run
+        self.on_end: Callable[[], None] = session.stop  # called where a signal or the limit of time ends the run
+        self._options = options
+        self._here = here
+        self._face = face
+        self._deadline: asyncio.TimerHandle | None = None
+        self._late = False
+        _apply(session, options)
+        if options.seconds is not None:
+            self._deadline = asyncio.get_running_loop().call_later(options.seconds, self._expire)
+
+    def _expire(self) -> None:
+        self._late = True
+        self.on_end()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a signal or the limit of time has ended the run."""
+        return self._late or self.interrupted != 0
+
+    def signals(self) -> "_Signals":
+        """SIGINT and SIGTERM end the run, and what came is kept."""
+        return _Signals(self)
+
+    def interrupt(self, number: int) -> None:
+        self.interrupted = number
+        self.on_end()
+
+    async def handle(self, text: str, skill: str = "", *, mentions: str | None = None, piped: str = "") -> int:
+        """Runs one message or slash command; gives its exit status."""
+        session = self.session
+        if is_command(text):
+            outcome = await run_command(session, text, self._options.form)
+            if isinstance(outcome, int):
+                return outcome
+            mentions = text = outcome.text
+            skill = outcome.skill
+        files = attachments_of(text if mentions is None else mentions, self._here)
+        if files:
+            output.narrate(f"With {', '.join(file.name for file in files)}")
+        recalled_parts = None
+        if self._options.knowledge:
+            recalled_parts, pictures = await _from_knowledge(session, text)
+            files = [*files, *pictures]
+        message = HeadlessMessage(text, files, skill, recalled_parts, (piped,) if piped else ())
+        return await self._turn(message, output_for(self._options.form))
+
+    async def _turn(self, message: HeadlessMessage, turn_output: TurnOutput) -> int:
+        totals = TurnTotals()
+        waiting = _WaitingNotice()
+        streamed = 0  # tokens of the answer under way, by the model's counter
+        # Always closed here: a closed pipe must end the turn before the store is closed.
+        try:
+            async with aclosing(self.session.send(*message)) as stream:
+                async for event in stream:
+                    waiting.take(event)
+                    totals.take(event)
+                    if isinstance(event, events.PermissionRequested):
+                        await self._permission(event, turn_output)
+                        continue
+                    if isinstance(event, events.SpendingLimitReached | events.CallLimitReached):
+                        self._limit(event, totals, turn_output)
+                        continue
+                    if isinstance(event, events.QuestionAsked):
+                        await self._question(event)
+                        continue
+                    turn_output.event(event)
+                    streamed = self._count(event, streamed, totals, turn_output)
+        finally:
+            waiting.end()
+        if self._late and totals.limit is None and totals.ending is Ending.STOPPED:
+            self._end_by(_time_limit(self._options), totals, turn_output)
+        if totals.ending is Ending.FAILED and totals.failure:
+            turn_output.failed(totals.failure.as_json())
+        else:
+            turn_output.result(totals.result(self.session.profile.spec, self.session.budget))
+        if (hint := totals.denials.hint()) and self._face is None:
+            output.narrate(hint)
+        if self.interrupted and totals.ending is Ending.STOPPED:
+            return SIGNALS + self.interrupted
+        return EXIT_STATUS[totals.ending]
+
+    async def _permission(self, request: events.PermissionRequested, turn_output: TurnOutput) -> None:
+        if self._face is None or self.is_over:
+            output.narrate(f"Declined, because nobody can be asked: {request.action.summary}")
+            if not request.answer.done():
+                request.answer.set_result(PermissionAnswer(False, attended=False))
+            return
+        given = await self._face.answer_permission(request)
+        if given.granted:
+            fields = permission_object(
+                request.call.id, request.action, request.decision, granted=True, reason=given.reason
+            )
+            turn_output.line(fields)
+        if not request.answer.done():  # stopping the turn declines it
+            request.answer.set_result(given)
+
+    async def _question(self, asked: events.QuestionAsked) -> None:
+        words = None
+        if self._face is not None and not self.is_over:
+            words = await self._face.answer_question(asked)
+        if words is None:
+            output.narrate(f"Not answered, because nobody is there: {asked.question.text}")
+        if not asked.answer.done():  # stopping the turn leaves it unanswered
+            asked.answer.set_result(words)
+
+    def _limit(
+        self,
+        reached: events.SpendingLimitReached | events.CallLimitReached,
+        totals: TurnTotals,
+        turn_output: TurnOutput,
+    ) -> None:
+        limit = _calls_limit(reached) if isinstance(reached, events.CallLimitReached) else reached.limit
+        goes_on = self._options.over_cap and limit.name in DAILY
+        if goes_on:
+            output.narrate(limit.sentence)
+        else:
+            self._end_by(limit, totals, turn_output)
+        if not reached.answer.done():
+            reached.answer.set_result(PermissionAnswer(goes_on, attended=False))
+
+    def _end_by(self, limit: Limit, totals: TurnTotals, turn_output: TurnOutput) -> None:
+        totals.limit = limit
+        turn_output.line({"type": "limit", "name": limit.name, "sentence": limit.sentence})
+
+    def _count(self, event: SessionEvent, streamed: int, totals: TurnTotals, turn_output: TurnOutput) -> int:
+        """The tokens of the answer under way; stops it where it passes a limit of the run."""
+        match event:
+            case events.TextDelta(text=text) | events.ReasoningDelta(text=text):
+                session = self.session
+                streamed += session.model.counter.count(text)
+                limit = session.budget.passed(session.profile, totals.prompt_tokens, streamed)
+                if limit and totals.limit is None:
+                    self._end_by(limit, totals, turn_output)
+                    session.stop()
+                return streamed
+            case events.ContextReady() | events.UsageKnown():
+                return 0
+            case _:
+                return streamed
+
+    def close(self) -> None:
+        """Ends the limit of time."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+
+def _apply(session: Session, options: HeadlessOptions) -> None:
+    """Sets the session's permissions and limits. Raises Misuse for a limit of money without a price."""
+    if options.mode is not None:
+        session.permissions.mode = options.mode
+    for rule in options.rules:
+        session.permissions.rules.add(rule)
+    session.budget.run = options.limits
+    profile = session.profile
+    names = (profile.spec, profile.name)
+    if options.limits.cost is not None and profile.remote and session.budget.prices.price(*names) is None:
+        raise Misuse(
+            "No price",
+            f"--max-cost needs the price of {profile.spec}, and none is set.",
+            "Set models.prices in the configuration (docs/spending.md), or use --max-tokens.",
+        )
+
+
+def _calls_limit(reached: events.CallLimitReached) -> Limit:
+    return Limit("calls", f"The model asks for more than {reached.made:,} tool calls, which are the most.")
+
+
+def _time_limit(options: HeadlessOptions) -> Limit:
+    return Limit("seconds", f"The run took {options.seconds:g} seconds, which are the most.")
+
+
 async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSpan, ...], tuple[Attachment, ...]]:
     """Passages of the added files on the text, for the present model, and pictures to attach."""
     await session.prepare_model()
@@ -116,36 +266,26 @@ async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSp
     return recalled_spans(context), page_attachments(context)
 
 
-async def _turn(session: Session, message: HeadlessMessage, turn_output: TurnOutput) -> int:
-    totals = _TurnTotals()
-    waiting = _WaitingNotice()
-    restore = _stop_on_interrupt(session)
-    # Always closed here: a closed pipe must end the turn before the store is closed.
-    try:
-        async with aclosing(session.send(*message)) as stream:
-            async for event in stream:
-                totals.take(event)
-                waiting.take(event)
-                if isinstance(event, events.PermissionRequested):
-                    output.narrate(f"Declined, because nobody can be asked: {event.action.summary}")
-                    event.answer.set_result(PermissionAnswer(False, attended=False))
-                    continue
-                if isinstance(event, events.CallLimitReached):
-                    event.answer.set_result(PermissionAnswer(False, attended=False))
-                    continue
-                if isinstance(event, events.QuestionAsked):
-                    output.narrate(f"Not answered, because nobody is there: {event.question.text}")
-                    event.answer.set_result(None)
-                    continue
-                turn_output.event(event)
-    finally:
-        waiting.end()
-        restore()
-    if totals.failure is not None:
-        turn_output.failed(totals.failure.as_json())
-        return 1
-    turn_output.result(totals.result(session.profile.spec))
-    return INTERRUPTED if totals.stopped else 0
+class _Signals:
+    """Handles SIGINT and SIGTERM while it is entered. Where that is not supported, asyncio cancels the turn."""
+
+    def __init__(self, runner: HeadlessRunner) -> None:
+        self._runner = runner
+        self._handled: list[signal.Signals] = []
+
+    def __enter__(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self._runner.interrupt, number)
+                self._handled.append(number)
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.close()
+        loop = asyncio.get_running_loop()
+        for number in self._handled:
+            with suppress(RuntimeError):
+                loop.remove_signal_handler(number)
 
 
 class _WaitingNotice:
@@ -174,204 +314,3 @@ class _WaitingNotice:
     def _write_notice(self) -> None:
         self._is_written = True
         output.narrate("The model is still reading the prompt; no word has come yet. Ctrl+C stops it.")
-
-
-class _TurnTotals:
-    """Collects the result of a turn from its events."""
-
-    def __init__(self) -> None:
-        self.failure: events.TurnFailed | None = None
-        self.stopped = False
-        self._conversation = self._entry = self._text = self._model = ""
-        self._usage = Usage(estimated=True)
-        self._recalled: tuple[RecalledSpan, ...] = ()
-        self._report: ContextReport | None = None
-
-    def take(self, event: SessionEvent) -> None:
-        match event:
-            case events.UserStored(conversation=conversation):
-                self._conversation = conversation
-            case events.Recall(recalled=recalled):
-                self._recalled = recalled
-            case events.ContextReady(report=report):
-                self._report = report
-            case events.AnswerStored(entry=entry, text=text, usage=usage, model=model):
-                self._entry, self._text, self._usage, self._model = entry, text, usage, model
-            case events.Stopped(entry=entry, text=text):
-                self._entry, self._text, self.stopped = entry, text, True
-            case events.TurnFailed():
-                self.failure = event
-            case _:
-                pass
-
-    def result(self, spec: str) -> dict[str, Any]:
-        """The last line of stream-json, and the only one of json."""
-        return {
-            "type": "result",
-            "text": self._text,
-            "conversation": self._conversation,
-            "entry": self._entry,
-            "usage": usage_object(self._usage),
-            "model": self._model or spec,
-            "stopped": self.stopped,
-            "recalled": [recalled_object(part) for part in self._recalled],
-            "context": _without_words(self._report) if self._report else {},
-        }
-
-
-class _AsText:
-    """Prints the answer as it streams."""
-
-    def __init__(self) -> None:
-        self._open = False
-
-    def event(self, event: SessionEvent) -> None:
-        match event:
-            case events.TextDelta(text=text):
-                output.data(text)
-                self._open = not text.endswith("\n")
-            case _:
-                narrate(event)
-
-    def result(self, result: dict[str, Any]) -> None:
-        self._end_line()
-        if result["stopped"]:
-            output.narrate("Stopped. What came is kept.")
-
-    def failed(self, error: dict[str, Any]) -> None:
-        self._end_line()
-        output.error(_error_of(error), as_data=False)
-
-    def _end_line(self) -> None:
-        if self._open:
-            output.line()
-            self._open = False
-
-
-class _AsJson:
-    """Prints one object at the end."""
-
-    def event(self, event: SessionEvent) -> None:
-        narrate(event)
-
-    def result(self, result: dict[str, Any]) -> None:
-        output.json_object(result)
-
-    def failed(self, error: dict[str, Any]) -> None:
-        output.json_object({"error": error})
-
-
-class _AsStream(_AsJson):
-    """Prints an event per line."""
-
-    def event(self, event: SessionEvent) -> None:
-        line = event_object(event)
-        if line is None:
-            narrate(event)
-        else:
-            output.json_object(line)
-            sys.stdout.flush()
-
-    def failed(self, error: dict[str, Any]) -> None:
-        output.json_object({"type": "error", "error": error})
-
-
-def _output_for(form: str) -> TurnOutput:
-    outputs: dict[str, type[_AsText] | type[_AsJson]] = {"text": _AsText, "json": _AsJson, "stream-json": _AsStream}
-    return outputs[form]()
-
-
-def event_object(event: SessionEvent) -> dict[str, Any] | None:  # noqa: PLR0911 — a line for each event
-    """The event as stream-json prints it; None for narration, and for what is in the last line."""
-    match event:
-        case events.UserStored(conversation=conversation, entry=entry):
-            return {"type": "user", "entry": entry, "conversation": conversation}
-        case events.TextDelta(text=text) | events.ReasoningDelta(text=text):
-            return {"type": "text" if isinstance(event, events.TextDelta) else "reasoning", "text": text}
-        case events.ToolStarted(call=call):
-            return {"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments}
-        case events.PlanUpdated(plan=plan):
-            return {"type": "plan", "steps": [{"text": step.text, "state": step.state.value} for step in plan.steps]}
-        case events.ToolFinished(call=call, shown=shown, chars=chars, failed=failed, entry=entry):
-            fields = {"id": call.id, "name": call.name, "chars": chars, "failed": failed, "entry": entry}
-            return {"type": "tool_result", **fields, "text": shown}
-        case events.UsageKnown(usage=figures_of, seconds=seconds, tokens_per_second=speed):
-            figures = {"seconds": round(seconds, 3), "tokens_per_second": round(speed, 1)}
-            return {"type": "usage", **usage_object(figures_of), **figures}
-        case _:
-            return None
-
-
-def narrate(event: SessionEvent) -> None:
-    """Writes notices about the event to stderr."""
-    match event:
-        case events.Notice(text=text):
-            output.narrate(text)
-        case events.Archiving(names=names):
-            output.narrate(f"Archiving {', '.join(names)} …")
-        case events.WordsHidden() | events.Retrying():
-            output.narrate(event.text)
-        case events.Summarising():
-            output.narrate("Summarising older turns …")
-        case events.Compacted(receipt=receipt):
-            output.narrate(receipt.text)
-        case events.ToolStarted(summary=summary):
-            output.narrate(f"Tool: {summary}")
-        case _:
-            pass
-
-
-def usage_object(tokens: Usage) -> dict[str, Any]:
-    """Token counts as JSON."""
-    return {
-        "prompt_tokens": tokens.prompt_tokens,
-        "completion_tokens": tokens.completion_tokens,
-        "cached_tokens": tokens.cached_tokens,
-        "estimated": tokens.estimated,
-    }
-
-
-def recalled_object(part: RecalledSpan) -> dict[str, Any]:
-    """A recalled passage as JSON."""
-    return {
-        "ref": part.citation.ref,
-        "citation": str(part.citation),
-        "title": part.citation.title,
-        "place": part.citation.place,
-        "conversation": part.citation.conversation,
-        "time": part.time,
-        "trust": part.trust.value,
-        "score": part.score,
-        "likelihood": part.likelihood,
-        "beside": part.beside,
-        "off_branch": part.off_branch,
-        "superseded": part.superseded,
-        "text": part.text,
-    }
-
-
-def _without_words(report: ContextReport) -> dict[str, Any]:
-    """The request's report without its messages, which `palimpsest context` shows."""
-    return {key: value for key, value in msgspec.to_builtins(report).items() if key != "messages"}
-
-
-def _error_of(error: dict[str, Any]) -> PalimpsestError:
-    return AnswerFailed(error["title"], error["message"], error["hint"])
-
-
-def _stop_on_interrupt(session: Session) -> Callable[[], None]:
-    """Makes Ctrl+C stop the answer and keep its text; gives a function that undoes this.
-
-    Where signals are not supported, asyncio cancels the turn.
-    """
-    loop = asyncio.get_running_loop()
-    try:
-        loop.add_signal_handler(signal.SIGINT, session.stop)
-    except (NotImplementedError, RuntimeError, ValueError):
-        return lambda: None
-
-    def undo() -> None:
-        with suppress(RuntimeError):
-            loop.remove_signal_handler(signal.SIGINT)
-
-    return undo

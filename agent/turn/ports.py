@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from agent.events import SessionEvent
 from agent.permissions.policy import Policy
+from agent.spending.budget import Limit
 from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.recorder import AnswerRecorder
 from context import AssembledRequest, Attachment, Turn
@@ -16,8 +17,8 @@ from context.notice import FileNotice
 from context.recall.prefetch import Prefetch
 from foundation.privacy import Cleared
 from memory.records import Conversation, Entry
-from models.chat.port import AnswerEnd, AnswerError, ChatModel, TokenCounter
-from models.messages import RecalledSpan, ToolCall
+from models.chat.port import AnswerEnd, AnswerError, ChatModel, Profile, TokenCounter
+from models.messages import RecalledSpan, ToolCall, Usage
 
 SMALL: Final = 2_000  # characters: a message with less, its files included, is not checked for its size
 
@@ -114,6 +115,31 @@ class SummariesPort(Protocol):
         ...
 
 
+class BudgetPort(Protocol):
+    """What may still be spent."""
+
+    @property
+    def calls_left(self) -> int:
+        """Tool calls that may still be made."""
+        ...
+
+    def reached(self, profile: Profile, prompt_tokens: int) -> Limit | None:
+        """The limit that a request of so many tokens would pass. Blocks."""
+        ...
+
+    def take(self, profile: Profile, usage: Usage) -> None:
+        """Counts what a request used."""
+        ...
+
+    def take_calls(self, calls: int) -> None:
+        """Counts tool calls that are made."""
+        ...
+
+    def lift(self, limit: Limit) -> None:
+        """Goes on past the limit."""
+        ...
+
+
 class TurnPorts(Struct, frozen=True, kw_only=True):
     """Everything that a turn calls. The callables block, and are called off the event loop; `prepare` is awaited."""
 
@@ -121,6 +147,7 @@ class TurnPorts(Struct, frozen=True, kw_only=True):
     tools: Toolbox
     store: TurnStore
     permissions: Policy
+    budget: BudgetPort
     large_texts: LargeTextPort
     prepare: Callable[[], Awaitable[None]]  # learns the model's window and abilities
     prefetch: Callable[[str], Prefetch | None]  # the search for what a message recalls

@@ -124,7 +124,9 @@ class AnswerRecorder:
         self._settled = True
         if tail := self._clearing.close():
             self._answer.write(tail)
-        return self._answer.abandon(meta=self._meta(meta))
+        usage = self.usage if self.text or self._reasoning_parts or self._calls else None
+        ms = round(self.seconds * 1000)
+        return self._answer.abandon(meta=self._meta(meta), usage=usage, model=self._model, ms=ms)
 
     def _meta(self, meta: dict[str, Any]) -> ClearedFields:
         fields: dict[str, Any] = {"model": self._model, **meta}

@@ -8,6 +8,7 @@ import msgspec
 
 from agent import events
 from agent.events import SessionEvent
+from agent.spending.budget import SpendingBudget
 from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.large_texts import ARCHIVES
 from agent.turn.ports import TurnInput
@@ -22,6 +23,7 @@ from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
 from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
+from models.prices import Cost
 
 TITLE_CHARS = 60
 _PAGE = "page"  # the kind of a citation of an archived page
@@ -43,7 +45,17 @@ class TurnState(Protocol):
 class StoredTurn:
     """The store of one turn (agent.turn.ports.TurnStore), over a workspace's memory."""
 
-    def __init__(self, state: TurnState, memory: Memory, context: Context, model: ChatModel, tools: Toolbox) -> None:
+    def __init__(
+        self,
+        state: TurnState,
+        memory: Memory,
+        context: Context,
+        model: ChatModel,
+        tools: Toolbox,
+        *,
+        budget: SpendingBudget,
+    ) -> None:
+        self._budget = budget
         self._state = state
         self._memory = memory
         self._context = context
@@ -128,17 +140,18 @@ class StoredTurn:
         self, recorder: AnswerRecorder, assembled: AssembledRequest, outcome: AnswerEnd | AnswerError | None
     ) -> Sequence[SessionEvent]:
         usage = recorder.usage = self._usage(recorder, assembled)
+        cost = _cost(self._budget.cost(self._model.profile, usage))
         name, conversation = self._model.profile.name, self.conversation
         injected = self._echoes.injected(recorder.text)
         notices = (events.Notice("warning", _BLOCKS_LEFT_OUT.format(injected)),) if injected else ()
         match outcome:
             case AnswerEnd(reason=StopReason.CANCELLED) | None:
-                partial = recorder.abandon(stopped=True)
+                partial = recorder.abandon(stopped=True, **cost)
                 self._newest = partial or self._newest
                 return *notices, events.Stopped(conversation.id, partial.id if partial else "", recorder.text)
             case AnswerEnd(reason=reason):
                 derived = self._derived_from(recorder.text, recorder.calls)
-                self._newest = stored = recorder.finish(reason=reason.value, **derived)
+                self._newest = stored = recorder.finish(reason=reason.value, **cost, **derived)
                 _use_cited(self._memory, recorder.text, assembled.recalled)
                 return (
                     *notices,
@@ -146,7 +159,7 @@ class StoredTurn:
                     events.AnswerStored(conversation.id, stored.id, recorder.text, usage, name, reason.value),
                 )
             case AnswerError(code=code, title=title, message=message, hint=hint):
-                partial = recorder.abandon(failed=code)
+                partial = recorder.abandon(failed=code, **cost)
                 return *notices, events.TurnFailed(
                     code, title, message, hint, partial.id if partial else "", recorder.text
                 )
@@ -225,6 +238,11 @@ def _source(part: RecalledSpan) -> SourceText:
 
 def _derived(refs: Sequence[str]) -> dict[str, list[str]]:
     return {DERIVED_FROM: list(refs)} if refs else {}
+
+
+def _cost(cost: Cost | None) -> dict[str, Any]:
+    """Meta with the cost; none where it is unknown."""
+    return {"cost": cost.fields} if cost else {}
 
 
 def _first_line(text: str) -> str:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from contextlib import aclosing
 
+from agent.spending.budget import SpendingBudget
 from context import Context
 from context.compaction.projection import PlannedCompaction, ProjectedCompaction
 from context.compaction.summary_port import SummaryPort, SummaryTask, WrittenSummary
@@ -12,6 +13,7 @@ from context.settings import ContextSettings
 from models.chat.open import open_model
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason, TextChunk, TokenCounter
 from models.messages import Request, Usage
+from models.prices import Cost
 from models.settings import ModelSettings
 from models.tokens import request_tokens
 
@@ -35,8 +37,11 @@ class ModelSummariser:
         self._model = model
         self._most = most
         self._prepared = False
+        self.budget: SpendingBudget | None = None  # of the session
 
     async def write(self, task: SummaryTask) -> WrittenSummary:
+        if self.budget and (refusal := await asyncio.to_thread(self.budget.background_refusal)):
+            return await self._extract(task, refusal)
         from context.compaction.written_summary import UnusableAnswer, audited, summary_request  # loads NumPy
 
         if not self._prepared:
@@ -51,13 +56,16 @@ class ModelSummariser:
         trouble = await answer.read(self._model, request)
         ms = round((time.monotonic() - start) * 1000)
         usage = answer.usage or self._estimated(request, answer.text)
+        if self.budget and (answer.text or answer.usage):
+            self.budget.take(profile, usage)
         if not trouble:
             try:
                 text = await asyncio.to_thread(audited, answer.text, task)
             except UnusableAnswer as unusable:
                 trouble = str(unusable)
             else:
-                return WrittenSummary(text=text, model=profile.spec, name=profile.name, usage=usage, ms=ms)
+                money = self._cost(usage)
+                return WrittenSummary(text=text, model=profile.spec, name=profile.name, usage=usage, ms=ms, price=money)
         asked = answer.text or answer.usage  # else nothing was read: there is nothing to count
         return await self._extract(task, trouble, usage if asked else None, ms)
 
@@ -71,7 +79,18 @@ class ModelSummariser:
             f"{f' ({written.cost})' if written.cost else ''}."
         )
         text = await asyncio.to_thread(task.extract)
-        return WrittenSummary(text=text, model=profile.spec, name=profile.name, usage=usage, ms=ms, warning=warning)
+        return WrittenSummary(
+            text=text,
+            model=profile.spec,
+            name=profile.name,
+            usage=usage,
+            ms=ms,
+            price=self._cost(usage) if usage else None,
+            warning=warning,
+        )
+
+    def _cost(self, usage: Usage) -> Cost | None:
+        return self.budget.cost(self._model.profile, usage) if self.budget else None
 
     def _estimated(self, request: Request, answer: str) -> Usage:
         counter = self._model.counter

@@ -30,6 +30,7 @@ from models.messages import ToolCall
 MAX_PARALLEL: Final = 8
 MOST_MISTAKES: Final = 3  # answers in a row with malformed calls alone, each with another mistake
 STOPPED: Final = "The user stopped the turn."
+UNATTENDED: Final = "Nobody could be asked for permission."
 NO_MORE_CALLS: Final = "The turn may make no more tool calls."
 
 
@@ -83,7 +84,7 @@ class ToolCalls:
                 yield events.ToolStarted(call, f"{call.name or 'a tool'}: {_first_sentence(planned.whole)}")
                 yield await self._stored(call, planned, result_id)
             elif planned.only_reads:
-                yield events.ToolStarted(call, planned.action.summary, planned.action)
+                yield events.ToolStarted(call, planned.action.summary, planned.action, planned.decision)
                 reading.append(planned)
             else:
                 async with aclosing(self._run_alone(planned)) as steps:
@@ -118,8 +119,8 @@ class ToolCalls:
 
     async def _refused(self, planned: _PlannedCall, reason: str) -> AsyncGenerator[SessionEvent, None]:
         call, action = planned.call, planned.action
-        yield events.ToolStarted(call, action.summary, action)
-        yield events.PermissionDenied(call, action, reason)
+        yield events.ToolStarted(call, action.summary, action, planned.decision)
+        yield events.PermissionDenied(call, action, reason, planned.decision)
         yield await self._stored(call, self._tools.denied(action, reason), planned.result_id)
 
     def _plan(self, call: ToolCall, result_id: Cleared) -> _PlannedCall | ToolOutput:
@@ -144,7 +145,9 @@ class ToolCalls:
             self._question = question = asyncio.get_running_loop().create_future()
             decision = planned.decision
             offers = () if decision.asks_always else tuple(rule.text for rule in self._permissions.offers(action))
-            yield events.PermissionRequested(call, action, decision.reason, question, decision.asks_always, offers)
+            yield events.PermissionRequested(
+                call, action, decision.reason, question, decision.asks_always, offers, decision
+            )
             answer = await question
             if answer.granted:
                 try:
@@ -161,7 +164,7 @@ class ToolCalls:
                 async for event in steps:
                     yield event
             return
-        yield events.ToolStarted(call, action.summary, action)
+        yield events.ToolStarted(call, action.summary, action, planned.decision)
         async with aclosing(self._with_progress(planned)) as steps:
             async for event in steps:
                 yield event
@@ -222,7 +225,7 @@ class ToolCalls:
 def _refusal(answer: PermissionAnswer) -> str:
     """What the model reads about a permission that was not given."""
     if not answer.attended:
-        return "Nobody could be asked for permission."
+        return UNATTENDED
     return f"The user declined: {answer.reason}" if answer.reason else "The user declined."
 
 

@@ -52,8 +52,8 @@ class TurnRun:
         self._assembled: AssembledRequest | None = None
         self._outcome: AnswerEnd | AnswerError | None = None
         self._calls_made = self._arguments_sent = 0
-        self._most_calls = ports.tools.settings.most_calls
-        self._question: asyncio.Future[PermissionAnswer] | None = None  # whether it may make more
+        self._most_calls = min(ports.tools.settings.most_calls, ports.budget.calls_left)
+        self._question: asyncio.Future[PermissionAnswer] | None = None  # whether it may go on past a limit
         self._is_over = False
         self._reloaded: list[str] = []  # files that this turn reported as changed
         self._tool_calls = ToolCalls(ports.tools, ports.store, ports.permissions)
@@ -127,6 +127,7 @@ class TurnRun:
             if self._is_over:
                 return
         self._calls_made += len(calls)
+        self._ports.budget.take_calls(len(calls))
         async with aclosing(self._tool_calls.run(calls)) as steps:
             async for event in steps:
                 yield event
@@ -253,6 +254,14 @@ class TurnRun:
                 yield events.Notice("warning", receipt.warning)
             turn = msgspec.structs.replace(turn, leaf=receipt.summary_seq)
             assembled = await asyncio.to_thread(ports.assemble, turn)
+        tokens = assembled.report.total_tokens
+        while limit := await asyncio.to_thread(ports.budget.reached, ports.model.profile, tokens):
+            self._question = asyncio.get_running_loop().create_future()
+            yield events.SpendingLimitReached(limit, self._question)
+            if self._stopped or not (await self._question).granted:
+                self._stopped = True
+                return
+            ports.budget.lift(limit)
         self._assembled = assembled
         await asyncio.to_thread(store.request, assembled, turn)
         if assembled.epoch_changed and not any(path and path in assembled.epoch_changed for path in self._reloaded):
@@ -278,6 +287,7 @@ class TurnRun:
             await _ended(self._pump)
             stored = await asyncio.to_thread(self._ports.store.end_answer, recorder, self._assembled, self._outcome)
             self._arguments_sent += recorder.arguments
+            self._ports.budget.take(self._ports.model.profile, recorder.usage)
             for step in stored:
                 if not (isinstance(step, events.AnswerStored) and self._calls_tools):
                     yield step

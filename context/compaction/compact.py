@@ -63,6 +63,7 @@ def carry_out(
     conversation, view = inputs.conversation, inputs.view
     assert conversation is not None
     joined_tokens = archived_tokens(view) if plan.joins else 0
+    price = projection.written.price if projection.written else None
     draft = EntryDraft(
         conversation=conversation.seq,
         parent=inputs.message.seq if inputs.message else inputs.leaf,
@@ -76,6 +77,7 @@ def carry_out(
                 "prior": [] if plan.joins else [entry.seq for entry in view.summaries],
                 "pinned": plan.pinned.seq if plan.pinned else None,
                 "tokens": projection.plan.leaving_tokens + joined_tokens,
+                **({"cost": price.fields} if price else {}),
             }
         ),
     )

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from context.compaction.summary import CountTokens, SummaryEntry, summarise
 from models.messages import Usage
+from models.prices import Cost
 
 
 class SummaryTask(Struct, frozen=True, kw_only=True):
@@ -29,6 +30,7 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
     name: str = ""  # of the model, as in the statistics
     usage: Usage | None = None
     ms: int = 0
+    price: Cost | None = None  # None where it is unknown
     warning: str = ""
 
     @property
@@ -37,7 +39,8 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
         if self.usage is None:
             return ""
         about = "about " if self.usage.estimated else ""
-        return f"{about}{self.usage.prompt_tokens:,} + {self.usage.completion_tokens:,} tokens"
+        money = f", {self.price}" if self.price and not self.price.local else ""
+        return f"{about}{self.usage.prompt_tokens:,} + {self.usage.completion_tokens:,} tokens{money}"
 
 
 class SummaryPort(Protocol):

@@ -22,7 +22,14 @@ from agent.commands.results import (
     SessionSwitched,
     TextResult,
 )
-from agent.events import CallLimitReached, PermissionRequested, PlanUpdated, QuestionAsked, SessionEvent
+from agent.events import (
+    CallLimitReached,
+    PermissionRequested,
+    PlanUpdated,
+    QuestionAsked,
+    SessionEvent,
+    SpendingLimitReached,
+)
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.action import PermissionAnswer
 from agent.services.attachments import attachments_of
@@ -66,7 +73,7 @@ class ChatPort(Protocol):
 
     async def ask_permission(self, request: PermissionRequested) -> PermissionAnswer: ...
 
-    async def confirm_more_calls(self, request: CallLimitReached) -> bool: ...
+    async def confirm_more(self, request: CallLimitReached | SpendingLimitReached) -> bool: ...
 
     async def ask_question(self, request: QuestionAsked) -> str: ...
 
@@ -185,8 +192,8 @@ class ChatController:
         match event:
             case PermissionRequested(answer=answer) if not answer.done():
                 _answer(event, await self._view.ask_permission(event))
-            case CallLimitReached(answer=answer) if not answer.done():
-                _answer(event, PermissionAnswer(await self._view.confirm_more_calls(event)))
+            case CallLimitReached(answer=answer) | SpendingLimitReached(answer=answer) if not answer.done():
+                _answer(event, PermissionAnswer(await self._view.confirm_more(event)))
             case QuestionAsked(answer=answer) if not answer.done():
                 words = await self._view.ask_question(event)
                 if not answer.done():  # the turn may have been stopped meanwhile
@@ -394,7 +401,7 @@ def _conversation(memory: "Memory", entry: int) -> Conversation | None:
         return None
 
 
-def _answer(request: PermissionRequested | CallLimitReached, answer: PermissionAnswer) -> None:
+def _answer(request: PermissionRequested | CallLimitReached | SpendingLimitReached, answer: PermissionAnswer) -> None:
     """Answers the question, if stopping the turn has not."""
     if not request.answer.done():
         request.answer.set_result(answer)

@@ -20,7 +20,7 @@ from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.results import Choices, Proposal
-    from agent.events import CallLimitReached, PermissionRequested, QuestionAsked
+    from agent.events import CallLimitReached, PermissionRequested, QuestionAsked, SpendingLimitReached
     from agent.permissions.action import PermissionAnswer
     from context.checklist import Checklist
     from memory.memory import Memory
@@ -66,7 +66,7 @@ class ChatView:
             self._prompt.set_text(self._prompt.text + dialog.typed)
         return answer
 
-    async def confirm_more_calls(self, request: "CallLimitReached") -> bool:
+    async def confirm_more(self, request: "CallLimitReached | SpendingLimitReached") -> bool:
         from tui.dialogs.confirm import ProposalScreen
 
         return await app_of(self._screen).push_screen_wait(ProposalScreen(request.question, ()))

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-REQUEST = "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*{recall}ContextReady "
+REQUEST = (
+    "(Summarising )?(Compacted )?(Notice )?(SpendingLimitReached )*(EpochChanged )?(Notice )*{recall}ContextReady "
+)
 ANSWER = "((Prefill|Retrying|Notice|TextDelta|ReasoningDelta) )*"
 RUN = "(PermissionDenied |((ToolProgress|QuestionAsked|PlanUpdated) )+)"
 CALL = (
@@ -22,14 +24,14 @@ NO_MORE_CALLS = re.compile(
 )
 FAILED_EARLY = re.compile(
     "(Notice )*(Archiving )?(Notice )*(UserStored (WordsHidden )?)?"
-    "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*(Recall )?"
+    "(Summarising )?(Compacted )?(Notice )?(SpendingLimitReached )*(EpochChanged )?(Notice )*(Recall )?"
     "(TurnFailed|Stopped)"
 )
 IN_TOOLS = (
     f"((PermissionRequested )?(ToolStarted )?({RUN})?|(ToolStarted )+(ToolFinished )*|"
-    "(Summarising )?(Compacted )?(Notice )?(EpochChanged )?(Notice )*)"
+    "(Summarising )?(Compacted )?(Notice )?(SpendingLimitReached )*(EpochChanged )?(Notice )*)"
 )
-FAILED_IN_TOOLS = re.compile(f"{ROUNDS}UsageKnown ({CALL})*({IN_TOOLS})TurnFailed")
+FAILED_IN_TOOLS = re.compile(f"{ROUNDS}UsageKnown ({CALL})*({IN_TOOLS})(TurnFailed|Stopped)")
 
 
 def names(events: Iterable[Any]) -> str:

@@ -11,6 +11,7 @@ from agent.events import SessionEvent
 from agent.permissions.action import Access, Action
 from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
+from agent.spending.budget import Limit
 from agent.tools.port import ToolRun, ToolSettings
 from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.ports import TurnInput, TurnPorts
@@ -54,6 +55,7 @@ class FakeRecorder:
         self._log = log
         self.calls: tuple[ToolCall, ...] = ()
         self.arguments = 0
+        self.usage = Usage(estimated=True)
 
     def take(self, event: Event) -> None:
         match event:
@@ -142,6 +144,24 @@ class FakeLargeTexts:
         return message, []
 
 
+class FakeBudget:
+    """Has no limit."""
+
+    calls_left = 99
+
+    def reached(self, profile: Profile, prompt_tokens: int) -> Limit | None:
+        return None
+
+    def take(self, profile: Profile, usage: Usage) -> None:
+        """Counts nothing."""
+
+    def take_calls(self, calls: int) -> None:
+        """Counts nothing."""
+
+    def lift(self, limit: Limit) -> None:
+        """There is none."""
+
+
 class FakeTool:
     """Answers with what it is asked."""
 
@@ -169,6 +189,7 @@ async def run(log: list[str], model: FakeModel, *, fails: str = "") -> list[Sess
         tools=Toolbox((FakeTool(),), ToolSettings()),
         store=FakeStore(log, fails),
         permissions=Policy(RuleSet()),
+        budget=FakeBudget(),
         large_texts=FakeLargeTexts(),
         prepare=prepare,
         prefetch=lambda _text: None,

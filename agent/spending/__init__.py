@@ -1,0 +1,1 @@
+"""Spending: what models may still cost, and what they have cost."""

@@ -1,0 +1,146 @@
+"""What a session may still spend: the limits of a run, and the caps of a day. Reaching one asks."""
+
+import math
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from foundation.clock import Clock
+from memory.records import SpendingRow
+from models.chat.port import Profile
+from models.messages import Usage
+from models.prices import Cost, PriceList, cost_of_fields, money
+from models.settings import ModelSettings
+
+TOKENS, COST, DAILY_TOKENS, DAILY_COST = "tokens", "cost", "daily_tokens", "daily_cost"
+DAILY: Final = frozenset({DAILY_TOKENS, DAILY_COST})
+
+
+class Limit(Struct, frozen=True):
+    """A limit that is reached. `sentence` says which, and how much was used."""
+
+    name: str
+    sentence: str
+
+
+class RunLimits(Struct, frozen=True, kw_only=True):
+    """The most of one run, over all of its turns; None is no limit."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+
+
+class SpendingPort(Protocol):
+    """The store of what was spent (memory.memory)."""
+
+    def spending(self, since: datetime | None = None) -> Sequence[SpendingRow]:
+        """The usage of each request since then."""
+        ...
+
+
+class SpendingBudget:
+    """Counts what the session spends, and says where a limit is reached.
+
+    What the day has cost is read from the store, so that it counts other processes too.
+    """
+
+    def __init__(self, settings: ModelSettings, store: SpendingPort, clock: Clock) -> None:
+        self.prices = PriceList(settings.prices)
+        self.run = RunLimits()
+        self.tokens = self.calls = 0  # of this run
+        self.spent: dict[str, float] = {}  # by currency
+        self.is_priced = True  # whether the price of all that was used is known
+        self._settings = settings
+        self._store = store
+        self._clock = clock
+        self._lifted: set[str] = set()
+
+    def cost(self, profile: Profile, usage: Usage) -> Cost | None:
+        """What this usage costs; None where the price is unknown."""
+        return self.prices.cost(usage, profile.spec, profile.name, remote=profile.remote)
+
+    def take(self, profile: Profile, usage: Usage) -> None:
+        """Counts the usage of a request."""
+        self.tokens += usage.prompt_tokens + usage.completion_tokens
+        cost = self.cost(profile, usage)
+        if cost is None:
+            self.is_priced = False
+        elif not cost.local:
+            self.spent[cost.currency] = self.spent.get(cost.currency, 0.0) + cost.amount
+
+    def take_calls(self, calls: int) -> None:
+        """Counts tool calls that are made."""
+        self.calls += calls
+
+    @property
+    def calls_left(self) -> int:
+        """Tool calls that the run may still make."""
+        return sys.maxsize if self.run.calls is None else max(self.run.calls - self.calls, 0)
+
+    def lift(self, limit: Limit) -> None:
+        """Lets the session go on past the limit."""
+        self._lifted.add(limit.name)
+
+    def reached(self, profile: Profile, prompt_tokens: int) -> Limit | None:
+        """The limit that a request of so many tokens would pass; None for none. Reads the store."""
+        usage = Usage(prompt_tokens=prompt_tokens)
+        return self._of_run(profile, usage, "with the next request") or self._of_day(lifted=self._lifted)
+
+    def passed(self, profile: Profile, prompt_tokens: int, completion_tokens: int) -> Limit | None:
+        """The limit of the run that an answer under way has passed. Reads nothing."""
+        return self._of_run(profile, Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens), "by now")
+
+    def background_refusal(self) -> str:
+        """Why no model may be called in the background, in a sentence; "" where one may. Reads the store."""
+        limit = self._of_day(lifted=frozenset())
+        return limit.sentence if limit else ""
+
+    def _of_run(self, profile: Profile, usage: Usage, when: str) -> Limit | None:
+        total = self.tokens + usage.prompt_tokens + usage.completion_tokens
+        if self.run.tokens is not None and TOKENS not in self._lifted and total > self.run.tokens:
+            return Limit(TOKENS, f"This run uses {total:,} tokens {when}, and {self.run.tokens:,} are the most.")
+        if self.run.cost is None or COST in self._lifted:
+            return None
+        cost = self.cost(profile, usage)
+        if cost is None:
+            return Limit(COST, f"The price of {profile.spec} is not known (models.prices), so the cost has no limit.")
+        spent = math.fsum([*self.spent.values(), cost.amount])
+        if spent > self.run.cost:
+            currency = cost.currency or next(iter(self.spent), "")
+            most = f"{money(self.run.cost, currency)} are the most"
+            return Limit(COST, f"This run costs {money(spent, currency)} {when}, and {most}.")
+        return None
+
+    def _of_day(self, lifted: "frozenset[str] | set[str]") -> Limit | None:
+        settings = self._settings
+        caps = {DAILY_TOKENS: settings.daily_tokens, DAILY_COST: settings.daily_cost}
+        if not any(caps[name] for name in DAILY - lifted):
+            return None
+        rows = self._store.spending(self._midnight())
+        if caps[DAILY_TOKENS] and DAILY_TOKENS not in lifted:
+            tokens = sum(row.prompt_tokens + row.completion_tokens for row in rows)
+            if tokens >= caps[DAILY_TOKENS]:
+                most = f"{settings.daily_tokens:,} are the most (models.daily_tokens)"
+                return Limit(DAILY_TOKENS, f"{tokens:,} tokens were used today, and {most}.")
+        if caps[DAILY_COST] and DAILY_COST not in lifted:
+            for currency, amount in sums(rows).items():
+                if amount >= caps[DAILY_COST]:
+                    most = f"{money(settings.daily_cost, currency)} are the most (models.daily_cost)"
+                    return Limit(DAILY_COST, f"{money(amount, currency)} were spent today, and {most}.")
+        return None
+
+    def _midnight(self) -> datetime:
+        return self._clock.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def sums(rows: Sequence[SpendingRow]) -> dict[str, float]:
+    """The money of the rows, by currency."""
+    amounts: dict[str, list[float]] = {}
+    for row in rows:
+        if (cost := cost_of_fields(row.cost)) and not cost.local:
+            amounts.setdefault(cost.currency, []).append(cost.amount)
+    return {currency: math.fsum(parts) for currency, parts in amounts.items()}

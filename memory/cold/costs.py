@@ -1,0 +1,61 @@
+"""What answers and summaries of models cost, for the statistics and the caps of a day."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import apsw
+import msgspec
+from msgspec import Struct
+
+from foundation.clock import from_ms, to_ms
+from memory.cold.rows import LARGEST_FIELDS
+from memory.cold.sql import each
+from memory.records import SpendingRow
+
+CHAT, SUMMARY = "chat", "summary"
+
+
+class _Kept(Struct):
+    """What an entry's meta says of its cost."""
+
+    cost: Any = None
+    purpose: Any = None
+
+
+def spending(connection: apsw.Connection, since: datetime | None = None) -> list[SpendingRow]:
+    """The usage of each request, oldest first; from `since` on, if it is given."""
+    return list(_rows(connection, to_ms(since) if since else None))
+
+
+def _rows(connection: apsw.Connection, since_ms: int | None) -> Iterator[SpendingRow]:
+    where, bindings = ("WHERE e.time_ms >= ?", (since_ms,)) if since_ms is not None else ("", ())
+    rows = each(
+        connection,
+        f"""SELECT e.time_ms, c.id, e.kind, u.model, u.prompt_tokens, u.completion_tokens, u.cached_tokens,
+            CASE WHEN length(e.meta) <= {LARGEST_FIELDS} THEN e.meta END
+            FROM entries e JOIN usage u ON u.entry = e.seq JOIN conversations c ON c.seq = e.conversation
+            {where} ORDER BY e.time_ms, e.seq""",
+        bindings,
+    )
+    for time_ms, conversation, kind, model, prompt, completion, cached, meta in rows:
+        kept = _kept(meta)
+        purpose = kept.purpose if isinstance(kept.purpose, str) else CHAT
+        yield SpendingRow(
+            time=from_ms(time_ms),
+            conversation=str(conversation),
+            purpose=SUMMARY if kind == SUMMARY else purpose,
+            model=str(model),
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            cached_tokens=cached or 0,
+            cost=kept.cost,
+        )
+
+
+def _kept(meta: bytes | None) -> _Kept:
+    """What meta says; nothing where it is damaged."""
+    try:
+        return msgspec.json.decode(meta, type=_Kept) if meta else _Kept()
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return _Kept()
