@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from agent.commands import checkpoints, conversation, knowledge, memory, permissions, program
+from agent.commands import checkpoints, conversation, knowledge, mcp, memory, permissions, program
 from agent.commands.command import Command
 from agent.commands.results import CommandFailed, Outcome, Proposal, TextResult
 from foundation.errors import Misuse, PalimpsestError
@@ -41,6 +41,7 @@ _COMMANDS: tuple[Command, ...] = (
     *memory.COMMANDS,
     *knowledge.COMMANDS,
     *permissions.COMMANDS,
+    *mcp.COMMANDS,
     *program.COMMANDS,
 )
 _BY_NAME = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}

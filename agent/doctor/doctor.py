@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.config.config import read_config
+from agent.doctor.mcp_checks import mcp_findings
 from agent.doctor.model_checks import CheckResult, embed_findings, ocr_findings
 from agent.tools.commands.commands import open_commands
 from agent.tools.files.project import ProjectFolders
@@ -51,6 +52,7 @@ OPTIONAL = (
     OptionalLibrary("pypdfium2", "knowledge", "PDF files can be added to knowledge"),
     OptionalLibrary("docx", "knowledge", "Word documents can be added to knowledge"),
     OptionalLibrary("pptx", "knowledge", "slides can be added to knowledge"),
+    OptionalLibrary("mcp", "mcp", "MCP servers can give the model tools"),
 )
 """An engine's other requirements are checked in agent.doctor.model_checks."""
 
@@ -65,6 +67,7 @@ def run_checks(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
     yield from _libraries()
     yield from ocr_findings(environment)
     yield from embed_findings(workspace, read_config(workspace, environment, {}).config, environment)
+    yield from mcp_findings(read_config(workspace, environment, {}).config.mcp, environment)
     yield _sandbox(workspace, environment)
     yield _terminal(environment)
     yield from _models(environment)

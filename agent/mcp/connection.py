@@ -21,6 +21,7 @@ from foundation.terminal_text import visible_line
 
 MOST_PAGES: Final = 50
 MOST_TOOLS: Final = 2_000  # that are read of a server; how many are offered is a matter of tokens
+ENDING_SECONDS: Final = 0.3  # between the end of the process and that of the connection
 RELIST_SECONDS: Final = 1.0  # between two lists of tools that a server announces
 MOST_RELISTS: Final = 100
 MOST_ERROR_CHARS: Final = 500
@@ -116,12 +117,18 @@ class ServerConnection:
         except ValidationError as error:
             raise ConnectionFailed("gave an answer that is no result of a tool call") from error
         except MCPError as error:
-            if error.code == mcp_types.CONNECTION_CLOSED:
+            if error.code == mcp_types.CONNECTION_CLOSED and await self._ends():  # servers use that code, too
                 raise ConnectionFailed(self.failure) from error
             raise
         finally:
             calling.cancel()
             ending.cancel()
+
+    async def _ends(self) -> bool:
+        """Whether the connection has ended, or does now."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.ended.wait(), ENDING_SECONDS)
+        return self.ended.is_set()
 
     @property
     def failure(self) -> str:
@@ -139,20 +146,25 @@ class ServerConnection:
         """Connects, serves until it is closed or ends, and cleans up."""
         try:
             async with AsyncExitStack() as stack:
-                async with asyncio.timeout(self._start_seconds):
-                    await self._connect(stack)
-                    self.tools = await self._listed()
+                await self._start(stack)
                 self._ready.set_result(None)
                 await self._serve(stack)
-        except TimeoutError:
-            self._reason = f"did not start within {self._start_seconds:g} s"
         except Exception as error:  # the edge of a server: whatever it does ends it alone
-            self._reason = self._reason or _cause(error)
+            cause = _cause(error)
+            self._reason = cause if not self._reason or "within" in cause else self._reason
         finally:
             self._client = None
             self.ended.set()
             if not self._ready.done():
                 self._ready.set_exception(ConnectionFailed(self._reason if "within" in self._reason else self.failure))
+
+    async def _start(self, stack: AsyncExitStack) -> None:
+        try:
+            async with asyncio.timeout(self._start_seconds):
+                await self._connect(stack)
+                self.tools = await self._listed()
+        except TimeoutError as error:
+            raise ConnectionFailed(f"did not start within {self._start_seconds:g} s") from error
 
     async def _connect(self, stack: AsyncExitStack) -> None:
         def started(process: ServerProcess) -> None:

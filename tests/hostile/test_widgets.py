@@ -32,7 +32,7 @@ from tests.tui.fakes import NOW, REPORT, FakeSession, answer
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 from tui.dialogs.confirm import ProposalScreen
 from tui.dialogs.permission import PermissionScreen
-from tui.dialogs.trust import ChangesScreen, LinkScreen, TrustScreen
+from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
 from tui.images.attached import AttachmentPreview
 from tui.images.protocol import GraphicsProtocol
 from tui.passages.page_screen import PictureScreen
@@ -183,6 +183,7 @@ SCREENS = {
     TrustScreen: lambda memory, text: TrustScreen([text]),
     ChangesScreen: lambda memory, text: ChangesScreen([text]),
     LinkScreen: lambda memory, text: LinkScreen(text, text, text),
+    ServerScreen: lambda memory, text: ServerScreen(text, [text], is_changed=False),
 }
 IN_CHAT = {"ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput"}
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""

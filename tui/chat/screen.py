@@ -152,6 +152,7 @@ class ChatScreen(Screen[None]):
             self._show_error(error)
         self.is_conversation_known = True
         await self.draft_keeper.restore()
+        await self._ask_about_servers(session)
         session.begin_background()
         self._offer_model(controller)
         self._file_watch = self._watch_files(controller)
@@ -190,6 +191,21 @@ class ChatScreen(Screen[None]):
                 continue
             try:
                 await asyncio.to_thread(follow, name, allowed)
+            except (PalimpsestError, OSError) as error:
+                self._show_error(error if isinstance(error, PalimpsestError) else internal_error(error))
+
+    async def _ask_about_servers(self, session: "Session") -> None:
+        """Asks for each MCP server of the project that is new or changed whether it may run."""
+        for server in session.servers.unanswered:
+            from agent.commands.mcp import CONSENT_EFFECT
+            from tui.dialogs.trust import ServerScreen
+
+            is_changed = session.servers.is_changed(server)
+            answer = await self._ask(ServerScreen(server.name, (*server.facts, CONSENT_EFFECT), is_changed=is_changed))
+            if answer is None:
+                continue
+            try:
+                await asyncio.to_thread(session.servers.answer, server.name, allowed=answer)
             except (PalimpsestError, OSError) as error:
                 self._show_error(error if isinstance(error, PalimpsestError) else internal_error(error))
 

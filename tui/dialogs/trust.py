@@ -126,3 +126,18 @@ class LinkScreen(QuestionDialog):
         super().__init__(
             f"{name} is a link out of this workspace", facts, "Ctrl+T follow it · Ctrl+N never · Enter not now"
         )
+
+
+class ServerScreen(QuestionDialog):
+    """Gives whether an MCP server of the project may run; None to ask again at the next start."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t", "answer(True)", "Trust", show=False),
+        Binding("ctrl+n", "answer(False)", "Never", show=False),
+        Binding("enter,escape,ctrl+c", "later", "Not now", show=False),
+    ]
+
+    def __init__(self, name: str, facts: Sequence[str], *, is_changed: bool) -> None:
+        """`facts` say what it runs; `is_changed`: another definition of it was trusted."""
+        title = f"The project's MCP server {name} {'changed' if is_changed else 'would run here'}"
+        super().__init__(title, facts, "Ctrl+T trust it · Ctrl+N never · Enter not now")
