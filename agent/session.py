@@ -20,6 +20,7 @@ from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
 from agent.events import AnswerStored, CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
 from agent.mcp.servers import open_servers
+from agent.mcp.turn_tools import refresh_tools
 from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
 from agent.permissions.stored_rules import stored_rules
@@ -242,17 +243,9 @@ class Session:
         await self._model.prepare()
 
     async def _refresh_tools(self, is_stopped: Callable[[], bool] = lambda: False) -> Sequence[str]:
-        """Takes the tools of the MCP servers as they are now, for the next request; gives a sentence for each change.
-
-        A permission for this session does not hold for a tool that changed.
-        """
-        if not self.servers.is_configured or self.profile.spec == "offline":
-            return ()
-        await self.servers.wait(is_stopped)
-        changes = self.servers.take_tools()
-        self.toolbox.add(changes.tools)
-        self.permissions.rules.forget(changes.changed)
-        return changes.notices
+        """Takes the tools of the MCP servers as they are now; gives a sentence for each change."""
+        offline = self.profile.spec == "offline"
+        return () if offline else await refresh_tools(self.servers, self.toolbox, self.permissions.rules, is_stopped)
 
     async def use_model(self, spec: str) -> Profile:
         """Switches to the model `spec`, which is the default from now on. Raises Misuse, and keeps the current one, for

@@ -97,8 +97,13 @@ class McpServers:
         """Starts every server that may run, side by side. Returns at once; does nothing the second time."""
         wanted = [server for server in self._servers.values() if server.state is ServerState.WAITING]
         if self.is_configured and wanted and not self._started:
-            self._started = True
-            self._loop.submit(self._start_all(wanted))
+            self._begin(wanted)
+
+    def _begin(self, servers: Sequence[ManagedServer]) -> None:
+        self._started = True
+        for server in servers:
+            server.state = ServerState.STARTING
+        self._loop.submit(self._start_all(servers))
 
     async def wait(self, is_stopped: Callable[[], bool] = lambda: False) -> None:
         """Waits for servers that are starting, at most `wait_seconds`, the first time."""
@@ -173,9 +178,8 @@ class McpServers:
             raise Misuse("It needs no consent", f"{visible_line(name)} is in your own configuration.")
         self._consents.record(server.configured, allowed=allowed)
         if allowed and server.state is ServerState.UNTRUSTED:
-            server.state = ServerState.WAITING
-            self._loop.submit(self._start_all([server]))
-        self._waited = False
+            self._begin([server])
+            self._waited = False
 
     def find(self, name: str) -> ConfiguredServer:
         """The configured server. Raises Misuse."""
@@ -272,7 +276,6 @@ class McpServers:
 
     async def _start_all(self, servers: Sequence[ManagedServer]) -> None:
         for server in servers:
-            server.state = ServerState.STARTING
             server.starting = asyncio.create_task(self._open(server))
         await asyncio.gather(*(server.starting for server in servers if server.starting))
 

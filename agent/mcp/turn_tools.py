@@ -1,12 +1,18 @@
 """The MCP tools of a turn, and what changed of them since the last."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from agent.mcp.definitions import OfferedTool
 from agent.mcp.tools import McpTool, ToolServers
+from agent.permissions.rules import RuleSet
+from agent.tools.registry import Toolbox
 from foundation.terminal_text import visible_line
+
+if TYPE_CHECKING:
+    from agent.mcp.servers import McpServers
 
 
 class ToolChanges(Struct, frozen=True):
@@ -39,6 +45,22 @@ class TurnTools:
             for name, tool in offered.items()
         }
         return ToolChanges(tuple(self._tools.values()), notices, tuple(sorted(changed)))
+
+
+async def refresh_tools(
+    servers: "McpServers", toolbox: Toolbox, rules: RuleSet, is_stopped: Callable[[], bool]
+) -> Sequence[str]:
+    """Waits for servers that are starting, and gives the toolbox their tools; a sentence for each change.
+
+    A permission for this session does not hold for a tool that changed.
+    """
+    if not servers.is_configured:
+        return ()
+    await servers.wait(is_stopped)
+    changes = servers.take_tools()
+    toolbox.add(changes.tools)
+    rules.forget(changes.changed)
+    return changes.notices
 
 
 def _notices(before: Mapping[str, OfferedTool], after: Mapping[str, OfferedTool], changed: set[str]) -> Sequence[str]:

@@ -17,6 +17,9 @@ HEAVY = (
     "PIL",
     "rapidocr",
     "onnxruntime",
+    "mcp",
+    "mcp_types",
+    "pydantic",
 )
 
 
@@ -39,8 +42,16 @@ def loaded_by(code: str) -> set[str]:
         "for spec in ('none', 'openai:m', 'ollama:m', 'lmstudio:m', 'llamacpp:m'):\n"
         "    open_embedder(spec, settings=EmbedSettings(), models=ModelSettings(), env={})",
         "import agent.config.embedder, agent.config.settings, memory.search.embedding",
+        "import agent.mcp.servers, agent.doctor.mcp_checks, agent.commands.registry",
+        "from pathlib import Path\nfrom agent.mcp.servers import open_servers\n"
+        "from agent.mcp.settings import McpSettings\nfrom agent.tools.port import ToolSettings\n"
+        "servers = open_servers(McpSettings(servers={'a': {'command': 'x'}}), ToolSettings(), {}, (Path('/'),))\n"
+        "assert servers.is_configured",
     ],
-    ids=["words", "faces", "every provider opened", "embedders opened", "embedding set"],
+    ids=[
+        *("words", "faces", "every provider opened", "embedders opened", "embedding set"),
+        *("MCP", "MCP servers configured"),
+    ],
 )
 def test_nothing_heavy_is_loaded_before_it_is_used(code: str) -> None:
     assert loaded_by(code) == set()

@@ -22,6 +22,7 @@ FORBIDDEN = (
     "numpy",
     "PIL",
     "textual_image",
+    "mcp",
     "apsw",
     "yaml",
     "agent.services.live_search",

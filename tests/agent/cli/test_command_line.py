@@ -148,18 +148,30 @@ def test_the_frame_loads_no_room_and_no_screen(tmp_path: Path) -> None:
     code = "import sys, agent.cli; agent.cli.main(argv=['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True, text=True)
     loaded = set(done.stderr.split())
-    heavy = {"textual", "rich", "numpy", "PIL", "apsw", "httpx2", "yaml", "zstandard", "agent.session", "memory.cold"}
+    heavy = {
+        "textual",
+        "rich",
+        "numpy",
+        "PIL",
+        "apsw",
+        "httpx2",
+        "mcp",
+        "yaml",
+        "zstandard",
+        "agent.session",
+        "memory.cold",
+    }
     assert not loaded & heavy
 
 
 def test_headless_loads_no_textual(tmp_path: Path) -> None:
     code = (
         "import sys, agent.cli; status = agent.cli.main(argv=sys.argv[1:]);"
-        "print(status, 'textual' in sys.modules, 'mlx' in sys.modules, file=sys.stderr)"
+        "print(status, *[name in sys.modules for name in ('textual', 'mlx', 'mcp')], file=sys.stderr)"
     )
     words = ["--workspace", str(tmp_path / "ws"), "-p", "hello"]
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, cwd=ROOT, check=True, text=True)
-    assert done.stderr.splitlines()[-1] == "0 False False"
+    assert done.stderr.splitlines()[-1] == "0 False False False"
 
 
 def test_a_lone_surrogate_on_the_command_line_survives_as_json(run: Run) -> None:
