@@ -59,7 +59,8 @@ def scripted_gguf(path: Path, reply: str, *, context: int = 4096, template: str 
 def conversing_gguf(path: Path, rules: Sequence[tuple[str, str]], *, context: int = 16_384) -> Path:
     """A model that calls tools and answers by the first of the `rules` that holds: a condition in Jinja, and a reply.
 
-    `message` is the person's newest message without what was recalled for it; `is_result`: a tool's result follows it.
+    `message` is the person's newest message without what was recalled for it; `is_result`: a tool's result follows it;
+    `results` counts them, `result` is the newest, `all_results` are all since that message.
     The template ends with a token of that rule, from which the reply follows.
     """
     used, chains = set(byte_alphabet()), dict[str, list[str]]()
@@ -74,10 +75,14 @@ def conversing_gguf(path: Path, rules: Sequence[tuple[str, str]], *, context: in
 
 
 _NEWEST = (
-    "{% set newest = namespace(message='', is_result=false) %}{% for m in messages %}"
-    "{% if m.role == 'user' %}{% set newest.message = m.content.split('>\n\n')[-1] %}{% endif %}"
+    "{% set newest = namespace(message='', is_result=false, results=0, result='', all='') %}{% for m in messages %}"
+    "{% if m.role == 'user' %}{% set newest.message = m.content.split('>\n\n')[-1] %}"
+    "{% set newest.results = 0 %}{% set newest.all = '' %}{% endif %}"
+    "{% if m.role == 'tool' %}{% set newest.results = newest.results + 1 %}{% set newest.result = m.content %}"
+    "{% set newest.all = newest.all + m.content %}{% endif %}"
     "{% set newest.is_result = m.role == 'tool' %}{% endfor %}"
-    "{% set message = newest.message %}{% set is_result = newest.is_result %}"
+    "{% set message = newest.message %}{% set is_result = newest.is_result %}{% set results = newest.results %}"
+    "{% set result = newest.result %}{% set all_results = newest.all %}"
 )
 
 
