@@ -118,6 +118,7 @@ class Session:
             checkpoints=self.checkpoints,
             branch=self.branch,
             commands=self.commands,
+            settings=config.tools,
         )
         self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)

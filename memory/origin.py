@@ -36,6 +36,9 @@ MEMORY_TOOLS = ("memory_search", "memory_timeline", "recall", "remember", "searc
 """Tools whose results only bring back what memory holds, or name the note that was added.
 `search_memory` is the name that `memory_search` had up to version 0.3."""
 
+NETWORK_TOOLS = ("fetch_url",)
+"""Tools whose results come from the network, as do those of servers, which are named `server__tool`."""
+
 QUOTING = "offline"
 """The speaker of answers that only quote."""
 
@@ -43,12 +46,12 @@ DERIVED_FROM = "derived_from"
 """Meta of an answer or a tool result that only repeats others: the references of these, `["e_4kx7m2p0q9ab"]`."""
 
 
-def origin_of(kind: EntryKind, role: Role, *, imported: bool) -> Origin:
-    """The origin of an entry. `imported`: its conversation came from another program."""
+def origin_of(kind: EntryKind, role: Role, *, imported: bool, speaker: str = "") -> Origin:
+    """The origin of an entry. `imported`: its conversation came from another program. `speaker` names the tool."""
     if kind is EntryKind.PAGE:
         return Origin.FILE
     if imported:
         return Origin.IMPORT
     if kind in {EntryKind.TOOL_CALL, EntryKind.TOOL_RESULT} or role is Role.TOOL:
-        return Origin.TOOL
+        return Origin.NETWORK if speaker in NETWORK_TOOLS or "__" in speaker else Origin.TOOL
     return Origin.USER if role is Role.USER else Origin.ASSISTANT

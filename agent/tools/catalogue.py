@@ -19,7 +19,8 @@ from agent.tools.memory.recall import RecallPassage, RememberNote
 from agent.tools.memory.search import MemorySearch, MemoryTimeline
 from agent.tools.person.ask_user import AskUser
 from agent.tools.person.update_plan import UpdatePlan
-from agent.tools.port import AgentTool
+from agent.tools.port import AgentTool, ToolSettings
+from agent.tools.web.fetch_url import FetchUrl
 from memory.memory import Memory
 from memory.records import Conversation
 
@@ -45,6 +46,7 @@ class ToolPorts(Struct, frozen=True, kw_only=True):
     checkpoints: Checkpoints
     branch: BranchPort
     commands: Commands
+    settings: ToolSettings
 
 
 def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
@@ -67,4 +69,5 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
         CommandOutput(ports.commands),
         UpdatePlan(),
         AskUser(),
+        *((FetchUrl(ports.settings),) if ports.settings.fetch else ()),
     )

@@ -42,6 +42,17 @@ class ToolSettings(Struct, frozen=True):
     sandbox_folders: str = ""
     """Folders that commands in the sandbox may write besides the project's, separated as PATH is."""
 
+    fetch: Annotated[bool, Meta(extra={"guarded": True})] = False
+    """Offer the tool that reads web pages."""
+    fetch_hosts: str = ""
+    """Hosts that it may read, separated by spaces, such as docs.python.org or *.example.org; none: any public one."""
+    fetch_private_hosts: str = ""
+    """Hosts that it may read though their addresses are not public, separated by spaces."""
+    fetch_mb: Annotated[int, Meta(ge=1, le=64)] = 8
+    """The largest page that is read."""
+    fetch_seconds: Annotated[int, Meta(ge=1, le=600)] = 30
+    """The time limit of a page."""
+
 
 class ToolFailure(PalimpsestError):
     """A tool could not do what was requested; the model gets the reason."""

@@ -23,14 +23,14 @@ _BLANKS = re.compile(r"[ \t\r\n\f]+")
 def read_html(raw: bytes) -> Document:
     """Parses an HTML file. Raises UnreadableDocument."""
     reader = _HtmlTextParser()
-    source, encoding = _decoded(raw)
+    source, encoding = decoded_html(raw)
     reader.feed(source)
     reader.close()
     text, places = reader.found()
     return Document(kind="html", text=text, places=places, encoding=encoding)
 
 
-def _decoded(raw: bytes) -> DecodedText:
+def decoded_html(raw: bytes) -> DecodedText:
     """Decodes by a byte order mark, else by the declared encoding, else as any text."""
     named = _CHARSET.search(raw[:4096])
     if raw[:2] in {codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE} or not named:

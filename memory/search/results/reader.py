@@ -160,7 +160,7 @@ class HitReader:
             text_span=(start, end),
             citation=citation,
             trust=passage.trust if spot.sound and not spot.read_by and not conversation.damaged else Trust.APPROXIMATE,
-            origin=origin_of(entry.kind, entry.role, imported=bool(conversation.source)),
+            origin=origin_of(entry.kind, entry.role, imported=bool(conversation.source), speaker=entry.speaker),
             parts=finding.parts,
         )
 
