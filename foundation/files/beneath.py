@@ -22,6 +22,8 @@ from foundation.files.refusals import UnsafePath, is_link, not_plain, not_regula
 from foundation.files.resolve import resolve_path
 
 MOST_LINKS: Final = 40  # as Linux
+LONGEST: Final = 4096  # characters
+DEEPEST: Final = 256  # folders
 _STEP: Final = (
     getattr(os, "O_DIRECTORY", 0)
     | getattr(os, "O_NOFOLLOW", 0)
@@ -235,6 +237,8 @@ def _resolve_whole(roots: Sequence[Path], name: str, check: Check) -> BeneathPat
 
 
 def _refuse_malformed(name: str) -> None:
+    if len(name) > LONGEST or name.count("/") > DEEPEST:
+        raise not_plain(f"{name[:80]}…", "is too long or too deep")
     if "\0" in name:
         raise not_plain(name, "holds a NUL")
     if any("\ud800" <= letter <= "\udfff" for letter in name):

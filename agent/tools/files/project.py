@@ -140,8 +140,7 @@ class ProjectFolders:
 
 
 def printable(name: str) -> str:
-    """The name on one line; bytes that are no text as `\\xe9`."""
-    name = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """The name on one line; what is no text, as a byte that is not UTF-8, becomes an escape."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
 
 
