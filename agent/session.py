@@ -11,6 +11,8 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from msgspec.structs import replace
+
 from agent.background.jobs import MirrorJob, ReindexJob, RepackJob, VectorJob
 from agent.background.scheduler import Scheduler
 from agent.branch import OpenBranch
@@ -94,6 +96,7 @@ class Session:
         self.on_working: Callable[[str], None] | None = None  # called whenever `working` changes
         self._facts = facts
         self._turn: TurnRun | None = None
+        self._last_sent: tuple[str, TurnInput] | None = None  # the entry of the last message, and the message
         self._summariser = summariser
         self._summaries = CompactionSummaries(self.context, summariser) if summariser else None
         self._idle = asyncio.Event()  # set while no turn runs
@@ -170,20 +173,26 @@ class Session:
         skill: str = "",
         brought: tuple[RecalledSpan, ...] | None = None,
         pastes: Sequence[str] = (),
+        *,
+        again: bool = False,
     ) -> AsyncGenerator[SessionEvent, None]:
         """Runs one turn and yields its events (agent.events). Closing the iterator stops the answer and keeps its text
         so far.
 
         `brought` is knowledge's result for the message (agent.services.knowledge): then nothing else is recalled for
         it. `pastes` are the parts of `text` that were pasted or piped: where they are too large for the request, they
-        are archived, and their beginnings attached.
+        are archived, and their beginnings attached. `again`: the last message gets another answer, on a branch; one of
+        this session goes as it was sent, with what it hid.
 
         Raises TemporaryFailure during another turn, ReadOnly where the workspace is not trusted.
         """
         refuse_read_only(self.workspace)
         if self._turn is not None:
             raise TemporaryFailure("Still answering", "One message at a time.", "Wait, or stop the answer first.")
-        self._turn = turn = TurnRun(self._ports(), TurnInput(text, tuple(attachments), skill, brought, tuple(pastes)))
+        message = TurnInput(text, tuple(attachments), skill, brought, tuple(pastes))
+        if again:
+            message = await self._again(message)
+        self._turn = turn = TurnRun(self._ports(), message)
         self._idle.clear()
         try:
             for sentence in await asyncio.to_thread(self.checkpoints.take_notices):
@@ -191,6 +200,7 @@ class Session:
             async with aclosing(turn.events()) as events:
                 async for event in events:
                     if isinstance(event, UserStored):
+                        self._last_sent = event.entry, message
                         self.checkpoints.begin_turn(event.conversation, event.entry)
                     if isinstance(event, AnswerStored):
                         await self._model.note_answer()
@@ -202,6 +212,16 @@ class Session:
             self._turn = None
             self._idle.set()
             self._after_turn()
+
+    async def _again(self, message: TurnInput) -> TurnInput:
+        """The last message, to be answered again. Raises TemporaryFailure where there is none."""
+        last = await self.branch.own_messages(1)
+        if not last:
+            raise TemporaryFailure("Nothing to send again", "There is no message yet.", "Say something first.")
+        entry, text = last[0]
+        if self._last_sent and self._last_sent[0] == entry.id:
+            return replace(self._last_sent[1], again=entry.seq)
+        return replace(message, text=text, again=entry.seq)
 
     def _ports(self) -> TurnPorts:
         context, model = self.context, self.model

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
-from agent.commands.results import Choice, Choices, Outcome, SessionSwitched, TextResult
+from agent.commands.results import Choice, Choices, Outcome, SendMessage, SessionSwitched, TextResult
 from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.privacy import clear
@@ -53,6 +53,13 @@ def first_line(text: str) -> str:
     return line if len(line) <= MAX_LABEL_CHARS else line[:MAX_LABEL_CHARS].rstrip() + "…"
 
 
+async def _retry(session: Session, _rest: str) -> Outcome:
+    messages = await session.branch.own_messages(1)
+    if not messages:
+        return TextResult("There is no message to send again yet.")
+    return SendMessage(messages[0][1], again=True)
+
+
 async def _rename(session: Session, title: str) -> Outcome:
     if not title:
         raise Misuse("No title", "/rename needs the new title.", "/rename Trip planning")
@@ -81,6 +88,11 @@ COMMANDS = (
         usage="[ID]",
         aliases=("fork",),
         run=_branch,
+    ),
+    Command(
+        name="retry",
+        summary="Send the last message again: after a failure, or for another answer.",
+        run=_retry,
     ),
     Command(name="rename", summary="Give this conversation a title.", usage="TITLE", run=_rename),
     Command(name="export", summary="Write this conversation to a file.", usage="[FILE.md|FILE.jsonl]", run=_export),

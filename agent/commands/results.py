@@ -43,10 +43,12 @@ class Choices(Struct, frozen=True):
 
 
 class SendMessage(Struct, frozen=True):
-    """A message to send, with a skill: `session.send(text, skill=skill)`."""
+    """A message to send, with a skill: `session.send(text, skill=skill)`. `again`: it is the last one, to be answered
+    again."""
 
     text: str
     skill: str = ""
+    again: bool = False
 
 
 class Copy(Struct, frozen=True):

@@ -72,6 +72,7 @@ class HeadlessMessage(NamedTuple):
     skill: str
     recalled: tuple[RecalledSpan, ...] | None
     pastes: tuple[str, ...] = ()
+    again: bool = False
 
 
 class HeadlessRunner:
@@ -115,13 +116,13 @@ class HeadlessRunner:
 
     async def handle(self, text: str, skill: str = "", *, mentions: str | None = None, piped: str = "") -> int:
         """Runs one message or slash command; gives its exit status."""
-        session = self.session
+        session, again = self.session, False
         if is_command(text):
             outcome = await run_command(session, text, self._options.form)
             if isinstance(outcome, int):
                 return outcome
             mentions = text = outcome.text
-            skill = outcome.skill
+            skill, again = outcome.skill, outcome.again
         files = attachments_of(text if mentions is None else mentions, self._here)
         if files:
             output.narrate(f"With {', '.join(file.name for file in files)}")
@@ -129,7 +130,7 @@ class HeadlessRunner:
         if self._options.knowledge:
             recalled_parts, pictures = await _from_knowledge(session, text)
             files = [*files, *pictures]
-        message = HeadlessMessage(text, files, skill, recalled_parts, (piped,) if piped else ())
+        message = HeadlessMessage(text, files, skill, recalled_parts, (piped,) if piped else (), again)
         return await self._turn(message, output_for(self._options.form))
 
     async def _turn(self, message: HeadlessMessage, turn_output: TurnOutput) -> int:
@@ -138,7 +139,7 @@ class HeadlessRunner:
         streamed = 0  # tokens of the answer under way, by the model's counter
         # Always closed here: a closed pipe must end the turn before the store is closed.
         try:
-            async with aclosing(self.session.send(*message)) as stream:
+            async with aclosing(self.session.send(*message[:5], again=message.again)) as stream:
                 async for event in stream:
                     waiting.take(event)
                     totals.take(event)
@@ -266,6 +267,7 @@ async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSp
     return recalled_spans(context), page_attachments(context)
 
 
+<<<<<<< HEAD
 class _Signals:
     """Handles SIGINT and SIGTERM while it is entered. Where that is not supported, asyncio cancels the turn."""
 
@@ -286,6 +288,38 @@ class _Signals:
         for number in self._handled:
             with suppress(RuntimeError):
                 loop.remove_signal_handler(number)
+=======
+async def _turn(session: Session, message: HeadlessMessage, turn_output: TurnOutput) -> int:
+    totals = _TurnTotals()
+    waiting = _WaitingNotice()
+    restore = _stop_on_interrupt(session)
+    # Always closed here: a closed pipe must end the turn before the store is closed.
+    try:
+        async with aclosing(session.send(*message[:5], again=message.again)) as stream:
+            async for event in stream:
+                totals.take(event)
+                waiting.take(event)
+                if isinstance(event, events.PermissionRequested):
+                    output.narrate(f"Declined, because nobody can be asked: {event.action.summary}")
+                    event.answer.set_result(PermissionAnswer(False, attended=False))
+                    continue
+                if isinstance(event, events.CallLimitReached):
+                    event.answer.set_result(PermissionAnswer(False, attended=False))
+                    continue
+                if isinstance(event, events.QuestionAsked):
+                    output.narrate(f"Not answered, because nobody is there: {event.question.text}")
+                    event.answer.set_result(None)
+                    continue
+                turn_output.event(event)
+    finally:
+        waiting.end()
+        restore()
+    if totals.failure is not None:
+        turn_output.failed(totals.failure.as_json())
+        return 1
+    turn_output.result(totals.result(session.profile.spec))
+    return INTERRUPTED if totals.stopped else 0
+>>>>>>> 7812039 (Answer the last message again with /retry, on a branch, because a failed message had to be typed anew)
 
 
 class _WaitingNotice:

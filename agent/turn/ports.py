@@ -28,7 +28,8 @@ class TurnInput(Struct, frozen=True):
 
     `brought` is what knowledge has on it; nothing else is recalled for it then. `pastes` are the parts of `text` that
     were pasted or piped: where the message is too large, they are attached. `whole` is the text before that; "" where
-    nothing was. `archives` are the conversations that hold its archived attachments (their ids).
+    nothing was. `archives` are the conversations that hold its archived attachments (their ids). `again` is the stored
+    message (its seq) that gets another answer; None for a new one.
     """
 
     text: str
@@ -38,6 +39,7 @@ class TurnInput(Struct, frozen=True):
     pastes: tuple[str, ...] = ()
     whole: str = ""
     archives: tuple[str, ...] = ()
+    again: int | None = None
 
     @property
     def may_be_large(self) -> bool:

@@ -95,6 +95,10 @@ class StoredTurn:
             meta["attachments"] = [attachment.name for attachment in message.attachments]
         if message.archives:
             meta[ARCHIVES] = list(message.archives)
+        if message.again is not None:  # its next answer begins a branch
+            self._message = self._newest = entry = conversations.entry(message.again)
+            state.conversation = conversations.set_leaf(state.conversation.seq, entry.seq)
+            return (events.UserStored(state.conversation.id, entry.id),)
         # The leaf is read again: another process may have continued this conversation.
         state.conversation = conversations.at(state.conversation.seq)
         draft = EntryDraft(

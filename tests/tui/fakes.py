@@ -114,7 +114,13 @@ class FakeSession:
         self.pastes: tuple[str, ...] = ()  # of the last message
 
     async def send(
-        self, text: str, attachments: Sequence[Any] = (), skill: str = "", *, pastes: Sequence[str] = ()
+        self,
+        text: str,
+        attachments: Sequence[Any] = (),
+        skill: str = "",
+        *,
+        pastes: Sequence[str] = (),
+        again: bool = False,
     ) -> AsyncGenerator[SessionEvent, None]:
         self.pastes = tuple(pastes)
         self.sent.append((text, tuple(each.name for each in attachments), skill))

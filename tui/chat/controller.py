@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PAGE_SIZE", "ChatController", "ChatPort"]
 
+_SENT_AGAIN: Final = "the last message, sent again; an answer above stays on a branch of its own"
 MAX_HITS: Final = 40  # search hits read for a list of conversations; several may be of one conversation
 
 
@@ -163,19 +164,22 @@ class ChatController:
             self._view.status.update_info(doing="")
         return not self._turn_failed
 
-    async def _send(self, text: str, skill: str, pastes: tuple[str, ...] = ()) -> None:
+    async def _send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         typed = reduce(_folded, pastes, text)  # a paste names no files
         attachments, note, pictures = await asyncio.to_thread(self._read_attachments, typed)
         if self._history.has_more_below:
             await self.return_to_newest()
-        self._view.transcript.add(UserItem(typed, note), *pictures)
+        if again:
+            self._view.transcript.add(MutedLine(_SENT_AGAIN, gap=True))
+        else:
+            self._view.transcript.add(UserItem(typed, note), *pictures)
         self._view.transcript.follow_end()
         quotes = self.session.profile.spec == "offline"
         turn_view = TurnView(self._view.transcript, self._view.status, quotes=quotes, known=self._known_changes)
         self._known_changes = frozenset()
         self._turn_failed = True
         try:
-            async with aclosing(self.session.send(text, attachments, skill, pastes=pastes)) as events:
+            async with aclosing(self.session.send(text, attachments, skill, pastes=pastes, again=again)) as events:
                 async for event in events:
                     turn_view.write(event)
                     await self._answer_event(event)
@@ -237,8 +241,8 @@ class ChatController:
             case Choices(command=command):
                 if (picked := await self._view.choose(outcome, self._expansion(command))) is not None:
                     await self._command(f"{command} {picked}")
-            case SendMessage(text=text, skill=skill):
-                await self._send(text, skill)
+            case SendMessage(text=text, skill=skill, again=again):
+                await self._send(text, skill, again=again)
             case Copy(text=text, description=description):
                 self._view.copy_to_clipboard(text, description)
             case SessionSwitched(notice=notice, prompt=prompt):
