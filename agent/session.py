@@ -20,6 +20,7 @@ from agent.checkpoints.checkpoints import Checkpoints
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
+from agent.delegation import Delegation
 from agent.events import AnswerStored, CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
 from agent.mcp.servers import open_servers
 from agent.mcp.turn_tools import refresh_tools
@@ -115,6 +116,7 @@ class Session:
             summariser.budget = self.budget
         self.branch = OpenBranch(memory, lambda: self.conversation)
         self.checkpoints = Checkpoints(workspace.checkpoints, clock, keep_days=config.tools.checkpoint_days)
+        self._delegation = Delegation(self)
         ports = ToolPorts(
             memory=memory,
             project=self.project,
@@ -122,6 +124,7 @@ class Session:
             branch=self.branch,
             commands=self.commands,
             settings=config.tools,
+            delegation=self._delegation,
         )
         self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
@@ -194,6 +197,7 @@ class Session:
             message = await self._again(message)
         self._turn = turn = TurnRun(self._ports(), message)
         self._idle.clear()
+        self._delegation.begin_turn()
         try:
             for sentence in await asyncio.to_thread(self.checkpoints.take_notices):
                 yield Notice("warning", sentence)

@@ -47,8 +47,8 @@ class Conversations:
 
     # ── conversations ──
 
-    def new(self, title: Cleared = EMPTY) -> Conversation:
-        return self._cold.new_conversation(title)
+    def new(self, title: Cleared = EMPTY, *, kind: str = "chat") -> Conversation:
+        return self._cold.new_conversation(title, kind=kind)
 
     def find(self, ref: str) -> Conversation:
         """The conversation by its id, its exact title, or a unique prefix of its id. Raises NotFound."""

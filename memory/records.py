@@ -50,7 +50,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
     created: datetime
     updated: datetime
     leaf: int | None = None
-    kind: str = "chat"  # chat | archive
+    kind: str = "chat"  # chat | archive | delegate
     labels: tuple[str, ...] = ()
     damaged: bool = False  # its row is not the one that was stored: the title, the id or the moment is another
 

@@ -267,7 +267,6 @@ async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSp
     return recalled_spans(context), page_attachments(context)
 
 
-<<<<<<< HEAD
 class _Signals:
     """Handles SIGINT and SIGTERM while it is entered. Where that is not supported, asyncio cancels the turn."""
 
@@ -288,38 +287,6 @@ class _Signals:
         for number in self._handled:
             with suppress(RuntimeError):
                 loop.remove_signal_handler(number)
-=======
-async def _turn(session: Session, message: HeadlessMessage, turn_output: TurnOutput) -> int:
-    totals = _TurnTotals()
-    waiting = _WaitingNotice()
-    restore = _stop_on_interrupt(session)
-    # Always closed here: a closed pipe must end the turn before the store is closed.
-    try:
-        async with aclosing(session.send(*message[:5], again=message.again)) as stream:
-            async for event in stream:
-                totals.take(event)
-                waiting.take(event)
-                if isinstance(event, events.PermissionRequested):
-                    output.narrate(f"Declined, because nobody can be asked: {event.action.summary}")
-                    event.answer.set_result(PermissionAnswer(False, attended=False))
-                    continue
-                if isinstance(event, events.CallLimitReached):
-                    event.answer.set_result(PermissionAnswer(False, attended=False))
-                    continue
-                if isinstance(event, events.QuestionAsked):
-                    output.narrate(f"Not answered, because nobody is there: {event.question.text}")
-                    event.answer.set_result(None)
-                    continue
-                turn_output.event(event)
-    finally:
-        waiting.end()
-        restore()
-    if totals.failure is not None:
-        turn_output.failed(totals.failure.as_json())
-        return 1
-    turn_output.result(totals.result(session.profile.spec))
-    return INTERRUPTED if totals.stopped else 0
->>>>>>> 7812039 (Answer the last message again with /retry, on a branch, because a failed message had to be typed anew)
 
 
 class _WaitingNotice:

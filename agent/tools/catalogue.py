@@ -7,6 +7,7 @@ from msgspec import Struct
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.run_command import CommandOutput, RunCommand
+from agent.tools.delegate import Delegate, DelegatePort
 from agent.tools.files.apply_patch import ApplyPatch
 from agent.tools.files.changes import FileChanges
 from agent.tools.files.edit_file import EditFile, WriteFile
@@ -47,6 +48,7 @@ class ToolPorts(Struct, frozen=True, kw_only=True):
     branch: BranchPort
     commands: Commands
     settings: ToolSettings
+    delegation: DelegatePort
 
 
 def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
@@ -67,6 +69,7 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
         ApplyPatch(changes),
         RunCommand(ports.commands, ports.checkpoints),
         CommandOutput(ports.commands),
+        Delegate(ports.delegation),
         UpdatePlan(),
         AskUser(),
         *((FetchUrl(ports.settings),) if ports.settings.fetch else ()),

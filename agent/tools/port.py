@@ -27,6 +27,12 @@ class ToolSettings(Struct, frozen=True):
     """Days without a change of files after which a conversation's checkpoints are removed; 0 keeps them for good."""
     mode: Annotated[PermissionMode, Meta(extra={"guarded": True})] = PermissionMode.ASK
     """What tools may do where no rule decides: edit allows edits in the project, auto commands in a sandbox too."""
+    delegations: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 10
+    """How many questions one turn may delegate to a fresh context."""
+    delegate_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 40
+    """How many tool calls one delegated question may make."""
+    delegate_tokens: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 500_000
+    """How many tokens one delegated question may take, over all its requests."""
     mcp_definition_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 3_000
     """How many tokens the definitions of one MCP server's tools may take in each request."""
     command_seconds: Annotated[int, Meta(ge=1, le=3600)] = 120

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.permissions.action import Action
 from agent.tools.arguments import checked_arguments, example_of
@@ -42,6 +43,11 @@ class Toolbox:
     def definitions(self) -> tuple[Tool, ...]:
         """Sorted by name, so that a request's head does not change."""
         return tuple(self._tools[name].definition for name in sorted(self._tools))
+
+    def only_reading(self) -> "Toolbox":
+        """A toolbox of the tools that only read, for a delegated question."""
+        tools = [tool for tool in self._own.values() if tool.only_reads]
+        return Toolbox(tools, replace(self.settings, most_calls=self.settings.delegate_calls), self.most_arguments)
 
     def add(self, tools: Sequence[AgentTool]) -> None:
         """Adds tools of servers, in place of those that were added before. Called between turns."""

@@ -29,7 +29,8 @@ class TurnInput(Struct, frozen=True):
     `brought` is what knowledge has on it; nothing else is recalled for it then. `pastes` are the parts of `text` that
     were pasted or piped: where the message is too large, they are attached. `whole` is the text before that; "" where
     nothing was. `archives` are the conversations that hold its archived attachments (their ids). `again` is the stored
-    message (its seq) that gets another answer; None for a new one.
+    message (its seq) that gets another answer; None for a new one. `delegated_by` is the tool result (its id) that a
+    model worded it for; "" for a person's.
     """
 
     text: str
@@ -40,6 +41,7 @@ class TurnInput(Struct, frozen=True):
     whole: str = ""
     archives: tuple[str, ...] = ()
     again: int | None = None
+    delegated_by: str = ""
 
     @property
     def may_be_large(self) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 from agent import events
 from agent.events import SessionEvent
 from agent.spending.budget import SpendingBudget
+from agent.tools.delegate import DELEGATE, answer_entry
 from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.large_texts import ARCHIVES
 from agent.turn.ports import TurnInput
@@ -54,7 +55,10 @@ class StoredTurn:
         tools: Toolbox,
         *,
         budget: SpendingBudget,
+        purpose: str = "",
     ) -> None:
+        """`purpose` is what its requests are counted under; "" for the chat's."""
+        self._purpose = {"purpose": purpose} if purpose else dict[str, str]()
         self._budget = budget
         self._state = state
         self._memory = memory
@@ -95,6 +99,8 @@ class StoredTurn:
             meta["attachments"] = [attachment.name for attachment in message.attachments]
         if message.archives:
             meta[ARCHIVES] = list(message.archives)
+        if message.delegated_by:  # a model's words: never evidence of what a person said
+            meta |= _derived([message.delegated_by])
         if message.again is not None:  # its next answer begins a branch
             self._message = self._newest = entry = conversations.entry(message.again)
             state.conversation = conversations.set_leaf(state.conversation.seq, entry.seq)
@@ -144,7 +150,7 @@ class StoredTurn:
         self, recorder: AnswerRecorder, assembled: AssembledRequest, outcome: AnswerEnd | AnswerError | None
     ) -> Sequence[SessionEvent]:
         usage = recorder.usage = self._usage(recorder, assembled)
-        cost = _cost(self._budget.cost(self._model.profile, usage))
+        cost = _cost(self._budget.cost(self._model.profile, usage)) | self._purpose
         name, conversation = self._model.profile.name, self.conversation
         injected = self._echoes.injected(recorder.text)
         notices = (events.Notice("warning", _BLOCKS_LEFT_OUT.format(injected)),) if injected else ()
@@ -180,6 +186,8 @@ class StoredTurn:
         if call.name in MEMORY_TOOLS:
             self._brought_back += passages_of_result(output.whole)
             self._memory_results.append(output.whole)
+        elif answer := answer_entry(output.whole) if call.name == DELEGATE else "":
+            meta |= _derived([answer])
         else:
             meta |= _derived(repeated_sources(output.whole, self._recalled_sources()))
         draft = EntryDraft(

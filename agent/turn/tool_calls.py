@@ -83,7 +83,7 @@ class ToolCalls:
                 malformed += [planned.whole] * planned.malformed
                 yield events.ToolStarted(call, f"{call.name or 'a tool'}: {_first_sentence(planned.whole)}")
                 yield await self._stored(call, planned, result_id)
-            elif planned.only_reads:
+            elif planned.only_reads and self._tools.only_reads(call):
                 yield events.ToolStarted(call, planned.action.summary, planned.action, planned.decision)
                 reading.append(planned)
             else:

@@ -23,6 +23,7 @@ LINES = (
     "/help archive",
     "/rename Trip",
     "/branch",
+    "/retry",
     "/export {folder}/talk.md",
     "/copy",
     "/archive --yes Spring",

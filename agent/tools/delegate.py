@@ -1,0 +1,75 @@
+"""The tool `delegate`: has a question answered in a fresh context, with tools that only read."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+from agent.permissions.action import Access, Action
+from agent.tools.port import ToolFailure, ToolRun, string_argument
+from models.messages import Tool
+
+DELEGATE: Final = "delegate"
+_COURSE: Final = re.compile(r"\(answer (e_[0-9a-z]{6,24}); its whole course is conversation (c_[0-9a-z]{6,24})\)\Z")
+
+
+class DelegatePort(Protocol):
+    """Answers questions in conversations of their own (agent.delegation)."""
+
+    def answer(self, question: str, files: Sequence[str], run: ToolRun) -> str:
+        """The answer, ending as `with_course` words it. Blocks. Raises ToolFailure."""
+        ...
+
+
+class Delegate:
+    """Has a question answered by the same model, which begins with nothing but the question."""
+
+    stores_arguments = True
+    structured = False
+    only_reads = False  # one after the other: a local server answers one request at a time
+    definition = Tool(
+        DELEGATE,
+        "Have a self-contained question answered in a fresh context by tools that only read, to keep a long search out "
+        "of this one. It sees nothing of this conversation; `files` are paths to begin with.",
+        {
+            "type": "object",
+            "properties": {
+                "question": {"type": "string"},
+                "files": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["question"],
+        },
+    )
+
+    def __init__(self, port: DelegatePort) -> None:
+        self._port = port
+
+    def action(self, arguments: dict[str, Any]) -> Action:
+        question = string_argument(arguments, "question")
+        _files(arguments)
+        return Action(tool=DELEGATE, access=Access.MEMORY, summary=f"delegate: {_line(question)}", detail=question)
+
+    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
+        return self._port.answer(string_argument(arguments, "question"), _files(arguments), run)
+
+
+def with_course(answer: str, entry: str, conversation: str) -> str:
+    """The answer with where it and its course are stored."""
+    return f"{answer.rstrip()}\n\n(answer {entry}; its whole course is conversation {conversation})"
+
+
+def answer_entry(output: str) -> str:
+    """The entry of the delegate's answer, which this output of the tool repeats; "" where it has none."""
+    match = _COURSE.search(output)
+    return match[1] if match else ""
+
+
+def _files(arguments: dict[str, Any]) -> tuple[str, ...]:
+    files: object = arguments.get("files") or []
+    if not isinstance(files, list) or not all(isinstance(name, str) for name in files):  # type: ignore[reportUnknownVariableType]  # JSON
+        raise ToolFailure("Wrong argument", "“files” must be a list of paths.")
+    return tuple(files)  # type: ignore[reportUnknownArgumentType]  # as above
+
+
+def _line(text: str, most: int = 80) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
