@@ -67,4 +67,4 @@ def _open(opening: LaunchOptions) -> "Session":
     from agent.cli.facts import facts
     from agent.session import Session
 
-    return Session.open(opening.workspace, opening.config, facts=facts, project=(Path.cwd(),))
+    return Session.open(opening.workspace, opening.config, facts=facts, project=opening.project or (Path.cwd(),))

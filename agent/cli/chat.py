@@ -7,7 +7,7 @@ import click
 from msgspec import structs
 
 from agent.cli import output
-from agent.cli.group import CliCommand, conversation_options
+from agent.cli.group import CliCommand, add_dir_option, conversation_options
 from agent.cli.headless_flags import headless_options, options_of
 from agent.cli.invocation import Invocation, current, piped_input
 from agent.cli.launch import LaunchOptions
@@ -31,6 +31,7 @@ class ChatUnavailable(PalimpsestError):
 @click.argument("texts", nargs=-1, metavar="[TEXT]")
 @headless_options
 @conversation_options
+@add_dir_option
 def command(texts: tuple[str, ...], prompt: str | None) -> None:
     """Open the chat; TEXT is its first message.
 
@@ -100,6 +101,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         message=message,
         resume=invocation.resume or "",
         latest=invocation.latest,
+        project=invocation.project,
         new_workspace=is_new,
         notices=(*reading.notices, *([lost_index] if lost_index else []), *trust_notices),
     )

@@ -169,6 +169,25 @@ def conversation_options(function: F) -> F:
     )(function)
 
 
+def _add_dirs(_ctx: click.Context, _param: click.Parameter, values: tuple[Path, ...]) -> None:
+    for value in values:
+        folder = current().here / value.expanduser()
+        if not folder.is_dir():
+            raise Misuse("Not a folder", f"--add-dir {value}: there is no such folder.", "Name a folder that exists.")
+        current().add_dirs.append(folder)
+
+
+add_dir_option = click.option(
+    "--add-dir",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="DIR",
+    expose_value=False,
+    callback=_add_dirs,
+    help="Let tools work in this folder too. May be repeated.",
+)
+"""Tools work in the folder where the program was started, and in these."""
+
 raw_option = click.option("--raw", is_flag=True, help="The stored bytes, controls and escape sequences included.")
 """For commands that print stored text."""
 

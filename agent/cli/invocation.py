@@ -78,11 +78,17 @@ class Invocation:
     json: bool = False
     resume: str | None = None
     latest: bool = False
+    add_dirs: list[Path] = field(default_factory=list[Path])
     prompt: str | None = None
     headless: HeadlessFlags = field(default_factory=HeadlessFlags)
     trust_first: bool = False
     status: int = 0
     _access_notice_printed: bool = False
+
+    @property
+    def project(self) -> tuple[Path, ...]:
+        """The folders where tools work, the current one first."""
+        return (self.here, *self.add_dirs)
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -189,7 +195,7 @@ class Invocation:
 
         workspace = self.prepare(for_writing=for_writing)
         session = await asyncio.to_thread(
-            Session.open, workspace, self.loaded_config.config, facts=facts, project=(self.here,)
+            Session.open, workspace, self.loaded_config.config, facts=facts, project=self.project
         )
         try:
             self._print_access_notice(session.memory.access)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:  # the first paint must not load these
+    from pathlib import Path
+
     from agent.config.config import Config
     from foundation.paths import Workspace
 
@@ -21,6 +23,7 @@ class LaunchOptions(Struct, frozen=True, kw_only=True):
     message: str = ""  # the first message, sent at once
     resume: str = ""
     latest: bool = False
+    project: tuple[Path, ...] = ()  # the folders where tools work; () is the current one
     new_workspace: bool = False  # just created: shows the welcome
     notices: tuple[str, ...] = ()  # about the configuration
     brings: tuple[str, ...] = ()  # the contents of a workspace that is not trusted, for the dialog

@@ -2,7 +2,7 @@
 
 import click
 
-from agent.cli.group import LazyGroup, conversation_options
+from agent.cli.group import LazyGroup, add_dir_option, conversation_options
 from agent.cli.headless_flags import headless_options
 from agent.cli.invocation import current
 
@@ -63,6 +63,7 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 )
 @headless_options
 @conversation_options
+@add_dir_option
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
 )

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -190,3 +191,31 @@ def _opened(bare: Run, monkeypatch: pytest.MonkeyPatch, *words: str) -> LaunchOp
 
 def _never(_: LaunchOptions) -> int:
     raise AssertionError("the screen was opened")
+
+
+def test_tools_work_in_the_folders_of_add_dir_too(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from agent.session import Session
+
+    seen: list[tuple[Path, ...]] = []
+    opened = Session.open
+
+    def open_session(*args: Any, **options: Any) -> Session:
+        session = opened(*args, **options)
+        seen.append(session.project.folders)
+        return session
+
+    monkeypatch.setattr(Session, "open", open_session)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    more = [str(tmp_path / name) for name in ("one", "two")]
+    assert run("-p", "hm?", "--add-dir", more[0], "--add-dir", more[1]).status == 0
+    assert run("--add-dir", more[0], "-p", "hm?").status == 0
+    first = Path.cwd().resolve()
+    both = tuple(Path(path).resolve() for path in more)
+    assert seen == [(first, *both), (first, both[0])]
+
+
+def test_a_folder_that_is_not_there_cannot_be_added(run: Run) -> None:
+    refused = run("-p", "hm?", "--add-dir", "nowhere")
+    assert refused.status == 2
+    assert "no such folder" in refused.err
