@@ -28,7 +28,6 @@ from foundation.privacy import clear
 from memory.memory import Memory
 from memory.records import Conversation
 from models.chat.port import ChatModel
-from models.messages import Tool
 
 KIND: Final = "delegate"
 _POLL: Final = 0.1  # seconds between looks at whether the turn was stopped
@@ -173,7 +172,7 @@ class _DelegatedTurn:
 
     def _assemble(self, turn: Turn) -> AssembledRequest:
         model = self._session.model
-        tools: tuple[Tool, ...] = self._tools.definitions if model.profile.calls_tools else ()
+        tools = self._tools.offered(model.profile)
         return self._session.context.assemble(turn, model.profile, model.counter, tools=tools, recall=False)
 
 

@@ -295,7 +295,7 @@ class Session:
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
         profile = self.model.profile
-        tools = self.toolbox.definitions if profile.calls_tools and self.config.tools.enabled else ()
+        tools = self.toolbox.offered(profile)
         facts = self._facts() if profile.spec == "offline" else ()
         return self.context.assemble(turn, profile, self.model.counter, tools=tools, facts=facts, recall=recall)
 

@@ -27,6 +27,8 @@ class ToolSettings(Struct, frozen=True):
     """Days without a change of files after which a conversation's checkpoints are removed; 0 keeps them for good."""
     mode: Annotated[PermissionMode, Meta(extra={"guarded": True})] = PermissionMode.ASK
     """What tools may do where no rule decides: edit allows edits in the project, auto commands in a sandbox too."""
+    window_share: Annotated[float, Meta(gt=0, le=1)] = 0.2
+    """The share of a model's window that the tools' definitions may take; where they take more, fewer are offered."""
     delegations: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 10
     """How many questions one turn may delegate to a fresh context."""
     delegate_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 40

@@ -13,10 +13,20 @@ from agent.tools.output import bounded
 from agent.tools.port import AgentTool, MalformedCall, ToolRun, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
+from models.chat.port import Profile
 from models.messages import Tool, ToolCall
+from models.tokens import Estimate, tool_tokens
 
 _FORMER_NAMES: Final = {"search_memory": "memory_search"}
 """Names of earlier versions, which a model may go on calling in a conversation that has them."""
+
+
+_KEPT_FIRST: Final = (
+    "read_file", "search_files", "edit_file", "run_command", "memory_search", "write_file", "find_files", "list_files",
+    "recall", "command_output", "remember", "ask_user", "fetch_url", "open_skill", "update_plan", "apply_patch",
+    "delegate", "memory_timeline",
+)  # fmt: skip
+"""The order in which tools are kept where a small window has no room for all; those of MCP servers come after them."""
 
 
 class ToolOutput(Struct, frozen=True):
@@ -43,6 +53,26 @@ class Toolbox:
     def definitions(self) -> tuple[Tool, ...]:
         """Sorted by name, so that a request's head does not change."""
         return tuple(self._tools[name].definition for name in sorted(self._tools))
+
+    def offered(self, profile: Profile) -> tuple[Tool, ...]:
+        """The definitions that this model is offered, by name: none where it takes none, and in a small window those
+        kept first that fit `tools.window_share` of it.
+
+        Counted by a fixed estimate, so that the tools do not change while a model's counter learns.
+        """
+        if not (profile.calls_tools and self.settings.enabled):
+            return ()
+        counter, room = Estimate(), profile.window * self.settings.window_share
+        definitions = self.definitions
+        if tool_tokens(definitions, counter, in_text=profile.text_tools) <= room:
+            return definitions
+        rank = {name: place for place, name in enumerate(_KEPT_FIRST)}
+        kept: list[Tool] = []
+        for tool in sorted(definitions, key=lambda tool: rank.get(tool.name, len(rank))):
+            if tool_tokens([*kept, tool], counter, in_text=profile.text_tools) > room:
+                break
+            kept.append(tool)
+        return tuple(sorted(kept, key=lambda tool: tool.name))
 
     def only_reading(self) -> "Toolbox":
         """A toolbox of the tools that only read, for a delegated question."""
