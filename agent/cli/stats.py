@@ -16,13 +16,21 @@ if TYPE_CHECKING:
 
 @click.command(cls=CliCommand)
 def command() -> None:
-    """Say what is stored: conversations, entries, pages, notes, and what answers cost."""
+    """Say what is stored: conversations, entries, pages, notes, and what answers cost.
+
+    Tokens and money are added up by day, by conversation (the 20 with the most tokens) and by purpose. Money is
+    known where models.prices has the model; models on this machine are free.
+    """
+    from agent.spending.report import caps_sentence, spending_report, spending_tables
+    from foundation.clock import SystemClock
+
     invocation = current()
     with invocation.memory() as memory:
         figures = memory.statistics()
         memory.hot.refresh()
         notes = len(memory.hot.notes())
         unanalysed = memory.renewing.left()
+        spent = spending_report(memory.spending(), invocation.loaded_config.config.models, SystemClock().now())
         vectors = _vectors(memory, invocation.loaded_config.config.embed.embedder)
     if invocation.json:
         root = str(invocation.workspace.root)
@@ -33,6 +41,7 @@ def command() -> None:
                 **output.plain_values(figures),
                 "to_analyse": unanalysed,
                 "vectors": vectors,
+                "spending": spent,
             }
         )
         return
@@ -59,6 +68,12 @@ def command() -> None:
             for m in figures.models
         ]
         output.table(costs, ("MODEL", "ANSWERS", "PROMPT TOKENS", "ANSWER TOKENS", "TIME"))
+    for heads, cells in spending_tables(spent):
+        output.line()
+        output.table(cells, heads)
+    if sentence := caps_sentence(spent):
+        output.line()
+        output.line(sentence)
 
 
 def _vectors(memory: "Memory", embedder: str) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,22 @@ async def _status(session: Session, _rest: str) -> Outcome:
     return TextResult("\n".join(f"- {name}: {value}" for name, value in rows))
 
 
+async def _stats(session: Session, _rest: str) -> Outcome:
+    from agent.spending.report import caps_sentence, spending_report, spending_tables
+
+    rows = await asyncio.to_thread(session.memory.spending)
+    report = spending_report(rows, session.config.models, session.clock.now())
+    parts = [
+        "\n".join([_row(heads), _row(["---", *["--:"] * (len(heads) - 2), "---"]), *map(_row, cells)])
+        for heads, cells in spending_tables(report)
+    ]
+    return TextResult("\n\n".join([*parts, caps_sentence(report)]).strip() or "No model was called yet.")
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(visible(cell).replace('|', chr(92) + '|') for cell in cells)} |"
+
+
 async def _jobs(session: Session, rest: str) -> Outcome:
     verb, _, handle = rest.partition(" ")
     if verb == "stop" and handle:
@@ -108,6 +125,7 @@ def _window(tokens: int) -> str:
 
 COMMANDS = (
     Command(name="model", summary="List the models at hand, or speak to another.", usage="[SPEC|ADDRESS]", run=_model),
+    Command(name="stats", summary="Show what models cost, by day, conversation and purpose.", run=_stats),
     Command(name="context", summary="Show what the next request holds, layer by layer.", usage="[TEXT]", run=_context),
     Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
     Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", run=_copy),

@@ -18,7 +18,7 @@ from tests.agent.conftest import Run
 pytestmark = pytest.mark.timeout(120)
 
 NO_SHAPE = {"chat", "config-schema"}  # what opens the screen, and what prints a schema
-NOT_OF_A_COMMAND = {"print", "error", "config"}  # `-p`, any error, and what `config schema` prints
+NOT_OF_A_COMMAND = {"input", "print", "error", "config"}  # `-p`, any error, and what `config schema` prints
 
 
 def _commands(group: click.Group, path: str) -> Iterator[str]:
