@@ -1,8 +1,10 @@
 """The Textual application: themes, signals and the chat screen."""
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.driver import Driver
 from textual.filter import Monochrome, NoColor
@@ -38,6 +40,7 @@ class PalimpsestApp(App[None]):
         self.theme = theme
         if self.no_color:  # Textual alone would leave greys
             self._filters = [NoColor() if isinstance(theme_, Monochrome) else theme_ for theme_ in self._filters]
+        self.last_typed = 0.0  # on the monotonic clock: dialogs that interrupt wait for a pause
         self.chat = ChatScreen(start, open_session)
         self._watch = TerminalWatch(self.chat.leave)
 
@@ -56,6 +59,11 @@ class PalimpsestApp(App[None]):
 
     def get_driver_class(self) -> type[Driver]:
         return tolerant_driver(super().get_driver_class())
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key | events.Paste):
+            self.last_typed = time.monotonic()
+        await super().on_event(event)
 
     def on_mount(self) -> None:
         self.push_screen(self.chat)

@@ -30,7 +30,7 @@ from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
 from tests.tui.fakes import NOW, REPORT, FakeSession, answer
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
-from tui.dialogs.confirm import ProposalScreen
+from tui.dialogs.confirm import GoOnScreen, ProposalScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
 from tui.images.attached import AttachmentPreview
@@ -173,7 +173,8 @@ SCREENS = {
     ChoicesScreen: lambda memory, text: ChoicesScreen(
         text, [ChoiceItem(text, text, text)], notes=[text], takes_text=True
     ),
-    PermissionScreen: lambda memory, text: PermissionScreen(action(text), text),
+    PermissionScreen: lambda memory, text: PermissionScreen(action(text), text, offers=[text]),
+    GoOnScreen: lambda memory, text: GoOnScreen(text),
     ProposalScreen: lambda memory, text: ProposalScreen(text, [(text, text)]),
     RecallScreen: lambda memory, text: RecallScreen(memory, "zebra"),
     SearchScreen: lambda memory, text: SearchScreen(memory, f"zebra {text}"),
@@ -205,7 +206,7 @@ def test_every_class_that_shows_something_has_a_case() -> None:
         {each.__name__ for each in (*PIECES, *SCREENS)}
         | IN_CHAT
         | WITHOUT_TEXT.keys()
-        | {"TranscriptItem", "QuestionDialog"}
+        | {"TranscriptItem", "QuestionDialog", "SheetDialog"}
     )
     assert {each.__name__ for each in classes()} - known == set()
 
@@ -347,6 +348,7 @@ REASONS = {
     "tui/chat/view.py show_waiting": "lines that clip makes of visible text, and a number",
     "tui/dialogs/confirm.py compose": "names, summaries, headings and rows are made visible when the screens are made",
     "tui/dialogs/permission.py compose": "all texts are made visible when the screen is made",
+    "tui/dialogs/permission.py _detail_text": "_detail is made visible when the screen is made",
     "tui/dialogs/permission.py _show_answers": "our own answers, and visible_line of what was typed",
     "tui/passages/screen.py _description": "the trust, of our own words",
     "tui/recall/screen.py _row_text": "_from_match cuts a line that visible_line made",

@@ -9,6 +9,8 @@ from typing import Any
 
 from agent.config.settings import ScreenSettings
 from agent.events import AnswerStored, ContextReady, Recall, SessionEvent, Stopped, TextDelta, UsageKnown, UserStored
+from agent.permissions.policy import Policy
+from agent.permissions.rules import RuleSet
 from context.compaction.compact import CompactionReceipt
 from context.compaction.preview import CompactionPreview
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
@@ -101,6 +103,7 @@ class FakeSession:
         self.context = SimpleNamespace(reload=self._reload)
         self.branch = SimpleNamespace(history=self.history, plan=_no_plan)
         self.config = SimpleNamespace(screen=ScreenSettings())
+        self.permissions = Policy(RuleSet())
         self.working = ""
         self.on_working: Any = None
         self.workspace = SimpleNamespace(root=Path("/home/ann/notes"), is_read_only=False)

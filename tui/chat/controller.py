@@ -119,6 +119,17 @@ class ChatController:
         self._progress: PageProgress | None = None  # of a running proposal
         self._turn_failed = False  # whether the last message has no answer
 
+    async def next_mode(self) -> str:
+        """Goes to the next permission mode; gives a sentence about it."""
+        permissions = self.session.permissions
+        sentence = await asyncio.to_thread(permissions.set_mode, permissions.mode.next)
+        self.show_mode()
+        return sentence
+
+    def show_mode(self) -> None:
+        """Shows the permission mode in the status bar."""
+        self._view.status.update_info(mode=self.session.permissions.mode.value)
+
     def stop(self) -> bool:
         """Stops the answer and returns waiting messages to the prompt. False where nothing is running."""
         if not self._queue.busy:
@@ -224,6 +235,12 @@ class ChatController:
 
     async def _command(self, line: str) -> None:
         name, _, arguments = line.removeprefix("/").partition(" ")
+        try:
+            await self._run_command(line, name, arguments)
+        finally:
+            self.show_mode()
+
+    async def _run_command(self, line: str, name: str, arguments: str) -> None:
         self._view.status.update_info(doing=f"/{name}")
         conversation_before = self.session.conversation.id if self.session.conversation else ""
         if registry.find(name) is registry.find("context"):

@@ -143,6 +143,7 @@ class ChatScreen(Screen[None]):
             )
             session.on_working = lambda text: self.status.update_info(working=text)
             self.status.update_info(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
+            controller.show_mode()
         except (PalimpsestError, OSError) as error:
             await self._fail_to_open(error if isinstance(error, PalimpsestError) else internal_error(error))
             return
@@ -281,6 +282,12 @@ class ChatScreen(Screen[None]):
         suggestions = commands_for(text) or await files_for(before, self._start.working_directory)
         if self.prompt.text == text:
             self.suggestions.offer(suggestions)
+
+    @on(Prompt.ModeRequested)
+    @work(exclusive=True, group="mode")
+    async def _next_mode(self) -> None:
+        if self.controller:
+            self.notify(await self.controller.next_mode(), timeout=4, markup=False)
 
     @on(Prompt.HistoryRequested)
     @work

@@ -1,17 +1,19 @@
 """View of the chat for its controller: dialogs, waiting messages and the state of opening."""
 
+import asyncio
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import Struct
 from rich.text import Text
 from textual.screen import Screen
 from textual.widgets import Static
 
+from agent.permissions.action import PermissionAnswer
 from foundation.terminal_text import visible_line
 from tui.chat.drafts import DraftKeeper
-from tui.typed_app import app_of
+from tui.typed_app import app_of, seconds_since_key
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.status import StatusBar, clip
@@ -21,13 +23,16 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.results import Choices, Proposal
     from agent.events import CallLimitReached, PermissionRequested, QuestionAsked, SpendingLimitReached
-    from agent.permissions.action import PermissionAnswer
     from context.checklist import Checklist
     from memory.memory import Memory
     from tui.dialogs.choices import ExpandChoice
+    from tui.dialogs.sheet import SheetDialog
     from tui.images.protocol import GraphicsProtocol
     from tui.search.controller import EntryTarget
 
+T = TypeVar("T")
+TYPING_PAUSE_S: Final = 0.7  # seconds without a key before a question takes the focus
+SETTLE_S: Final = 0.4  # seconds in which its arrows and Enter do nothing
 MAX_WAITING_SHOWN: Final = 3  # waiting messages that are shown
 
 
@@ -57,28 +62,44 @@ class ChatView:
         self._keeper = widgets.keeper
         self._opening: MutedLine | None = None
 
-    async def ask_permission(self, request: "PermissionRequested") -> "PermissionAnswer":
+    async def ask_permission(self, request: "PermissionRequested") -> PermissionAnswer:
         from tui.dialogs.permission import PermissionScreen
 
-        dialog = PermissionScreen(request.action, request.reason, once_only=request.once_only)
-        answer = await app_of(self._screen).push_screen_wait(dialog)
-        if dialog.typed:
-            self._prompt.set_text(self._prompt.text + dialog.typed)
-        return answer
+        dialog = PermissionScreen(
+            request.action,
+            request.reason,
+            once_only=request.once_only,
+            offers=request.offers,
+            settle_s=SETTLE_S,
+        )
+        return await self._interrupt(dialog, request.answer) or PermissionAnswer(False)
 
     async def confirm_more(self, request: "CallLimitReached | SpendingLimitReached") -> bool:
-        from tui.dialogs.confirm import ProposalScreen
+        from tui.dialogs.confirm import GoOnScreen
 
-        return await app_of(self._screen).push_screen_wait(ProposalScreen(request.question, ()))
+        return bool(await self._interrupt(GoOnScreen(request.question), request.answer))
 
     async def ask_question(self, request: "QuestionAsked") -> str:
         from tui.dialogs.question import QuestionScreen
 
-        dialog = QuestionScreen(request.question)
-        answer = await app_of(self._screen).push_screen_wait(dialog)
+        return await self._interrupt(QuestionScreen(request.question), request.answer) or ""
+
+    async def _interrupt(self, dialog: "SheetDialog[T]", answer: "asyncio.Future[Any]") -> "T | None":
+        """Shows the dialog after a pause in typing; the prompt keeps its text and gets what is typed meanwhile.
+
+        None where `answer` is given elsewhere first: the turn was stopped.
+        """
+        while (left := TYPING_PAUSE_S - seconds_since_key(self._screen)) > 0 and not answer.done():
+            self.status.update_info(hint="a question waits until you pause typing · Esc stops")
+            await asyncio.wait([answer], timeout=left)
+        self.status.update_info(hint="")
+        if answer.done():
+            return None
+        answer.add_done_callback(lambda _: _close(dialog))
+        result: T | None = await app_of(self._screen).push_screen_wait(dialog)
         if dialog.typed:
             self._prompt.set_text(self._prompt.text + dialog.typed)
-        return answer
+        return result
 
     def show_plan(self, plan: "Checklist | None") -> None:
         """Shows the model's plan above the prompt while it is open."""
@@ -157,3 +178,9 @@ class ChatView:
     async def restore_draft(self) -> None:
         """Restores the draft of the conversation that the session switched to."""
         await self._keeper.restore()
+
+
+def _close(dialog: "SheetDialog[Any]") -> None:
+    """Closes a dialog whose question was answered elsewhere."""
+    if dialog.is_active:
+        dialog.dismiss(None)

@@ -1,4 +1,4 @@
-"""Dialog that asks for confirmation of a command."""
+"""Dialogs that ask for confirmation: of a command, and of going on beyond a limit."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from foundation.terminal_text import visible, visible_line
+from tui.dialogs.trust import QuestionDialog
 from tui.typed_app import theme_colour
 
 
@@ -38,3 +39,15 @@ class ProposalScreen(ModalScreen[bool]):
 
     def action_answer(self, agreed: bool) -> None:
         self.dismiss(agreed)
+
+
+class GoOnScreen(QuestionDialog):
+    """Gives whether a turn goes on beyond a limit. Typed text and Enter answer nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t", "answer(True)", "Go on", show=False),
+        Binding("escape,ctrl+c", "answer(False)", "Stop", show=False),
+    ]
+
+    def __init__(self, question: str) -> None:
+        super().__init__("Go on?", [question], "Ctrl+T go on · Esc stop here")

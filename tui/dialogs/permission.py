@@ -1,55 +1,69 @@
 """Dialog that asks for permission to run a tool."""
 
+import time
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
+from rich.cells import cell_len
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent.permissions.action import Action, PermissionAnswer, Scope
 from foundation.terminal_text import visible, visible_line
+from tui.dialogs.sheet import SheetDialog
 from tui.typed_app import theme_colour
+from tui.widgets.status import clip
 
-_FRAME_ROWS: Final = 16  # padding, the title, the reason, the answers and the keys, with their margins
-_ANSWERS: Final = (
-    ("Once", PermissionAnswer(True)),
-    ("For this session", PermissionAnswer(True, Scope.SESSION)),
-    ("No", PermissionAnswer(False)),
-    ("No, for the reason typed below", PermissionAnswer(False)),
-)
+_FRAME_ROWS: Final = 9  # padding, the title and the keys, with their margins
+_SHOWN_CHARS: Final = 60  # of what was typed
 KEYS: Final = "↑ ↓ choose · Enter answers · PgUp PgDn scroll · Esc says no"
+_DIFF_COLOURS: Final = {"+": "good-ink", "-": "error-ink", "@": "muted"}
 
 
-class PermissionScreen(ModalScreen[PermissionAnswer]):
+class PermissionScreen(SheetDialog[PermissionAnswer]):
     """Shows the whole action and gives the answer. Esc declines.
 
-    No answer is chosen at first, and typed text answers nothing, so that what somebody happens to type grants nothing.
-    It is the reason for declining where that answer is chosen; otherwise it is collected in `typed`, for the prompt.
+    No answer is chosen at first, and typed text answers nothing, so that what somebody happens to type grants nothing:
+    it takes back a choice. It is the reason for declining where that answer is chosen, otherwise text for the prompt.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "Up", show=False),
         Binding("down", "move(1)", "Down", show=False),
-        Binding("pageup", "scroll(-8)", "Page up", show=False),
-        Binding("pagedown", "scroll(8)", "Page down", show=False),
+        Binding("home", "scroll(-100000)", "Begin", show=False),
+        Binding("end", "scroll(100000)", "End", show=False),
         Binding("enter", "answer", "Answer", show=False),
         Binding("escape,ctrl+c", "decline", "Decline", show=False),
     ]
 
-    def __init__(self, action: Action, reason: str, *, once_only: bool = False) -> None:
-        """`reason` is a sentence that says why it asks. `once_only`: no answer holds for longer."""
+    def __init__(
+        self,
+        action: Action,
+        reason: str,
+        *,
+        once_only: bool = False,
+        offers: Sequence[str] = (),
+        settle_s: float = 0.0,
+    ) -> None:
+        """`reason` is a sentence that says why it asks. `once_only`: no answer holds for longer.
+
+        `offers` are the rules that may be remembered, the narrowest first. Arrows and Enter do nothing in the first
+        `settle_s` seconds, and not before the last typed character is as old: they were meant for the prompt.
+        """
         super().__init__()
-        self.typed = ""
         self._heading = visible_line(f"The model wants to use {action.tool}")
-        self._reason = visible(reason)
+        self._note = visible(reason)
         self._detail = visible(action.detail or action.summary)
+        self._is_diff = action.is_diff
         self._summary = visible_line(action.summary) if action.detail else ""
-        self._answers = [row for row in _ANSWERS if not (once_only and row[1].scope is Scope.SESSION)]
+        self._answers = _answers_of(action, once_only=once_only, offers=offers)
         self._chosen: int | None = None
+        self._reason = ""
+        self._settle_s = settle_s
+        self._last_typed = time.monotonic()
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
@@ -57,59 +71,113 @@ class PermissionScreen(ModalScreen[PermissionAnswer]):
             if self._summary:
                 yield Static(Text(self._summary), markup=False)
             with VerticalScroll(classes="sheet-facts", can_focus=False):
-                yield Static(Text(self._detail), markup=False)
-            yield Static(Text(self._reason, theme_colour(self, "muted")), classes="sheet-note", markup=False)
+                yield Static(self._detail_text(), markup=False)
+            yield Static(Text(self._note, theme_colour(self, "muted")), classes="sheet-note", markup=False)
             yield Static(classes="sheet-answers", markup=False)
-            yield Static(KEYS, classes="sheet-note", markup=False)
+            yield Static(KEYS, id="permission-keys", classes="sheet-note", markup=False)
 
     def on_mount(self) -> None:
+        self._last_typed = time.monotonic()
         self._show_answers()
+        facts = self.query_one(VerticalScroll)
+        self.watch(facts, "scroll_y", self._show_position, init=False)  # pyright: ignore[reportUnknownMemberType] - Textual
 
     def on_resize(self) -> None:
         """Gives the action the rows that the answers leave; it scrolls if needed."""
-        self.query_one(VerticalScroll).styles.max_height = max(1, self.size.height - _FRAME_ROWS)
+        self._show_answers()
+        width = max(min(self.size.width * 9 // 10, 100) - 4, 1)
+        texts = sum(-(-max(cell_len(text), 1) // width) for text in (self._note, self._summary) if text)
+        rows = self.size.height - _FRAME_ROWS - texts - len(self._answers) - 1
+        self.query_one(VerticalScroll).styles.max_height = max(1, rows)
+        self.call_after_refresh(self._show_position)
 
     def action_move(self, by: int) -> None:
+        if not self._is_settled:
+            return
         last = len(self._answers) - 1
         self._chosen = (0 if by > 0 else last) if self._chosen is None else max(0, min(self._chosen + by, last))
         self._show_answers()
 
-    def action_scroll(self, rows: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
-
     def action_answer(self) -> None:
-        if self._chosen is None:
+        if self._chosen is None or not self._is_settled:
             return
         answer = self._answers[self._chosen][1]
-        if self._takes_reason:
-            answer, self.typed = PermissionAnswer(False, reason=self.typed.strip()), ""
-        self.dismiss(answer)
+        self.dismiss(PermissionAnswer(False, reason=self._reason.strip()) if self._takes_reason else answer)
 
     def action_decline(self) -> None:
         self.dismiss(PermissionAnswer(False))
 
-    def on_key(self, event: events.Key) -> None:
-        if event.key == "backspace":
-            self.typed = self.typed[:-1]
-        elif event.is_printable and event.character:
-            self.typed += event.character
+    def take_text(self, text: str) -> str:
+        if self._takes_reason:
+            self._reason += text
+            return ""
+        self._chosen = None
+        self._last_typed = time.monotonic()
+        return text
+
+    def take_backspace(self) -> None:
+        if self._takes_reason:
+            self._reason = self._reason[:-1]
         else:
-            return
-        event.stop()
+            super().take_backspace()
+
+    def typing_changed(self) -> None:
         self._show_answers()
 
-    def on_paste(self, event: events.Paste) -> None:
-        self.typed += event.text.replace("\r\n", "\n").replace("\r", "\n")
-        event.stop()
-        self._show_answers()
+    @property
+    def _is_settled(self) -> bool:
+        return time.monotonic() - self._last_typed >= self._settle_s
 
     @property
     def _takes_reason(self) -> bool:
         return self._chosen == len(self._answers) - 1
 
+    def _detail_text(self) -> Text:
+        """The detail; the lines of a diff in colours."""
+        if not self._is_diff:
+            return Text(self._detail)
+        text = Text()
+        for line in self._detail.splitlines(keepends=True):
+            name = "" if line.startswith(("+++", "---")) else _DIFF_COLOURS.get(line[:1], "")
+            text.append(line, theme_colour(self, name) if name else "")
+        return text
+
+    def _show_position(self) -> None:
+        """Says how much of the action stands below."""
+        facts = self.query_one(VerticalScroll)
+        below = round(facts.max_scroll_y - facts.scroll_y)
+        more = f"↓ {below:,} more {'line' if below == 1 else 'lines'} · " if below > 0 else ""
+        self.query_one("#permission-keys", Static).update(Text(f"{more}{KEYS}"))
+
     def _show_answers(self) -> None:
+        width = max(min(self.size.width * 9 // 10, 100) - 4, 10)
         rows = [f"{'›' if number == self._chosen else ' '} {label}" for number, (label, _) in enumerate(self._answers)]
-        if self.typed:
-            use = "reason" if self._takes_reason else "typed, for the prompt"
-            rows.append(f"  {use}: {visible_line(self.typed)[-60:]}")
-        self.query_one(".sheet-answers", Static).update(Text("\n".join(rows)))
+        if self._takes_reason:
+            rows.append(f"  reason: {visible_line(self._reason)[-_SHOWN_CHARS:]}▏")
+        elif self.typed:
+            rows.append(f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}")
+        self.query_one(".sheet-answers", Static).update(Text("\n".join(clip(row, width) for row in rows)))
+
+
+def _answers_of(action: Action, *, once_only: bool, offers: Sequence[str]) -> list[tuple[str, PermissionAnswer]]:
+    """The answers, with what each of them remembers."""
+    answers = [("Once", PermissionAnswer(True))]
+    if not once_only:
+        exact = _shown_rule(offers[0]) if offers else ""
+        answers.append((f"For this session{exact}", PermissionAnswer(True, Scope.SESSION)))
+        if not action.is_for_tool:  # such a tool may change: what it does later is not what was agreed to
+            answers += [
+                (f"Always in this project{_shown_rule(rule)}", PermissionAnswer(True, Scope.PROJECT, rule=rule))
+                for rule in offers
+            ]
+    return [
+        *answers,
+        ("No", PermissionAnswer(False)),
+        ("No, for a reason that you type now", PermissionAnswer(False)),
+    ]
+
+
+def _shown_rule(rule: str) -> str:
+    """What a rule remembers, on one line; a long one is the action that is shown in whole above."""
+    text = visible_line(rule)
+    return f": {text}" if cell_len(text) <= _SHOWN_CHARS and text == rule else ": exactly this"

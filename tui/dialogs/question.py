@@ -3,15 +3,14 @@
 from typing import ClassVar, Final
 
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent.permissions.action import Question
 from foundation.terminal_text import visible, visible_line
+from tui.dialogs.sheet import SheetDialog
 from tui.typed_app import theme_colour
 
 _FRAME_ROWS: Final = 9  # padding, the title and the keys, with their margins
@@ -19,7 +18,7 @@ _SHOWN_CHARS: Final = 300  # of what was written
 KEYS: Final = "↑ ↓ choose, or choose the last row and write · Enter answers · Esc leaves it open"
 
 
-class QuestionScreen(ModalScreen[str]):
+class QuestionScreen(SheetDialog[str]):
     """Gives the chosen option or the written answer; "" where the person leaves it unanswered.
 
     No row is chosen at first, so that what somebody happens to type answers nothing: it is collected in `typed`, for
@@ -29,15 +28,12 @@ class QuestionScreen(ModalScreen[str]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "Up", show=False),
         Binding("down", "move(1)", "Down", show=False),
-        Binding("pageup", "scroll(-8)", "Page up", show=False),
-        Binding("pagedown", "scroll(8)", "Page down", show=False),
         Binding("enter", "answer", "Answer", show=False),
         Binding("escape,ctrl+c", "leave", "Leave", show=False),
     ]
 
     def __init__(self, question: Question) -> None:
         super().__init__()
-        self.typed = ""
         self._question = visible(question.text)
         self._options = question.options
         self._chosen: int | None = None
@@ -63,9 +59,6 @@ class QuestionScreen(ModalScreen[str]):
         self._chosen = (0 if by > 0 else last) if self._chosen is None else max(0, min(self._chosen + by, last))
         self._show_rows()
 
-    def action_scroll(self, rows: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
-
     def action_answer(self) -> None:
         if self._chosen is None:
             return
@@ -78,19 +71,7 @@ class QuestionScreen(ModalScreen[str]):
     def action_leave(self) -> None:
         self.dismiss("")
 
-    def on_key(self, event: events.Key) -> None:
-        if event.key == "backspace":
-            self.typed = self.typed[:-1]
-        elif event.is_printable and event.character:
-            self.typed += event.character
-        else:
-            return
-        event.stop()
-        self._show_rows()
-
-    def on_paste(self, event: events.Paste) -> None:
-        self.typed += event.text.replace("\r\n", "\n").replace("\r", "\n")
-        event.stop()
+    def typing_changed(self) -> None:
         self._show_rows()
 
     @property

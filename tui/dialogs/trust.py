@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from foundation.terminal_text import visible_line
+from tui.dialogs.sheet import SheetDialog
 
 _FRAME_ROWS = 7  # padding, the title and the answers with their margins, and one row for wrapping
 
 
-class QuestionDialog(ModalScreen[bool | None]):
+class QuestionDialog(SheetDialog[bool | None]):
     """A title, the facts and the keys for the answer.
 
     Typed and pasted text does not answer; it is collected in `typed`, for the prompt.
@@ -25,13 +24,10 @@ class QuestionDialog(ModalScreen[bool | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll(-1)", "Up", show=False),
         Binding("down", "scroll(1)", "Down", show=False),
-        Binding("pageup", "scroll(-8)", "Page up", show=False),
-        Binding("pagedown", "scroll(8)", "Page down", show=False),
     ]
 
     def __init__(self, title: str, facts: Sequence[str], answers: str) -> None:
         super().__init__()
-        self.typed = ""
         self._heading = visible_line(title)
         self._facts = [visible_line(fact) for fact in facts]
         self._answers = answers
@@ -53,22 +49,6 @@ class QuestionDialog(ModalScreen[bool | None]):
     def _show_scroll_hint(self) -> None:
         more = " · ↑ ↓ more" if self.query_one(VerticalScroll).max_scroll_y else ""
         self.query_one(".sheet-answers", Static).update(f"{self._answers}{more}")
-
-    def action_scroll(self, rows: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
-
-    def on_key(self, event: events.Key) -> None:
-        if event.key == "backspace":
-            self.typed = self.typed[:-1]
-        elif event.is_printable and event.character:
-            self.typed += event.character
-        else:
-            return
-        event.stop()
-
-    def on_paste(self, event: events.Paste) -> None:
-        self.typed += event.text.replace("\r\n", "\n").replace("\r", "\n")
-        event.stop()
 
     def action_answer(self, answer: bool) -> None:
         self.dismiss(answer)

@@ -25,6 +25,7 @@ class StatusInfo(Struct, frozen=True, kw_only=True):
     doing: str = ""  # the current activity
     working: str = ""  # the background activity
     waiting: int = 0  # messages queued
+    mode: str = ""  # what tools may do; not shown where the workspace is read-only
     read_only: bool = False  # the workspace is not trusted
     hint: str = ""  # what a key does next; shown in place of the activity
 
@@ -82,7 +83,7 @@ def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:
     speed = f"{info.speed:.0f} tok/s" if info.speed else ""
     queued = f"{info.waiting} waiting" if info.waiting else ""
     doing = visible(info.hint or info.doing or info.working)
-    access = "read-only" if info.read_only else ""
+    access = "read-only" if info.read_only else info.mode and f"mode {info.mode}"
     for left in (
         (access, model, meter, speed, queued),
         (access, model, meter, queued),

@@ -63,3 +63,66 @@ async def test_a_long_action_scrolls_and_its_answers_stay_in_view(open_chat: Any
         await chat.press(*["pagedown"] * 8)
         await chat.until(lambda: "line 59 of" in "\n".join(chat.seen))
         assert "Once" in "\n".join(chat.seen) and "Enter answers" in "\n".join(chat.seen)
+
+
+RUN = Action(tool="run_command", access=Access.RUN, summary="run git status", subject="git status -s")
+OFFERS = ("run_command(git status -s)", "run_command(git status *)")
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (("down", "down", "down", "enter"), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[0])),
+        (("down", "down", "down", "down", "enter"), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[1])),
+        (("down", "x", "enter", "escape"), PermissionAnswer(False)),
+    ],
+)
+async def test_what_is_remembered_is_shown_and_typing_takes_a_choice_back(
+    open_chat: Any, keys: tuple[str, ...], answer: PermissionAnswer
+) -> None:
+    answers: list[PermissionAnswer | None] = []
+    async with open_chat(size=(80, 24)) as chat:
+        chat.app.push_screen(PermissionScreen(RUN, "No rule decides.", offers=OFFERS), answers.append)
+        await chat.until(lambda: "Always in this project: run_command(git status *)" in "\n".join(chat.seen))
+        await chat.press(*keys)
+        await chat.until(lambda: answers == [answer])
+
+
+async def test_text_typed_before_a_reason_is_not_the_reason(open_chat: Any) -> None:
+    answers: list[PermissionAnswer | None] = []
+    async with open_chat() as chat:
+        dialog = PermissionScreen(RUN, "No rule decides.", offers=OFFERS)
+        chat.app.push_screen(dialog, answers.append)
+        await chat.until(lambda: chat.app.screen is dialog)
+        await chat.press("y", "e", "s", "up", "n", "o", "enter")
+        assert answers == [PermissionAnswer(False, reason="no")] and dialog.typed == "yes"
+
+
+async def test_arrows_and_enter_that_were_meant_for_the_prompt_grant_nothing(open_chat: Any) -> None:
+    answers: list[PermissionAnswer | None] = []
+    async with open_chat() as chat:
+        dialog = PermissionScreen(RUN, "No rule decides.", offers=OFFERS, settle_s=3_600)
+        chat.app.push_screen(dialog, answers.append)
+        await chat.until(lambda: chat.app.screen is dialog)
+        await chat.press("down", "enter", "up", "enter")
+        assert answers == []
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+async def test_a_long_diff_scrolls_to_its_end_and_says_how_much_is_left(open_chat: Any, size: tuple[int, int]) -> None:
+    lines = [f"{'+-'[number % 2]}行 {number} 👩\u200d💻 of the file" for number in range(2_000)]
+    diff = Action(
+        tool="edit_file",
+        access=Access.EDIT,
+        summary="edit src/店.py",
+        subject="src/店.py",
+        detail="\n".join(["--- a", "+++ b", "@@ -1,2 +1,2 @@", *lines]),
+        is_diff=True,
+    )
+    async with open_chat(size=size) as chat:
+        chat.app.push_screen(PermissionScreen(diff, "No rule decides.", offers=("edit_file(/src/店.py)",)))
+        await chat.until(lambda: "more lines" in "\n".join(chat.seen))
+        assert "Always in this project: edit_file(/src/店.py)" in "\n".join(chat.seen)
+        await chat.press("end")
+        await chat.until(lambda: "行 1999" in "\n".join(chat.seen))
+        assert "more lines" not in "\n".join(chat.seen) and "Enter answers" in "\n".join(chat.seen)

@@ -95,6 +95,10 @@ class Prompt(TextArea):
     class HistoryRequested(Message):
         """Ctrl+R."""
 
+    @dataclass
+    class ModeRequested(Message):
+        """Shift+Tab: the next permission mode."""
+
     def __init__(self, history: PromptHistory, suggestions: Suggestions) -> None:
         super().__init__(
             id="prompt",
@@ -196,6 +200,8 @@ class Prompt(TextArea):
                 return self._walk_history(back=True)
             case "down" if self.cursor_at_last_line:
                 return self._walk_history(back=False)
+            case "shift+tab":
+                self.post_message(self.ModeRequested())
             case "tab":
                 pass
             case _:
