@@ -32,6 +32,7 @@ from agent.events import (
 )
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.action import PermissionAnswer
+from agent.permissions.policy import PermissionMode
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
 from context import Attachment
@@ -127,8 +128,9 @@ class ChatController:
         return sentence
 
     def show_mode(self) -> None:
-        """Shows the permission mode in the status bar."""
-        self._view.status.update_info(mode=self.session.permissions.mode.value)
+        """Shows the permission mode in the status bar, where it is not the default."""
+        mode = self.session.permissions.mode
+        self._view.status.update_info(mode="" if mode is PermissionMode.ASK else mode.value)
 
     def stop(self) -> bool:
         """Stops the answer and returns waiting messages to the prompt. False where nothing is running."""
