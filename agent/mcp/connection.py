@@ -21,6 +21,7 @@ from foundation.terminal_text import visible_line
 
 MOST_PAGES: Final = 50
 MOST_TOOLS: Final = 2_000  # that are read of a server; how many are offered is a matter of tokens
+CLOSING_SECONDS: Final = 4.0  # of which a stubborn process takes two
 ENDING_SECONDS: Final = 0.3  # between the end of the process and that of the connection
 RELIST_SECONDS: Final = 1.0  # between two lists of tools that a server announces
 MOST_RELISTS: Final = 100
@@ -86,11 +87,16 @@ class ServerConnection:
     async def close(self) -> None:
         """Ends the server. Takes at most some seconds."""
         self._closing.set()
-        if self._life is not None and not self._life.done():
-            _, pending = await asyncio.wait([self._life], timeout=5.0)
-            for task in pending:
-                task.cancel()
+        life = self._life
+        if life is None:
+            return
+        if not self._ready.done():
+            life.cancel()
+        await asyncio.wait([life], timeout=CLOSING_SECONDS)
+        if not life.done():
             self.kill()
+            life.cancel()
+            await asyncio.wait([life], timeout=1.0)
 
     def kill(self) -> None:
         """Ends its process group at once. From any thread."""
@@ -156,6 +162,7 @@ class ServerConnection:
             self._client = None
             self.ended.set()
             if not self._ready.done():
+                self._reason = self._reason or "was stopped while it started"
                 self._ready.set_exception(ConnectionFailed(self._reason if "within" in self._reason else self.failure))
 
     async def _start(self, stack: AsyncExitStack) -> None:

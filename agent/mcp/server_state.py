@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from agent.mcp.consent import ConsentStore
 from agent.mcp.definitions import ServerOffer
 from agent.mcp.results import without_values
 from agent.mcp.server_spec import ConfiguredServer, ServerSource, ServerSpec
+from foundation.errors import Misuse
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ class ManagedServer:
         self.restarts = 0
         self.starting: asyncio.Task[None] | None = None
         self.watching: asyncio.Task[None] | None = None
+        self.is_declined = False  # its owner never wants it
+        self._noticed: tuple[ServerState, str, str] | None = None
         self.first_digests: dict[str, str] = {}  # by tool: as first listed in this session
 
     def hidden(self, text: str) -> str:
@@ -67,6 +71,47 @@ class ManagedServer:
     def shown_name(self) -> str:
         """Its name, on one line, without hidden characters."""
         return visible_line(self.configured.name)
+
+    def judge(self, consents: ConsentStore, *, ignore_disabled: bool = False) -> None:
+        """Sets the state of a server that may not start."""
+        if self.configured.problem:
+            self.state, self.error = ServerState.INVALID, self.configured.problem
+        elif self.configured.disabled and not ignore_disabled:
+            self.state = ServerState.DISABLED
+        elif (
+            self.configured.source is ServerSource.PROJECT and (answer := consents.answer(self.configured)) is not True
+        ):
+            self.state, self.is_declined = ServerState.UNTRUSTED, answer is False
+
+    def refuse_start(self) -> None:
+        """Raises Misuse where it may not start."""
+        name = self.shown_name
+        if self.state is ServerState.UNTRUSTED:
+            hint = f"/mcp trust {name} shows what it runs."
+            raise Misuse("Not trusted", f"{name} is of this project's .mcp.json.", hint)
+        if self.state is ServerState.INVALID:
+            raise Misuse("It cannot be used", self.error)
+        if self.state is ServerState.DISABLED:
+            raise Misuse("It is disabled", f"{name} is disabled.", f"/mcp enable {name} starts it.")
+
+    def take_notice(self) -> str:
+        """A sentence about what is new of its state since the last call; "" where nothing needs one."""
+        state = (self.state, self.error, self.offer.notice)
+        before, self._noticed = self._noticed, state
+        if state == before:
+            return ""
+        name = self.shown_name
+        match self.state:
+            case ServerState.FAILED | ServerState.INVALID:
+                return f"The MCP server {name} cannot be used: {visible_line(self.error)}"
+            case ServerState.UNTRUSTED if not self.is_declined:
+                return f"The project's MCP server {name} is not trusted and not started; /mcp trust {name} shows it."
+            case ServerState.STARTING:
+                return f"The MCP server {name} is still starting; its tools are offered with a later message."
+            case ServerState.READY if self.offer.notice:
+                return f"The MCP server {name}: {self.offer.notice}"
+            case _:
+                return ""
 
     @property
     def status(self) -> ServerStatus:

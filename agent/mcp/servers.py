@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
 from agent.mcp.configuration import McpConfiguration, read_configuration
 from agent.mcp.consent import ConsentStore
 from agent.mcp.definitions import OfferedTool, offer
@@ -65,8 +67,9 @@ class McpServers:
         self._started = False
         self._waited = False  # a turn has waited for the first start
         self._turn_tools = TurnTools(self)
+        self._has_reported = False  # the problems of the configuration
         for server in self._servers.values():
-            self._judge(server)
+            server.judge(self._consents)
 
     # State
 
@@ -80,7 +83,7 @@ class McpServers:
         return tuple(
             server.configured
             for server in self._servers.values()
-            if server.state is ServerState.UNTRUSTED and self._consents.answer(server.configured) is None
+            if server.state is ServerState.UNTRUSTED and not server.is_declined
         )
 
     def is_changed(self, server: ConfiguredServer) -> bool:
@@ -132,7 +135,11 @@ class McpServers:
     def take_tools(self) -> ToolChanges:
         """The tools for the next turn, and what changed since the last."""
         offered = {tool.definition.name: tool for server in self._servers.values() for tool in self._offered_by(server)}
-        return self._turn_tools.take(offered, self._is_other)
+        changes = self._turn_tools.take(offered, self._is_other)
+        problems = (f"MCP: {problem}" for problem in self.problems if not self._has_reported)
+        notices = filter(None, (server.take_notice() for server in self._servers.values()))
+        self._has_reported = True
+        return replace(changes, notices=(*problems, *notices, *changes.notices))
 
     @property
     def are_taken(self) -> bool:
@@ -150,7 +157,7 @@ class McpServers:
     def restart(self, name: str) -> None:
         """Ends the server and starts it again. Blocks. Raises Misuse."""
         server = self._named(name)
-        self._may_start(server)
+        server.refuse_start()
         server.restarts = 0
         self._loop.submit(self._restart(server)).result(self._settings.start_seconds + CLOSING_SECONDS)
 
@@ -166,8 +173,8 @@ class McpServers:
         server = self._named(name)
         if server.state is ServerState.DISABLED:
             server.state = ServerState.WAITING
-            self._judge(server, ignore_disabled=True)
-        self._may_start(server)
+            server.judge(self._consents, ignore_disabled=True)
+        server.refuse_start()
         if server.state is not ServerState.READY:
             self._loop.submit(self._restart(server)).result(self._settings.start_seconds + CLOSING_SECONDS)
 
@@ -177,6 +184,7 @@ class McpServers:
         if server.configured.source is not ServerSource.PROJECT:
             raise Misuse("It needs no consent", f"{visible_line(name)} is in your own configuration.")
         self._consents.record(server.configured, allowed=allowed)
+        server.is_declined = not allowed
         if allowed and server.state is ServerState.UNTRUSTED:
             self._begin([server])
             self._waited = False
@@ -353,28 +361,6 @@ class McpServers:
 
     async def _close_all(self) -> None:
         await asyncio.gather(*(self._stop(server) for server in self._servers.values()), return_exceptions=True)
-
-    # Which may start
-
-    def _judge(self, server: ManagedServer, *, ignore_disabled: bool = False) -> None:
-        configured = server.configured
-        if configured.problem:
-            server.state, server.error = ServerState.INVALID, configured.problem
-        elif configured.disabled and not ignore_disabled:
-            server.state = ServerState.DISABLED
-        elif configured.source is ServerSource.PROJECT and self._consents.answer(configured) is not True:
-            server.state = ServerState.UNTRUSTED
-
-    def _may_start(self, server: ManagedServer) -> None:
-        name = visible_line(server.configured.name)
-        if server.state is ServerState.UNTRUSTED:
-            raise Misuse(
-                "Not trusted", f"{name} is of this project's .mcp.json.", f"/mcp trust {name} shows what it runs."
-            )
-        if server.state is ServerState.INVALID:
-            raise Misuse("It cannot be used", server.error)
-        if server.state is ServerState.DISABLED:
-            raise Misuse("It is disabled", f"{name} is disabled.", f"/mcp enable {name} starts it.")
 
     def _named(self, name: str) -> ManagedServer:
         if (server := self._servers.get(name)) is None:

@@ -251,7 +251,8 @@ def test_a_server_that_died_is_started_again_a_few_times_only(hostile: Hostile) 
     assert all("may have had effects" in message for message in messages[:3])
     assert "ended 3 times and is not started again" in messages[3]
     notices = running.take()
-    assert "gone: bad__echo" in notices[0]
+    assert "cannot be used" in notices[0]
+    assert "gone: bad__echo" in notices[1]
     good_still_answers(running)
 
 

@@ -104,6 +104,7 @@ class FakeSession:
         self.branch = SimpleNamespace(history=self.history, plan=_no_plan)
         self.config = SimpleNamespace(screen=ScreenSettings())
         self.permissions = Policy(RuleSet())
+        self.servers = SimpleNamespace(unanswered=())  # MCP servers to ask about
         self.working = ""
         self.on_working: Any = None
         self.workspace = SimpleNamespace(root=Path("/home/ann/notes"), is_read_only=False)

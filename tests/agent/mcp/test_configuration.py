@@ -10,8 +10,8 @@ from agent.config.secrets import without_secrets
 from agent.mcp.configuration import read_configuration
 from agent.mcp.consent import ConsentStore
 from agent.mcp.server_spec import InvalidServer, ServerSource, configured_server, server_spec
-from agent.permissions.action import Access, Action, Scope
-from agent.permissions.rules import RuleSet, Verdict, parse_rule
+from agent.permissions.action import Access, Action
+from agent.permissions.rules import RuleSet, Verdict, offered_rules, parse_rule
 
 
 def configured(raw: Any, name: str = "one") -> Any:
@@ -145,7 +145,8 @@ def test_rules_match_tools_of_servers(rule: str, tool: str, matches: bool) -> No
 
 def test_a_permission_for_the_session_is_for_the_tool_and_can_be_dropped() -> None:
     rules = RuleSet([parse_rule(Verdict.DENY, "git__push")])
-    rules.allow(mcp_action("git__log", "{1}"), Scope.SESSION)
+    [rule] = offered_rules(mcp_action("git__log", "{1}"))
+    rules.add(rule)
     assert rules.first(Verdict.ALLOW, mcp_action("git__log", "{2}"))
     rules.forget(("git__log",))
     assert rules.first(Verdict.ALLOW, mcp_action("git__log", "{2}")) is None
