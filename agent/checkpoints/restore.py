@@ -45,10 +45,19 @@ class PlannedFile(Struct, frozen=True, kw_only=True):
         return not self.problem and self.now != self.wanted
 
     @property
+    def verb(self) -> str:
+        """What happens to the file, in a word."""
+        if self.problem or not self.is_change:
+            return "keep"
+        if self.wanted.body is None:
+            return "delete"
+        return "merge" if self.merged else "restore"
+
+    @property
     def effect(self) -> str:
         """What happens to the file, as a phrase."""
         if self.problem:
-            return f"stays as it is: it {self.problem}"
+            return f"stays as it is, it {self.problem}"
         if not self.is_change:
             return "is as it was already"
         if self.wanted.body is None:

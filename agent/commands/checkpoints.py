@@ -12,6 +12,7 @@ from agent.commands.results import Choice, Choices, Outcome, Proposal, SessionSw
 from foundation.clock import iso, to_ms
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.terminal_text import visible
+from memory.access import refuse_read_only
 from models.messages import Role
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -23,7 +24,8 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from memory.records import Entry
 
 MAX_MESSAGES: Final = 200
-MAX_FILES: Final = 30  # listed
+MAX_FILES: Final = 30  # listed in the transcript
+MAX_ROWS: Final = 8  # listed in a dialog of 24 lines
 BOTH, CONVERSATION, FILES = "both", "conversation", "files"
 
 
@@ -122,9 +124,10 @@ async def _restore(
         return TextResult(report) if entry is None else await _rewind_conversation(session, entry, report)
 
     plan = await asyncio.to_thread(plan_restore, session.checkpoints, records, folders)
-    rows = tuple((visible(file.file.path), file.effect) for file in plan.files[:MAX_FILES])
-    if len(plan.files) > MAX_FILES:
-        rows = (*rows, ("…", f"and {len(plan.files) - MAX_FILES} more"))
+    by_weight = sorted(plan.files, key=lambda file: (not file.problem, not file.merged))
+    rows = tuple((file.verb, f"{visible(file.file.path)}: {file.effect}") for file in by_weight[:MAX_ROWS])
+    if len(plan.files) > MAX_ROWS:
+        rows = (*rows, ("…", f"and {len(plan.files) - MAX_ROWS} more"))
     proposal = Proposal(title=title, rows=rows, activity="restoring files", unit="file", run=run)
     is_clean = not plan.conflicts and not any(file.merged for file in plan.files)
     return await run(_unreported) if is_clean else proposal
@@ -139,7 +142,10 @@ async def _rewind_conversation(session: Session, entry: Entry, report: str) -> O
 def _report(restored: Restored, done: str) -> str:
     """What was restored and what was not, as Markdown."""
     plan, kept = restored.plan, dict(restored.kept)
-    lines = [f"{done.capitalize()}: {_outline(plan)}."]
+    merged = sum(file.merged for file in plan.changes)
+    outline = f"{_files(len(plan.changes))} restored" + (f", {merged} with the edits made since" if merged else "")
+    outline += f", {_files(len(plan.conflicts))} left as edited" if plan.conflicts else ""
+    lines = [f"{done.capitalize()}: {outline}."]
     for file in plan.files[:MAX_FILES]:
         path = visible(file.file.path)
         lines.append(f"- `{path}` {file.effect}" + (", changed by a command, too" if file.command else ""))
@@ -153,12 +159,9 @@ def _report(restored: Restored, done: str) -> str:
 
 
 def _outline(plan: RestorePlan) -> str:
-    parts = [f"{_files(len(plan.changes))} restored"]
-    if merged := sum(file.merged for file in plan.changes):
-        parts.append(f"{merged} of them with edits made since")
-    if plan.conflicts:
-        parts.append(f"{_files(len(plan.conflicts))} left as edited")
-    return ", ".join(parts)
+    """What restoring would do, in a line."""
+    kept = f", leaves {_files(len(plan.conflicts))} as edited" if plan.conflicts else ""
+    return f"restores {_files(len(plan.changes))}{kept}"
 
 
 def _files(count: int) -> str:
@@ -166,6 +169,7 @@ def _files(count: int) -> str:
 
 
 async def _history(session: Session) -> CheckpointHistory:
+    refuse_read_only(session.workspace)
     if session.conversation is None:
         raise TemporaryFailure(
             "No conversation yet", "Changes are undone by conversation.", "/resume opens an earlier one."

@@ -72,7 +72,10 @@ async def test_undo_asks_where_the_person_edited_in_between(session: Session) ->
     (session.project.root / "notes").write_text("mine\n")
     proposal = await registry.run(session, "/undo")
     assert isinstance(proposal, Proposal)
-    assert dict(proposal.rows)["notes"] == "stays as it is: it was made by a tool and changed since"
+    assert proposal.rows == (
+        ("keep", "notes: stays as it is, it was made by a tool and changed since"),
+        ("delete", "more: deleted, because it was made then"),
+    )
     assert files(session) == {"more": "x\n", "notes": "mine\n"}, "nothing is done before the answer"
     assert "1 file left as edited" in shown(await carry_out(proposal))
     assert files(session) == {"notes": "mine\n"}
