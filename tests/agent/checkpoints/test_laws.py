@@ -13,6 +13,7 @@ from msgspec import Struct
 from tests.agent.checkpoints.conftest import ProjectWithTools
 
 NAMES = st.sampled_from(["a.py", "b.py", "pkg/c.py", "pkg/sub/d.py"])
+PLACES = st.sampled_from([0, 3, 6, 20, 39, 60])
 Files = dict[str, bytes]
 
 
@@ -32,6 +33,8 @@ class EditedProject(RuleBasedStateMachine):
         root = Path(self._made.name).resolve()
         (root / "project").mkdir()
         self.project = ProjectWithTools(root / "project", root / "state")
+        for name in ("a.py", "pkg/c.py"):  # long enough for edits that are not beside each other
+            self.project.write(name, b"".join(b"line%d\n" % n for n in range(40)))
         self.number = 1
         self.tokens = 0
         self.written: set[bytes] = set()
@@ -55,7 +58,7 @@ class EditedProject(RuleBasedStateMachine):
         self.number += 1
         self.project.turn(self.number)
 
-    @rule(name=NAMES, place=st.integers(0, 6), size=st.integers(1, 8))
+    @rule(name=NAMES, place=PLACES, size=st.integers(1, 8))
     def tool_writes(self, name: str, place: int, size: int) -> None:
         """Adds lines, or makes the file."""
         lines = self.project.files().get(name, b"").splitlines(keepends=True)
@@ -63,7 +66,7 @@ class EditedProject(RuleBasedStateMachine):
         lines[place:place] = [self.token("tool") for _ in range(size)]
         self.project.checkpoints.apply([self.project.change(name, b"".join(lines))], "e_r")
 
-    @rule(name=NAMES, place=st.integers(0, 6))
+    @rule(name=NAMES, place=PLACES)
     def tool_removes_a_line_of_its_own(self, name: str, place: int) -> None:
         lines = self.project.files().get(name, b"").splitlines(keepends=True)
         if place < len(lines) and lines[place].startswith(b"tool"):
@@ -88,7 +91,7 @@ class EditedProject(RuleBasedStateMachine):
                 [self.project.change(old, None), self.project.change(new, files[old])], "e_r"
             )
 
-    @rule(name=NAMES, place=st.integers(0, 6))
+    @rule(name=NAMES, place=PLACES)
     def person_writes(self, name: str, place: int) -> None:
         lines = self.project.files().get(name, b"").splitlines(keepends=True)
         token = self.token("mine")

@@ -212,3 +212,10 @@ def test_a_folder_that_the_person_made_in_place_of_a_file_stays(project: Project
     project.write("a/mine", b"mine\n")
     assert project.problems(project.undo()) == {"a": "is a folder now"}
     assert project.files() == {"a/mine": b"mine\n", "b": b"1\n"}
+
+
+def test_a_line_that_was_changed_on_disk_is_skipped(project: ProjectWithTools) -> None:
+    project.tool(a=b"1\n")
+    journal = project.state / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b'"path":"a"', b'"path":"b"'))
+    assert project.checkpoints.history("c_1").records == ()
