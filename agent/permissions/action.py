@@ -30,6 +30,8 @@ class Action(Struct, frozen=True, kw_only=True):
     `detail` is shown in whole before permission is given; `is_diff` says that it is a unified diff. `concern` is a
     sentence that says why this asks even where a rule or a mode allows the like of it; "" where nothing does.
     `is_for_tool`: a permission for more than this call is for the tool, whatever its arguments.
+    `circumstances` is a sentence on how it would be done, shown with the reason. `is_from_network`: its output may hold
+    what strangers wrote.
     """
 
     tool: str
@@ -41,6 +43,8 @@ class Action(Struct, frozen=True, kw_only=True):
     is_diff: bool = False
     concern: str = ""
     is_for_tool: bool = False
+    circumstances: str = ""
+    is_from_network: bool = False
 
 
 class Scope(StrEnum):

@@ -213,7 +213,7 @@ class ToolCalls:
         if self._stopped.is_set():
             return self._tools.denied(planned.action, STOPPED)
         output = self._tools.run(planned.call, run or ToolRun(planned.result_id, self._stopped, action=planned.action))
-        if planned.action.access is Access.NETWORK:
+        if planned.action.access is Access.NETWORK or planned.action.is_from_network:
             self._tainted = self._tainted or planned.action.summary
         return output
 

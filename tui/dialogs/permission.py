@@ -55,7 +55,7 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         """
         super().__init__()
         self._heading = visible_line(f"The model wants to use {action.tool}")
-        self._note = visible(reason)
+        self._note = visible(" ".join(filter(None, (action.circumstances, reason))))
         self._detail = visible(action.detail or action.summary)
         self._is_diff = action.is_diff
         self._summary = visible_line(action.summary) if action.detail else ""

@@ -1,5 +1,6 @@
 """The tools `run_command` and `command_output`."""
 
+import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
@@ -51,8 +52,10 @@ class RunCommand:
         command = _command(arguments)
         whole_argument(arguments, "timeout", 1, least=1)
         flag_argument(arguments, "background")
-        concern = ""
-        if not _is_inside(arguments) and self._commands.sandbox.state.kind is not SandboxKind.NONE:
+        state, concern = self._commands.sandbox.state, ""
+        has_sandbox = state.kind is not SandboxKind.NONE
+        is_confined = _is_inside(arguments) and has_sandbox
+        if has_sandbox and not is_confined:
             concern = "It asks to run outside the sandbox, where it can write any file of yours and use the network."
         return Action(
             tool=self.definition.name,
@@ -61,6 +64,8 @@ class RunCommand:
             subject=command,
             detail=command,
             concern=concern,
+            circumstances="" if concern else state.circumstances,
+            is_from_network=not (is_confined and state.no_network) and fetches(command),
         )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
@@ -126,6 +131,18 @@ class CommandOutput:
             return self._commands.stop(handle)
         seconds = min(whole_argument(arguments, "wait", 0), MOST_WAIT)
         return self._commands.output(handle, seconds, run.stopped, run.report)
+
+
+def fetches(command: str) -> bool:
+    """Whether the command names a program that prints what others wrote. Scripts that do are not known."""
+    return _FETCHERS.search(command) is not None
+
+
+_FETCHERS: Final = re.compile(
+    r"(?<![\w.-])(?:curl|wget|aria2c|http|https|xh|lynx|w3m|links|elinks|nc|ncat|netcat|socat|telnet|ftp|sftp|ssh|scp|rsync"
+    r"|rclone|gh|glab|aws|gcloud|az|kubectl|docker|podman|dig|whois"
+    r"|git(?:\s+-[Cc]\s+\S+|\s+-\S+)*\s+(?:clone|fetch|pull|ls-remote|submodule|remote))(?![\w.-])"
+)
 
 
 def _command(arguments: dict[str, Any]) -> str:

@@ -60,6 +60,15 @@ class SandboxState(Struct, frozen=True, kw_only=True):
         """Whether commands may run unasked in it."""
         return self.writes and self.secrets
 
+    @property
+    def circumstances(self) -> str:
+        """How a command would run, in a sentence for the question whether it may."""
+        if not self.writes:
+            return "No sandbox: it can write any file of yours and use the network."
+        network = "no network" if self.no_network else "the network is open"
+        keys = "" if self.secrets else ", your keys can be read"
+        return f"In the sandbox: it writes to the project and temporary folders only, {network}{keys}."
+
 
 class SandboxFolders(Struct, frozen=True, kw_only=True):
     """`writable` are the project's folders and those of `tools.sandbox_folders`; `hidden` are the program's own."""
@@ -192,7 +201,10 @@ class Sandbox:
             return SandboxState(kind=kind, writes=True, secrets=True, no_network=not self._network)
         from agent.tools.commands.linux import can_deny_sockets
 
-        reason = "Without namespaces, folders of keys can be read and git's hooks be changed."
+        reason = (
+            "Without namespaces, folders of keys can be read, git's hooks be changed, and the modes and times of files "
+            "outside be set."
+        )
         return SandboxState(kind=kind, writes=True, no_network=not self._network and can_deny_sockets(), reason=reason)
 
 

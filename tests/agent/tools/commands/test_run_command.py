@@ -18,7 +18,7 @@ from agent.permissions.policy import PermissionMode
 from agent.permissions.rules import RuleSet, Verdict, parse_rule
 from agent.session import Session
 from agent.tools.commands.commands import Commands
-from agent.tools.commands.run_command import CommandOutput, RunCommand
+from agent.tools.commands.run_command import CommandOutput, RunCommand, fetches
 from agent.tools.port import ToolFailure, ToolRun, ToolSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
@@ -223,3 +223,49 @@ async def test_the_slash_command_lists_background_commands_and_ends_one(session:
     assert session.working == ""
     assert isinstance(await registry.run(session, "/jobs stop c7"), CommandFailed)
     assert isinstance(await registry.run(session, "/jobs nonsense"), CommandFailed)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("curl https://a.example", True),
+        ("make && /usr/bin/wget -q x", True),
+        ("git -C sub --no-pager pull", True),
+        ("git clone x y", True),
+        ("echo $(ssh host cat x)", True),
+        ("git status", False),
+        ("python3 -m pytest tests/test_curl_options.py", False),
+        ("cat curl.md https.py", False),
+        ("grep -rn fetch .", False),
+    ],
+)
+def test_a_program_that_prints_what_others_wrote_is_known(command: str, expected: bool) -> None:
+    assert fetches(command) == expected
+
+
+def test_the_question_says_how_it_would_run(make_commands: MakeCommands, commands: Commands) -> None:
+    assert RunCommand(commands).action({"command": "curl x"}).circumstances.startswith("No sandbox: it can write any")
+    assert RunCommand(commands).action({"command": "curl x"}).is_from_network
+    confined = make_commands(sandbox=True)
+    action = RunCommand(confined).action({"command": "curl x"})
+    if confined.sandbox.state.no_network:
+        assert action.circumstances.startswith(
+            "In the sandbox: it writes to the project and temporary folders only, no net"
+        )
+        assert not action.is_from_network
+        assert RunCommand(confined).action({"command": "curl x", "sandbox": False}).is_from_network
+
+
+async def test_after_a_command_with_the_network_the_next_asks_whatever_the_rules(
+    session: Session, server: Loopback
+) -> None:
+    session.permissions.rules = RuleSet([parse_rule(Verdict.ALLOW, "run_command(echo *)")])
+    fetch = {"command": "curl --version", "sandbox": False}
+    server.plays(calls("run_command", **fetch), calls("run_command", command="echo x"), chat("."))
+    asked_for = [
+        event for event in await turn(session, PermissionAnswer(True)) if isinstance(event, PermissionRequested)
+    ]
+    assert [event.action.subject for event in asked_for] == ["curl --version", "echo x"]
+    assert "This turn has read run curl --version" in asked_for[1].reason
+    server.plays(calls("run_command", command="echo x"), chat("."))
+    assert not only(await turn(session), ToolFinished).failed
