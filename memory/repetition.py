@@ -86,7 +86,7 @@ def passages_of_result(result: str) -> Iterator[SourceText]:
 
 def repeated_sources(text: str, sources: Iterable[SourceText]) -> tuple[str, ...]:
     """References of the sources that the text repeats; none where it says anything new, or nothing at all."""
-    if len(text) > LONGEST:
+    if len(text) > LONGEST or not text.strip():  # the answers of a long run of tool calls say nothing
         return ()
     known = _Windows(sources)
     used: dict[str, None] = {}

@@ -16,6 +16,7 @@ from models.prices import Cost, PriceList, cost_of_fields, money
 from models.settings import ModelSettings
 
 TOKENS, COST, DAILY_TOKENS, DAILY_COST = "tokens", "cost", "daily_tokens", "daily_cost"
+OFFLINE: Final = "offline"  # is no model: what it quotes costs nothing
 DAILY: Final = frozenset({DAILY_TOKENS, DAILY_COST})
 
 
@@ -65,6 +66,8 @@ class SpendingBudget:
 
     def take(self, profile: Profile, usage: Usage) -> None:
         """Counts the usage of a request."""
+        if profile.spec == OFFLINE:
+            return
         self.tokens += usage.prompt_tokens + usage.completion_tokens
         cost = self.cost(profile, usage)
         if cost is None:
@@ -87,6 +90,8 @@ class SpendingBudget:
 
     def reached(self, profile: Profile, prompt_tokens: int) -> Limit | None:
         """The limit that a request of so many tokens would pass; None for none. Reads the store."""
+        if profile.spec == OFFLINE:
+            return None
         usage = Usage(prompt_tokens=prompt_tokens)
         return self._of_run(profile, usage, "with the next request") or self._of_day(lifted=self._lifted)
 
@@ -120,7 +125,7 @@ class SpendingBudget:
         caps = {DAILY_TOKENS: settings.daily_tokens, DAILY_COST: settings.daily_cost}
         if not any(caps[name] for name in DAILY - lifted):
             return None
-        rows = self._store.spending(self._midnight())
+        rows = [row for row in self._store.spending(self._midnight()) if row.model != OFFLINE]
         if caps[DAILY_TOKENS] and DAILY_TOKENS not in lifted:
             tokens = sum(row.prompt_tokens + row.completion_tokens for row in rows)
             if tokens >= caps[DAILY_TOKENS]:

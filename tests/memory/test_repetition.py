@@ -1,5 +1,7 @@
 """An answer that only repeats its sources is told from one that says something new. In doubt it is new."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from memory.repetition import LONGEST, SourceText, is_copied, only_announces, repeated_sources
@@ -99,3 +101,11 @@ def test_what_a_model_says_before_it_looks_is_told(text: str) -> None:
 )
 def test_what_it_says_besides_is_new(text: str) -> None:
     assert not only_announces(text, ["Where is the greenhouse key?", '{"query": "greenhouse key"}'])
+
+
+def test_an_answer_without_words_reads_no_source() -> None:
+    def unread() -> Iterator[SourceText]:
+        raise AssertionError("a source was read")
+        yield
+
+    assert repeated_sources(" \n", unread()) == ()

@@ -1,8 +1,12 @@
 """`-p` with limits: the run ends at each of them, with what came kept, and says so."""
 
+import json
 import os
+import random
 import signal
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -120,3 +124,43 @@ def test_a_signal_is_a_normal_end(run: Run, root: Path, server: ChatServer, sent
         rest = lines(process.stdout.read())
     assert process.returncode == status
     assert (rest[-1]["type"], rest[-1]["status"], rest[-1]["text"]) == ("result", "stopped", "So far ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("ending", ["signal", "seconds"])
+def test_a_command_under_way_ends_with_the_run(run: Run, root: Path, server: ChatServer, ending: str) -> None:
+    command = f"sleep {random.uniform(300, 400):.6f}"
+    server.plays(tool_call("run_command", command=command), chat("never"))
+    flags = ["--allow", "run_command(sleep *)", *(["--max-seconds", "8"] if ending == "seconds" else [])]
+    with started(root, "--model", server.spec, "-p", *flags, "wait", "--output-format", "stream-json") as process:
+        assert process.stdout is not None
+        call = next(line for raw in process.stdout if (line := json.loads(raw))["type"] == "tool_call")
+        assert call["decision"]["rule"] == "allow run_command(sleep *)"
+        if ending == "signal":
+            wait_until(lambda: runs(command))
+            process.send_signal(signal.SIGTERM)
+        rest = lines(process.stdout.read())
+    assert process.returncode == (143 if ending == "signal" else 4)
+    assert rest[-1]["status"] == ("stopped" if ending == "signal" else "limit")
+    wait_until(lambda: not runs(command))
+
+
+def runs(command: str) -> bool:
+    """Whether a process has this command line."""
+    words = command.replace(" ", "\0").encode()
+    return any(words in _read(path) for path in Path("/proc").glob("[0-9]*/cmdline"))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    for _ in range(300):
+        if holds():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not come to hold")
