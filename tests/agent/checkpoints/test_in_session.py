@@ -1,0 +1,85 @@
+"""Checkpoints in a session: a model's tool call, the event, undo, and rewind across a compaction."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.checkpoints.change import CheckpointKind
+from agent.commands import registry
+from agent.commands.results import SessionSwitched, TextResult
+from agent.config.config import Config
+from agent.config.workspaces import prepare_workspace
+from agent.events import CheckpointMade, PermissionRequested, ToolFinished, UserStored
+from agent.session import Session
+from agent.tools.port import ToolSettings
+from foundation.paths import Workspace
+from models.settings import ModelSettings
+from tests.agent.tools.test_tools import calls, only, turn
+from tests.agent.turn.event_order import assert_in_order
+from tests.loopback import Loopback, chat
+
+LONG = "The boiler in the cellar was repaired, and the roof is next. " * 60
+
+
+@pytest.fixture
+async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare_workspace(workspace, environment)
+    config = Config(
+        model=f"openai:m@{server.address}/v1",
+        environment=environment,
+        models=ModelSettings(tools=True, window=8_000, retries=0),
+        tools=ToolSettings(sandbox=False),
+    )
+    project = tmp_path / "project"
+    project.mkdir()
+    opened = Session.open(workspace, config, project=(project,))
+    yield opened
+    await opened.close()
+
+
+def allow(_request: PermissionRequested) -> bool:
+    return True
+
+
+async def test_a_tool_that_writes_a_file_makes_a_checkpoint_that_undo_takes_back(
+    session: Session, server: Loopback
+) -> None:
+    (session.project.root / "a.txt").write_text("old\n")
+    server.plays(calls("write_file", path="new.txt", content="made\n"), chat("Done."))
+    seen = await turn(session, "Write new.txt.", allow)
+    assert_in_order(seen)
+    made = only(seen, CheckpointMade)
+    assert made.as_json()["entry"] == only(seen, ToolFinished).entry
+    assert [(file["path"], file["change"]) for file in made.as_json()["files"]] == [("new.txt", "created")]
+    assert made.record.message == only(seen, UserStored).entry
+    assert made.record.label == "write_file"
+    assert isinstance(await registry.run(session, "/undo"), TextResult)
+    assert [path.name for path in session.project.root.iterdir()] == ["a.txt"]
+
+
+async def test_a_command_that_changes_such_a_file_is_undone_with_it(session: Session, server: Loopback) -> None:
+    server.plays(calls("write_file", path="a.txt", content="x=1\n"), chat("Done."))
+    await turn(session, "Write it.", allow)
+    server.plays(calls("run_command", command="echo 'x = 1' > a.txt"), chat("Done."))
+    seen = await turn(session, "Format it.", allow)
+    assert only(seen, CheckpointMade).record.kind is CheckpointKind.COMMAND
+    await registry.run(session, "/undo")
+    assert (session.project.root / "a.txt").read_text() == "x=1\n"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+async def test_rewind_goes_back_to_a_message_before_a_compaction(session: Session, server: Loopback) -> None:
+    server.plays(calls("write_file", path="a.txt", content="one\n"), chat("Done."))
+    first = only(await turn(session, "First, write one.", allow), UserStored).entry
+    for number in range(4):
+        server.plays(chat(LONG))
+        await turn(session, f"{number}: {LONG}")
+    assert await session.compact() is not None
+    outcome = await registry.run(session, f"/rewind {first} both")
+    assert isinstance(outcome, SessionSwitched), outcome
+    assert outcome.prompt == "First, write one."
+    assert list(session.project.root.iterdir()) == []
+    assert await session.branch.own_messages(9) == []
