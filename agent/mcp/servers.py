@@ -5,7 +5,7 @@ The thread starts with `start`, which returns at once, and imports the SDK. Ever
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from pathlib import Path
@@ -24,7 +24,7 @@ from agent.mcp.server_state import ManagedServer, ServerState, ServerStatus
 from agent.mcp.settings import McpSettings
 from agent.mcp.turn_tools import ToolChanges, TurnTools
 from agent.tools.port import ToolFailure, ToolRun, ToolSettings
-from foundation.errors import Misuse
+from foundation.errors import Misuse, TemporaryFailure
 from foundation.install_hints import install_extra
 from foundation.paths import config_dir
 from foundation.terminal_text import visible_line
@@ -99,7 +99,7 @@ class McpServers:
     def start(self) -> None:
         """Starts every server that may run, side by side. Returns at once; does nothing the second time."""
         wanted = [server for server in self._servers.values() if server.state is ServerState.WAITING]
-        if self.is_configured and wanted and not self._started:
+        if self.is_configured and wanted and not self._closed:
             self._begin(wanted)
 
     def _begin(self, servers: Sequence[ManagedServer]) -> None:
@@ -159,24 +159,31 @@ class McpServers:
         server = self._named(name)
         server.refuse_start()
         server.restarts = 0
-        self._loop.submit(self._restart(server)).result(self._settings.start_seconds + CLOSING_SECONDS)
+        self._finish(self._restart(server))
 
     def disable(self, name: str) -> None:
         """Ends the server for this session; its tools leave with the next turn. Blocks. Raises Misuse."""
         server = self._named(name)
         if self._loop.is_running:
-            self._loop.submit(self._stop(server)).result(CLOSING_SECONDS)
+            self._finish(self._stop(server))
         server.state = ServerState.DISABLED
 
     def enable(self, name: str) -> None:
         """Starts a disabled server. Blocks. Raises Misuse."""
         server = self._named(name)
         if server.state is ServerState.DISABLED:
-            server.state = ServerState.WAITING
+            server.state = ServerState.STOPPED
             server.judge(self._consents, ignore_disabled=True)
         server.refuse_start()
         if server.state is not ServerState.READY:
-            self._loop.submit(self._restart(server)).result(self._settings.start_seconds + CLOSING_SECONDS)
+            self._finish(self._restart(server))
+
+    def _finish(self, work: Coroutine[Any, Any, None]) -> None:
+        """Waits for it. Raises TemporaryFailure where it takes longer than a start may."""
+        try:
+            self._loop.submit(work).result(self._settings.start_seconds + CLOSING_SECONDS)
+        except TimeoutError as error:
+            raise TemporaryFailure("Still at work", "The server takes its time.", "/mcp shows its state.") from error
 
     def answer(self, name: str, *, allowed: bool) -> None:
         """Stores the owner's consent to a server of the project, and starts it where it was given."""

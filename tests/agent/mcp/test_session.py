@@ -152,9 +152,11 @@ async def test_a_project_server_runs_only_when_its_owner_trusts_this_very_line(
 ) -> None:
     mark = tmp_path / "it-ran"
     project = {"own": {**raw("changes_at_restart", mark), "env": {"A_KEY": "secret-value"}}}
-    session = opened({}, project)
+    session = opened({"mine": raw("good", tmp_path / "s")}, project)
     server.plays(chat("One."))
-    await turn(session, "First.")
+    assert any(
+        "own is not trusted" in event.text for event in await turn(session, "First.") if isinstance(event, Notice)
+    )
     assert not mark.exists()
     [asked] = session.servers.unanswered
     assert asked.facts[0].startswith("It runs: ")
@@ -175,6 +177,15 @@ async def test_a_project_server_runs_only_when_its_owner_trusts_this_very_line(
     changed = opened({}, project)
     [asked] = changed.servers.unanswered
     assert changed.servers.is_changed(asked)
+
+
+async def test_consent_before_the_start_starts_the_others_too(opened: Open, server: Loopback, tmp_path: Path) -> None:
+    session = opened({"mine": raw("good", tmp_path / "s")}, {"own": raw("good", tmp_path / "t")})
+    session.servers.answer("own", allowed=True)
+    session.begin_background()
+    server.plays(chat("One."))
+    await turn(session, "First.")
+    assert {"own__echo", "mine__echo"} <= {*offered(server)}
 
 
 async def test_a_declined_project_server_is_not_asked_about_again(opened: Open, tmp_path: Path) -> None:
