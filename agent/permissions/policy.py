@@ -99,7 +99,7 @@ class Policy:
     def _concern(self, action: Action, tainted: str) -> str:
         """Why the action asks whatever the rules allow."""
         if tainted and action.access in _GUARDED_IN_TAINTED_TURNS:
-            return f"This turn has read {tainted}, which nobody here wrote."
+            return f"In view is what came of “{tainted}”, which nobody here wrote."
         return "Memory is written only with a yes." if action.access is Access.NOTE else ""
 
     def offers(self, action: Action) -> tuple[Rule, ...]:

@@ -77,7 +77,8 @@ class ToolRun(Struct, frozen=True):
 
     `report` shows the person a piece of output while the tool runs, `emit` yields an event of the turn; call them from
     any thread. `ask` blocks until the person has answered: their words, "" for none, None where nobody is there.
-    `action` is what was permitted: a tool does that, or fails.
+    `action` is what was permitted: a tool does that, or fails. `untrusted` names untrusted text that is in view; "" for
+    none.
     """
 
     entry: str
@@ -86,6 +87,7 @@ class ToolRun(Struct, frozen=True):
     emit: Callable[[SessionEvent], None] = lambda _: None
     ask: Callable[[Question], str | None] = lambda _: None
     action: Action | None = None
+    untrusted: str = ""
 
 
 class AgentTool(Protocol):

@@ -30,12 +30,16 @@ _KEPT_FIRST: Final = (
 
 
 class ToolOutput(Struct, frozen=True):
-    """`whole` is stored, `shown` goes to the model. `malformed`: it corrects a call that could not be understood."""
+    """`whole` is stored, `shown` goes to the model. `malformed`: it corrects a call that could not be understood.
+
+    `untrusted` names what it was read from, where nobody here wrote it: an address, or a tool of an MCP server.
+    """
 
     whole: str
     shown: str
     failed: bool = False
     malformed: bool = False
+    untrusted: str = ""
 
 
 class Toolbox:

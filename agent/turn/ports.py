@@ -102,6 +102,10 @@ class TurnStore(Protocol):
         """The call without the words that the person hid, where its tool stores its arguments."""
         ...
 
+    def untrusted_in_view(self) -> str:
+        """Names what the newest untrusted tool result in view was read from; "" where there is none."""
+        ...
+
     def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared) -> Entry:
         """Stores what a tool gave, under this id."""
         ...

@@ -27,6 +27,8 @@ from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage,
 from models.prices import Cost
 
 TITLE_CHARS = 60
+UNTRUSTED = "untrusted"
+"""Meta of a tool result that nobody here wrote: what it was read from."""
 _PAGE = "page"  # the kind of a citation of an archived page
 _BLOCKS_LEFT_OUT = (
     "{:,} characters of the answer repeat what the program put into the request, tags and all: [injected] stands for "
@@ -179,10 +181,18 @@ class StoredTurn:
             return msgspec.structs.replace(call, arguments=self._echoes.json(call.arguments))
         return call
 
+    def untrusted_in_view(self) -> str:
+        for entry in reversed(self._memory.conversations.branch(self.newest.seq).entries):
+            if entry.kind is EntryKind.TOOL_RESULT and (source := entry.meta.get(UNTRUSTED)):
+                return str(source)
+        return ""
+
     def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared) -> Entry:
         meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
         if output.shown != output.whole:
             meta["shown"] = output.shown
+        if output.untrusted:
+            meta[UNTRUSTED] = output.untrusted
         if call.name in MEMORY_TOOLS:
             self._brought_back += passages_of_result(output.whole)
             self._memory_results.append(output.whole)

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from threading import Event
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from agent import events
@@ -58,7 +58,7 @@ class ToolCalls:
         self._questions: list[asyncio.Future[str | None]] = []
         self._mistakes: list[str] = []  # of the last answers, which had malformed calls alone
         self.gave_up = ""  # the mistake that the model repeats after its correction
-        self._tainted = ""  # what untrusted text the turn has read
+        self._tainted: str | None = None  # what untrusted text is in view; None before the store was asked
         self._question: asyncio.Future[PermissionAnswer] | None = None
 
     def stop(self) -> None:
@@ -129,7 +129,13 @@ class ToolCalls:
             action = self._tools.action(call)
         except ToolFailure as error:
             return replace(failed_output(error), malformed=isinstance(error, MalformedCall))
-        return _PlannedCall(call, result_id, action, self._permissions.decide(action, tainted=self._tainted))
+        return _PlannedCall(call, result_id, action, self._permissions.decide(action, tainted=self._untrusted()))
+
+    def _untrusted(self) -> str:
+        """Names the untrusted text that is in view, of this turn or an earlier one; "" for none. Blocks."""
+        if self._tainted is None:
+            self._tainted = self._store.untrusted_in_view()
+        return self._tainted
 
     async def _run_side_by_side(self, reading: Sequence[_PlannedCall]) -> list[SessionEvent]:
         outputs = await asyncio.gather(*(asyncio.to_thread(self._run_tool, planned) for planned in reading))
@@ -193,7 +199,7 @@ class ToolCalls:
 
         def run() -> ToolOutput:
             try:
-                run = ToolRun(planned.result_id, self._stopped, report, emit, ask, planned.action)
+                run = ToolRun(planned.result_id, self._stopped, report, emit, ask, planned.action, self._untrusted())
                 return self._run_tool(planned, run)
             finally:
                 emit(None)
@@ -214,7 +220,8 @@ class ToolCalls:
             return self._tools.denied(planned.action, STOPPED)
         output = self._tools.run(planned.call, run or ToolRun(planned.result_id, self._stopped, action=planned.action))
         if planned.action.access is Access.NETWORK or planned.action.is_from_network:
-            self._tainted = self._tainted or planned.action.summary
+            self._tainted = self._untrusted() or planned.action.summary
+            return structs.replace(output, untrusted=planned.action.summary)
         return output
 
     async def _stored(self, call: ToolCall, output: ToolOutput, result_id: Cleared) -> events.ToolFinished:

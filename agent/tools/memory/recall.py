@@ -81,9 +81,10 @@ class RememberNote:
         return Action(tool="remember", access=Access.NOTE, summary=summary, subject="MEMORY.md", detail=note)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
-        note = self._memory.hot.remember(
-            clear(string_argument(arguments, "note"), TextSource.OTHER), heading=None, conversation=self._conversation()
-        )
+        text = string_argument(arguments, "note")
+        if run.untrusted:  # the note may repeat what nobody here wrote
+            text += f"\nOrigin: written while “{run.untrusted}” was in view"
+        note = self._memory.hot.remember(clear(text, TextSource.OTHER), heading=None, conversation=self._conversation())
         return f"Remembered as {note.id}."
 
 

@@ -108,6 +108,9 @@ class FakeStore:
     def permitted(self, call: ToolCall) -> ToolCall:
         return call
 
+    def untrusted_in_view(self) -> str:
+        return ""
+
     def tool_result(self, call: ToolCall, output: ToolOutput, id_: str) -> Entry:
         self._step("result")
         return self.newest
