@@ -118,11 +118,16 @@ class Retrying(Struct, frozen=True):
     reason: str
 
     @property
-    def text(self) -> str:
-        """`Retry 2 of 3 in 4 s: …`."""
+    def summary(self) -> str:
+        """`Retry 2 of 3 in 4 s`."""
         if not self.number:
-            return f"The server is loading its model: {self.reason}"
-        return f"Retry {self.number} of {self.most} in {self.seconds:.2g} s: {self.reason}"
+            return "The server is loading its model"
+        return f"Retry {self.number} of {self.most} in {self.seconds:.2g} s"
+
+    @property
+    def text(self) -> str:
+        """The summary with the reason."""
+        return f"{self.summary}: {self.reason}"
 
 
 class TextDelta(Struct, frozen=True):

@@ -138,7 +138,8 @@ async def _test(invocation: Invocation, spec: str) -> dict[str, Any]:
 
 
 def _abilities(profile: Profile) -> str:
-    return ", ".join(["text", *(["images"] if profile.vision else []), *(["tools"] if profile.tools else [])])
+    tools = "tools" if profile.tools else "tools in text" if profile.text_tools else ""
+    return ", ".join(filter(None, ["text", "images" if profile.vision else "", tools]))
 
 
 def _model_object(profile: Profile, provider: str, current: str) -> dict[str, Any]:

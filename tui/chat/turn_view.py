@@ -83,8 +83,6 @@ class TurnView:
                 self._status.update_info(doing=f"reading {short_count(done)}/{short_count(total)} tokens · Esc stops")
             case ContextReady(report=report):
                 self._status.update_info(tokens=report.total_tokens, budget=report.budget, doing="waiting · Esc stops")
-            case Retrying():
-                self._status.update_info(doing=f"{event.text} · Esc stops")
             case Recall(recalled=recalled):
                 self._recalled = recalled
             case UsageKnown(tokens_per_second=speed):
@@ -114,6 +112,10 @@ class TurnView:
         match event:
             case Notice(level=level, text=text):
                 self._transcript.add(notice_line(level, text))
+            case Retrying(number=number):
+                self._status.update_info(doing=f"{event.summary} · Esc stops")
+                if number:  # while a server loads its model, there is one a second
+                    self._muted_line(event.text)
             case WordsHidden():
                 self._transcript.add(notice_line("warning", event.text))
             case EpochChanged(reason=reason):

@@ -1,16 +1,18 @@
 """What the screen says by itself: edited files, a context read anew, a second Ctrl+C."""
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-from agent.commands.results import Choice, Choices, TextResult
-from agent.events import Compacted, EpochChanged
+from agent.commands.results import Choice, Choices, SendMessage, TextResult
+from agent.events import Compacted, EpochChanged, Retrying
 from context.compaction.compact import CompactionReceipt
 from context.notice import FileNotice
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
 from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_notice
 from tui.dialogs.choices import ChoiceItem
+from tui.widgets.status import StatusBar
 from tui.widgets.transcript.context_panel import source_labels
 
 
@@ -158,3 +160,31 @@ def test_recalled_parts_are_named_by_their_conversation() -> None:
     report = msgspec.structs.replace(REPORT, layers=(layer,))
     names = source_labels(report, memory)
     assert names == {"recalled e_5": "recalled “House”, 2026-03-14"}
+
+
+async def test_a_retry_is_counted_in_the_status_and_says_why_in_the_transcript(open_chat: Any) -> None:
+    pause, events = asyncio.Event(), answer("Here.")
+    retry = Retrying(2, 3, 4.0, "`m` failed with status 503: busy")
+    scripted = [*events[:3], Retrying(0, 3, 1.0, "loading"), retry, pause, *events[3:]]
+    async with open_chat(answers=lambda _: scripted) as chat:
+        await chat.say("hello")
+        await chat.until(lambda: chat.app.screen.query_one(StatusBar).info.doing == "Retry 2 of 3 in 4 s · Esc stops")
+        assert "Retry 2 of 3 in 4 s: `m` failed with status 503: busy" in chat.text
+        assert "loading" not in chat.text
+        pause.set()
+        await chat.quiet()
+        assert "Here." in chat.text
+
+
+async def test_a_message_sent_again_is_not_shown_twice(open_chat: Any, monkeypatch: Any) -> None:
+    async def run(session: Any, line: str) -> Any:
+        return SendMessage("hello there", again=True)
+
+    monkeypatch.setattr("agent.commands.registry.run", run)
+    async with open_chat(answers=lambda _: answer("Here.")) as chat:
+        await chat.say("hello there")
+        await chat.quiet()
+        await chat.say("/retry")
+        await chat.quiet()
+        assert chat.text.count("hello there") == 1
+        assert "sent again" in chat.text
