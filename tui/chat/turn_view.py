@@ -108,16 +108,19 @@ class TurnView:
         self._answering = True
         self._status.update_info(doing="answering · Esc stops")
 
+    def _write_retry(self, event: Retrying) -> None:
+        self._status.update_info(doing=f"{event.summary} · Esc stops")
+        if event.number:  # while a server loads its model, there is one a second
+            self._muted_line(event.text)
+
     def _write_muted(self, event: SessionEvent) -> None:
         match event:
             case Notice(level=level, text=text):
                 self._transcript.add(notice_line(level, text))
-            case Retrying(number=number):
-                self._status.update_info(doing=f"{event.summary} · Esc stops")
-                if number:  # while a server loads its model, there is one a second
-                    self._muted_line(event.text)
-            case WordsHidden():
-                self._transcript.add(notice_line("warning", event.text))
+            case Retrying():
+                self._write_retry(event)
+            case WordsHidden(text=text):
+                self._transcript.add(notice_line("warning", text))
             case EpochChanged(reason=reason):
                 if notice := epoch_notice(reason, known=self._known_changes):
                     self._muted_line(notice)
