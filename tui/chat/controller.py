@@ -36,16 +36,13 @@ from agent.permissions.policy import PermissionMode
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
 from context import Attachment
-from foundation.clock import iso
 from foundation.errors import PalimpsestError
-from memory.errors import NotFound, ReadOnly
-from memory.records import Conversation
-from memory.search import Query
+from memory.errors import ReadOnly
 from models.excerpts import placeholder
 from tui.chat.background import PageProgress
-from tui.chat.history import PAGE_SIZE, HistoryView, attached_note
+from tui.chat.history import PAGE_SIZE, HistoryView, attached_note, find_conversations
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
-from tui.dialogs.choices import ChoiceItem, ExpandChoice
+from tui.dialogs.choices import ExpandChoice
 from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
 from tui.widgets.status import StatusBar
@@ -64,7 +61,6 @@ if TYPE_CHECKING:
 __all__ = ["PAGE_SIZE", "ChatController", "ChatPort"]
 
 _SENT_AGAIN: Final = "the last message, sent again; an answer above stays on a branch of its own"
-MAX_HITS: Final = 40  # search hits read for a list of conversations; several may be of one conversation
 
 
 class ChatPort(Protocol):
@@ -401,27 +397,6 @@ def _is_command(text: str) -> bool:
     """Whether the text is a slash and a word; `/usr/bin/env …` is a message."""
     name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
     return bool(name) and "/" not in name
-
-
-def find_conversations(memory: "Memory", text: str) -> list[ChoiceItem]:
-    """The conversations that contain the text, best first, each with a passage. Blocks."""
-    choices: dict[str, ChoiceItem] = {}
-    for hit in memory.search.query(Query(text=text, limit=MAX_HITS)).hits:
-        if hit.entry is None or hit.conversation in choices:
-            continue
-        conversation = _conversation(memory, hit.entry)
-        if conversation is not None and conversation.kind == "chat":
-            day = iso(conversation.updated)[:10]
-            label = conversation.title or "(untitled)"
-            choices[hit.conversation] = ChoiceItem(conversation.id, label, f"{day} · {hit.snippet}")
-    return list(choices.values())
-
-
-def _conversation(memory: "Memory", entry: int) -> Conversation | None:
-    try:
-        return memory.conversations.at(memory.conversations.entry(entry).conversation_seq)
-    except NotFound:  # deleted since it was indexed
-        return None
 
 
 def _answer(request: PermissionRequested | CallLimitReached | SpendingLimitReached, answer: PermissionAnswer) -> None:

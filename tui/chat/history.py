@@ -5,11 +5,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from memory.errors import Damaged
+from foundation.clock import iso
+from memory.errors import Damaged, NotFound
 from memory.pages.types import EntryText
-from memory.records import Entry, EntryKind
+from memory.records import Conversation, Entry, EntryKind
+from memory.search import Query
 from models.excerpts import split_excerpt
 from models.messages import Image, Role, Text
+from tui.dialogs.choices import ChoiceItem
 from tui.widgets.status import short_count
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
 from tui.widgets.transcript.view import Transcript
@@ -17,8 +20,10 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:
     from agent.services.locate import EntryLocation
     from agent.session import Session
+    from memory.memory import Memory
     from memory.records import Entry
 
+MAX_HITS: Final = 40  # search hits read for a list of conversations; several may be of one conversation
 
 Pictures = Callable[[Sequence[Image]], list[TranscriptItem]]
 """Gives the previews of a message's pictures."""
@@ -166,3 +171,24 @@ class HistoryView:
 
     def _text(self, entry: "Entry") -> str:
         return self._session.memory.passage(entry).text
+
+
+def find_conversations(memory: "Memory", text: str) -> list[ChoiceItem]:
+    """The conversations that contain the text, best first, each with a passage. Blocks."""
+    choices: dict[str, ChoiceItem] = {}
+    for hit in memory.search.query(Query(text=text, limit=MAX_HITS)).hits:
+        if hit.entry is None or hit.conversation in choices:
+            continue
+        conversation = _conversation(memory, hit.entry)
+        if conversation is not None and conversation.kind == "chat":
+            day = iso(conversation.updated)[:10]
+            label = conversation.title or "(untitled)"
+            choices[hit.conversation] = ChoiceItem(conversation.id, label, f"{day} · {hit.snippet}")
+    return list(choices.values())
+
+
+def _conversation(memory: "Memory", entry: int) -> Conversation | None:
+    try:
+        return memory.conversations.at(memory.conversations.entry(entry).conversation_seq)
+    except NotFound:  # deleted since it was indexed
+        return None

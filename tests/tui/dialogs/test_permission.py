@@ -95,7 +95,8 @@ async def test_text_typed_before_a_reason_is_not_the_reason(open_chat: Any) -> N
         chat.app.push_screen(dialog, answers.append)
         await chat.until(lambda: chat.app.screen is dialog)
         await chat.press("y", "e", "s", "up", "n", "o", "enter")
-        assert answers == [PermissionAnswer(False, reason="no")] and dialog.typed == "yes"
+        await chat.until(lambda: answers == [PermissionAnswer(False, reason="no")])
+        assert dialog.typed == "yes"
 
 
 async def test_arrows_and_enter_that_were_meant_for_the_prompt_grant_nothing(open_chat: Any) -> None:
