@@ -1,13 +1,19 @@
 """What the journal of checkpoints holds: file changes and the checkpoints that they belong to."""
 
+import re
+import secrets
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from msgspec import Struct, structs
 
 from foundation.errors import PalimpsestError
 from foundation.files import remove_folder
+
+_BESIDE: Final = ".checkpoint"
+_LONGEST_STEM: Final = 60  # characters of a name, which may be 4 bytes each of the 255 that a name may have
 
 
 class NotChanged(PalimpsestError):
@@ -68,6 +74,16 @@ def remove_empty_folders(file: ChangedFile) -> None:
     for name in reversed(file.folders):
         with suppress(OSError, PalimpsestError):
             remove_folder(structs.replace(file, path=name).place)
+
+
+def name_beside(place: Path) -> str:
+    """A name for the temporary file beside it."""
+    return f".{place.name[:_LONGEST_STEM]}.{secrets.token_hex(6)}{_BESIDE}"
+
+
+def is_beside(name: str, place: Path) -> bool:
+    """Whether `name_beside` gives such a name for the file."""
+    return bool(re.fullmatch(rf"\.{re.escape(place.name[:_LONGEST_STEM])}\.[0-9a-f]{{12}}{re.escape(_BESIDE)}", name))
 
 
 class CheckpointKind(StrEnum):

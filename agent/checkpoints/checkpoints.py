@@ -7,7 +7,6 @@ each file as it was or as it was to be; the next one finds out which (`recover`)
 """
 
 import errno
-import secrets
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from agent.checkpoints.change import (
     CheckpointRecord,
     FileChange,
     NotChanged,
+    name_beside,
     remove_empty_folders,
 )
 from agent.checkpoints.command_changes import TrackedFile, changed_files, tracked_files
@@ -46,7 +46,6 @@ from memory.records import new_id
 
 LOCK_TIMEOUT: Final = 30.0  # seconds that a change waits for that of another process
 MS_PER_DAY: Final = 86_400_000
-BESIDE: Final = ".checkpoint"  # the ending of the temporary files in project folders
 
 
 class Checkpoints:
@@ -209,7 +208,7 @@ class Checkpoints:
             after="" if change.new is None else self.blobs.put(change.new),
             mode_before=before_bits,
             mode_after=None if change.new is None else before_bits if change.mode is None else change.mode,
-            beside=f".{place.name[:100]}.{secrets.token_hex(6)}{BESIDE}",
+            beside=name_beside(place),
             folders=change.folders if change.new is None else _missing_folders(change),
         )
 
@@ -279,11 +278,13 @@ class Checkpoints:
         return False
 
     def _keep_displaced(self, record: CheckpointRecord, error: UnexpectedContent) -> None:
-        """Keeps texts of another program that are in no file any more, because it wrote again and again."""
-        for body in error.displaced:
+        """Keeps texts of another program that were out of their file for an instant: it may have saved over them."""
+        for body in dict.fromkeys(error.displaced):
             file = next((file for file in record.files if str(file.place) == error.filename), record.files[0])
             place = keep_beside(self.folder, f"{record.id}-{content_name(body)[:8]}", file, body)
-            self._notices.append(f"{file.path} was saved while a tool changed it; an earlier text of it is {place}.")
+            self._notices.append(
+                f"{file.path} was saved while a tool changed it, and kept; a copy of what was saved is {place}."
+            )
 
     def take_notices(self) -> tuple[str, ...]:
         """What the person should know, in sentences: changes that were interrupted, and texts that another program

@@ -4,6 +4,7 @@ Each line is the CRC-32 of its JSON, a space, and the JSON. A line that a crash 
 on a line of its own.
 """
 
+import os
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.checkpoints.change import CheckpointRecord
-from foundation.files import append, read_bytes, status, write_atomically
+from foundation.files import append, open_for_reading, read_bytes, status, write_atomically
 
 
 class Begun(Struct, frozen=True, tag="begin", tag_field="line"):
@@ -45,9 +46,16 @@ class Journal:
 
     def add(self, line: JournalLine) -> None:
         """Appends the line, synced. Raises OSError."""
+        append(self._path, (b"\n" if self._is_torn() else b"") + _encoded(line), sync=True)
+
+    def _is_torn(self) -> bool:
+        """Whether the last line has no end."""
         found = status(self._path)
-        torn = found is not None and found.st_size > 0 and read_bytes(self._path)[-1:] != b"\n"
-        append(self._path, (b"\n" if torn else b"") + _encoded(line), sync=True)
+        if found is None or not found.st_size:
+            return False
+        with open_for_reading(self._path, owned=True) as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read() != b"\n"
 
     def lines(self) -> tuple[JournalLine, ...]:
         """Every intact line, oldest first."""

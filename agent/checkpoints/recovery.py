@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agent.checkpoints.blobs import content_name
-from agent.checkpoints.change import ChangedFile, CheckpointRecord, remove_empty_folders
+from agent.checkpoints.change import ChangedFile, CheckpointRecord, is_beside, remove_empty_folders
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.journal import Ended, Journal
 from foundation.errors import PalimpsestError
@@ -43,6 +43,8 @@ def recover_change(record: CheckpointRecord, journal: Journal, folder: Path) -> 
 def _settle(file: ChangedFile) -> tuple[bool, bytes | None]:
     """Whether the file was changed, and what another program wrote to it that is in no file now."""
     place = file.place
+    if not is_beside(file.beside, place):  # forged: no other file is moved or deleted
+        return _state(place) != file.before, None
     beside = place.with_name(file.beside)
     _restore_aside(place)
     if not exists(beside):

@@ -28,7 +28,8 @@ _ATTEMPTS: Final = 20  # exchanges against a program that writes without a pause
 class UnexpectedContent(PalimpsestError, OSError):
     """A file is not what it was expected to be: another program changed, made or deleted it. It was left as it is.
 
-    `displaced` are texts of that program that are in no file any more: it wrote again while they were put back.
+    `displaced` are the texts of that program that were out of the file for an instant, and were put back where it did
+    not write again.
     """
 
     code = "file_changed"
@@ -165,7 +166,8 @@ def _replace(path: Path, expected: bytes, new: bytes, beside: Path) -> Outgoing:
     outgoing = _taken(beside, expected)
     if outgoing is not None:
         return outgoing
-    raise UnexpectedContent(path, "has changed since it was read", _put_back(path, new, beside))
+    came_out = _readable(beside)
+    raise UnexpectedContent(path, "has changed since it was read", (*came_out, *_put_back(path, new, beside)))
 
 
 def _put_back(path: Path, new: bytes, beside: Path) -> tuple[bytes, ...]:
@@ -201,8 +203,16 @@ def _move_aside(path: Path, expected: bytes, beside: Path) -> Outgoing:
     outgoing = _taken(beside, expected)
     if outgoing is not None:
         return outgoing
-    displaced = () if link_if_free(beside, path) else (read_bytes(beside),)
-    raise UnexpectedContent(path, "has changed since it was read", displaced)
+    came_out = _readable(beside)
+    link_if_free(beside, path)
+    raise UnexpectedContent(path, "has changed since it was read", came_out)
+
+
+def _readable(beside: Path) -> tuple[bytes, ...]:
+    """The text that came out: a program that read the file in the instant without it may save over it later."""
+    with suppress(OSError):
+        return (read_bytes(beside),)
+    return ()
 
 
 def _taken(beside: Path, expected: bytes) -> Outgoing | None:

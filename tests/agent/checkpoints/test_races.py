@@ -45,7 +45,7 @@ def test_what_a_person_saves_while_tools_write_is_never_lost(project: ProjectWit
             beside.write_bytes(body)
             beside.replace(place)
             written.add(token)
-            done.wait(chance.uniform(0, 0.04))
+            done.wait(chance.uniform(0, 0.04) if number % 5 else 0.25)
         done.set()
 
     person = threading.Thread(target=save_again_and_again)

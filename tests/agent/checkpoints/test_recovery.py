@@ -1,0 +1,132 @@
+"""What a killed process left is cleared up: no text of the person is lost, and undo knows what was changed."""
+
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from agent.checkpoints.change import CheckpointRecord
+from agent.checkpoints.checkpoints import Checkpoints
+from agent.checkpoints.journal import Begun, Ended
+from foundation.clock import SystemClock
+from tests.agent.checkpoints.conftest import ProjectWithTools
+
+
+def interrupted(project: ProjectWithTools, **new: bytes | None) -> tuple[CheckpointRecord, list[Path]]:
+    """A change of which only the beginning is in the journal, all files changed; and the temporary files' paths."""
+    record = project.tool(**new)
+    journal = project.checkpoints.journal
+    journal.rewrite(line for line in journal.lines() if line != Ended(record.id))
+    return record, [file.place.with_name(file.beside) for file in record.files]
+
+
+def recovered(project: ProjectWithTools) -> str:
+    """The notice of another process that finds it."""
+    [notice] = Checkpoints(project.state, SystemClock()).take_notices()
+    assert list(project.folder.rglob("*.checkpoint")) == []
+    return notice
+
+
+def changed(project: ProjectWithTools) -> list[str]:
+    return [file.path for record in project.checkpoints.history("c_1").records for file in record.files]
+
+
+def test_files_that_were_changed_stay_and_undo_takes_them_back(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    _, [beside, _] = interrupted(project, a=b"2\n", b=b"new\n")
+    beside.write_bytes(b"1\n")
+    assert "2 changed (a, b); /undo" in recovered(project)
+    project.undo()
+    assert project.files() == {"a": b"1\n"}
+
+
+def test_a_file_that_was_not_changed_yet_is_not_undone(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    _, [beside, _] = interrupted(project, a=b"2\n", b__c=b"new\n")
+    project.write("a", b"1\n")
+    beside.write_bytes(b"2\n")
+    (project.folder / "b" / "c").unlink()
+    assert "none changed" in recovered(project)
+    assert (project.files(), project.folders()) == ({"a": b"1\n"}, [])
+    assert changed(project) == []
+
+
+def test_the_text_of_another_program_that_had_just_come_out_goes_back(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    _, [beside] = interrupted(project, a=b"2\n")
+    beside.write_bytes(b"mine\n")
+    recovered(project)
+    assert project.files() == {"a": b"mine\n"}
+    assert changed(project) == []
+
+
+def test_it_goes_back_where_the_file_was_to_be_deleted(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    _, [beside] = interrupted(project, a=None)
+    beside.write_bytes(b"mine\n")
+    recovered(project)
+    assert project.files() == {"a": b"mine\n"}
+
+
+def test_it_is_kept_beside_where_the_program_wrote_again(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    record, [beside] = interrupted(project, a=b"2\n")
+    beside.write_bytes(b"mine\n")
+    project.write("a", b"mine again\n")
+    place = project.state / "conflicts" / record.id / "a"
+    assert str(place) in recovered(project)
+    assert (project.files(), place.read_bytes()) == ({"a": b"mine again\n"}, b"mine\n")
+
+
+def test_a_file_that_a_file_system_without_exchange_had_moved_aside_comes_back(project: ProjectWithTools) -> None:
+    project.write("a[1]", b"1\n")
+    _, [beside] = interrupted(project, **{"a[1]": b"2\n"})
+    (project.folder / "a[1]").rename(project.folder / ".a[1].0123456789ab.aside")
+    (project.folder / ".a[1].0123456789ab.aside").write_bytes(b"1\n")
+    beside.write_bytes(b"2\n")
+    recovered(project)
+    assert project.files() == {"a[1]": b"1\n"}
+
+
+def test_an_undo_that_was_interrupted_can_be_done_again(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    project.write("b", b"1\n")
+    project.tool(a=b"2\n", b=b"2\n")
+    project.undo()
+    journal = project.checkpoints.journal
+    *lines, last, _ = journal.lines()
+    assert isinstance(last, Begun)
+    journal.rewrite([*lines, last])
+    project.write("b", b"2\n")
+    assert "1 changed (a)" in recovered(project)
+    project.undo()
+    assert project.files() == {"a": b"1\n", "b": b"1\n"}
+
+
+@pytest.mark.parametrize("path", ["../outside", "/outside"])
+def test_a_forged_path_is_not_opened(project: ProjectWithTools, path: str) -> None:
+    record = project.tool(a=b"2\n")
+    forged = structs.replace(record, id="ck_forged", files=(structs.replace(record.files[0], path=path),))
+    project.checkpoints.journal.add(Begun(forged))
+    outside = project.folder.parent / "outside"
+    outside.write_bytes(b"mine\n")
+    recovered(project)
+    assert outside.read_bytes() == b"mine\n"
+    assert changed(project) == ["a"]
+
+
+def test_a_forged_name_of_a_temporary_file_moves_and_deletes_nothing(project: ProjectWithTools) -> None:
+    record = project.tool(a=b"2\n")
+    project.write("victim", b"2\n")
+    forged = structs.replace(record, id="ck_forged", files=(structs.replace(record.files[0], beside="victim"),))
+    project.checkpoints.journal.add(Begun(forged))
+    recovered(project)
+    assert project.files() == {"a": b"2\n", "victim": b"2\n"}
+
+
+def test_a_long_name_has_room_for_a_temporary_file(project: ProjectWithTools) -> None:
+    name = "锅" * 80 + ".txt"
+    project.tool(**{name: b"1\n"})
+    project.tool(**{name: b"2\n"})
+    project.undo()
+    assert project.files() == {}
