@@ -31,6 +31,7 @@ from agent.session_model import SessionModel, opened_model
 from agent.spending.budget import SpendingBudget
 from agent.tools.catalogue import ToolPorts, session_tools
 from agent.tools.commands.commands import open_commands
+from agent.tools.files.documents import ocr_opener
 from agent.tools.files.project import ProjectFolders
 from agent.tools.registry import Toolbox
 from agent.turn.ports import TurnInput, TurnPorts
@@ -125,6 +126,8 @@ class Session:
             commands=self.commands,
             settings=config.tools,
             delegation=self._delegation,
+            open_ocr=ocr_opener(config.models, config.environment),
+            sees_pictures=lambda: self.model.profile.vision,
         )
         self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)

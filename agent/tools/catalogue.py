@@ -1,5 +1,6 @@
 """The tools of a session: which there are, and what they are given."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct
@@ -10,6 +11,7 @@ from agent.tools.commands.run_command import CommandOutput, RunCommand
 from agent.tools.delegate import Delegate, DelegatePort
 from agent.tools.files.apply_patch import ApplyPatch
 from agent.tools.files.changes import FileChanges
+from agent.tools.files.documents import OpenOcr
 from agent.tools.files.edit_file import EditFile, WriteFile
 from agent.tools.files.find_files import FindFiles
 from agent.tools.files.list_files import ListFiles
@@ -49,6 +51,8 @@ class ToolPorts(Struct, frozen=True, kw_only=True):
     commands: Commands
     settings: ToolSettings
     delegation: DelegatePort
+    open_ocr: OpenOcr
+    sees_pictures: Callable[[], bool]
 
 
 def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
@@ -63,7 +67,7 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
         ListFiles(ports.project),
         FindFiles(ports.project),
         SearchFiles(ports.project),
-        ReadFile(changes),
+        ReadFile(changes, ports.open_ocr, ports.sees_pictures),
         WriteFile(changes),
         EditFile(changes),
         ApplyPatch(changes),

@@ -11,7 +11,7 @@ from agent.events import SessionEvent
 from agent.permissions.action import Action, Question
 from agent.permissions.policy import PermissionMode
 from foundation.errors import PalimpsestError
-from models.messages import Tool, ToolCall
+from models.messages import Image, Tool, ToolCall
 
 
 class ToolSettings(Struct, frozen=True):
@@ -78,7 +78,7 @@ class ToolRun(Struct, frozen=True):
     `report` shows the person a piece of output while the tool runs, `emit` yields an event of the turn; call them from
     any thread. `ask` blocks until the person has answered: their words, "" for none, None where nobody is there.
     `action` is what was permitted: a tool does that, or fails. `untrusted` names untrusted text that is in view; "" for
-    none.
+    none. `show` sends a picture with the result, for a model that sees pictures.
     """
 
     entry: str
@@ -88,6 +88,7 @@ class ToolRun(Struct, frozen=True):
     ask: Callable[[Question], str | None] = lambda _: None
     action: Action | None = None
     untrusted: str = ""
+    show: Callable[[Image], None] = lambda _: None
 
 
 class AgentTool(Protocol):

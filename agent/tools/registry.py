@@ -14,7 +14,7 @@ from agent.tools.port import AgentTool, MalformedCall, ToolRun, ToolSettings, ar
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
 from models.chat.port import Profile
-from models.messages import Tool, ToolCall
+from models.messages import Image, Tool, ToolCall
 from models.tokens import Estimate, tool_tokens
 
 _FORMER_NAMES: Final = {"search_memory": "memory_search"}
@@ -38,6 +38,7 @@ class ToolOutput(Struct, frozen=True):
     whole: str
     shown: str
     failed: bool = False
+    images: tuple[Image, ...] = ()  # that go with the result
     malformed: bool = False
     untrusted: str = ""
 
@@ -116,11 +117,13 @@ class Toolbox:
         """The call's output; a failure is its text, never raised."""
         try:
             tool = self._tools.get(call.name) or self._former[call.name]
-            result = tool.run(_arguments(tool, call), run)
+            images: list[Image] = []
+            result = tool.run(_arguments(tool, call), replace(run, show=images.append))
         except PalimpsestError as error:
             failure = failed_output(error)
             return ToolOutput(failure.whole, self._bounded(failure.whole, run.entry, structured=False), failed=True)
-        return ToolOutput(result, self._bounded(result, run.entry, structured=tool.structured))
+        shown = self._bounded(result, run.entry, structured=tool.structured)
+        return ToolOutput(result, shown, images=tuple(images))
 
     def denied(self, action: Action, reason: str) -> ToolOutput:
         """The output of a call that permissions did not let run; `reason` is for the model."""

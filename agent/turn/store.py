@@ -23,6 +23,7 @@ from memory.origin import DERIVED_FROM, MEMORY_TOOLS, Origin, origin_of
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
+from models.cleared_parts import NO_PARTS, cleared_parts
 from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
 from models.prices import Cost
 
@@ -209,6 +210,7 @@ class StoredTurn:
             text=self._echoes.result(output.whole),
             id=id_,
             meta=self._echoes.fields(meta),
+            sent=cleared_parts(output.images) if output.images else NO_PARTS,
         )
         self._newest = entry = self._memory.conversations.append(draft)
         return entry

@@ -140,7 +140,7 @@ def message_of(entry: Entry, text: str) -> Message | None:
             result = ToolResult(
                 str(meta.get("call_id", "")), str(meta.get("name", "")), shown, bool(meta.get("failed"))
             )
-            return Message(Role.TOOL, (result,))
+            return Message(Role.TOOL, (result, *(part for part in entry.sent if isinstance(part, Image))))
         case _:
             return None
 

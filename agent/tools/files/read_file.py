@@ -1,9 +1,12 @@
 """The tool `read_file`: lines of a text file of the project, pages of a document, or a picture."""
 
+from collections.abc import Callable
 from typing import Any
 
 from agent.permissions.action import Access, Action
 from agent.tools.files.changes import FileChanges
+from agent.tools.files.documents import OpenOcr, document_text, is_document, picture
+from agent.tools.files.project import ProjectPath
 from agent.tools.files.text_file import TextFile
 from agent.tools.output import text_lines
 from agent.tools.port import ToolFailure, ToolRun, string_argument, whole_argument
@@ -18,7 +21,7 @@ class ReadFile:
     only_reads = True
     definition = Tool(
         "read_file",
-        "Read a project file, whole or `limit` lines from `offset` (1 is the first).",
+        "Read a project file, whole or `limit` lines (pages of a PDF) from `offset`; 1 is the first.",
         {
             "type": "object",
             "properties": {
@@ -30,8 +33,16 @@ class ReadFile:
         },
     )
 
-    def __init__(self, changes: FileChanges) -> None:
+    def __init__(
+        self,
+        changes: FileChanges,
+        open_ocr: OpenOcr = lambda: None,
+        sees_pictures: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`sees_pictures` says whether the model of the turn does; another gets the words in them."""
         self._changes = changes
+        self._open_ocr = open_ocr
+        self._sees_pictures = sees_pictures
 
     def action(self, arguments: dict[str, Any]) -> Action:
         project = self._changes.project
@@ -48,8 +59,9 @@ class ReadFile:
         place = self._changes.project.permitted(string_argument(arguments, "path"), run)
         offset, limit = whole_argument(arguments, "offset", 1, least=1), whole_argument(arguments, "limit", 0)
         data = self._changes.read(place)
-        if (text := TextFile.decode(data)) is None:
-            raise ToolFailure("Not text", f"{place.shown} is no text file.")
+        text = None if is_document(data) else TextFile.decode(data)
+        if text is None:
+            return self._document(place, data, (offset, limit), run)
         self._changes.note_read(place, data)
         if offset == 1 and not limit:
             return text.text
@@ -57,3 +69,13 @@ class ReadFile:
         if offset > len(lines):
             raise ToolFailure("No such line", f"{place.shown} has {len(lines):,} lines.")
         return "".join(lines[offset - 1 : offset - 1 + limit if limit else None])
+
+    def _document(self, place: ProjectPath, data: bytes, pages: tuple[int, int], run: ToolRun) -> str:
+        """A picture, which the model sees, or the text of a document."""
+        if self._sees_pictures() and (image := picture(data, place.shown)) is not None:
+            text = f"{place.shown}: a picture of {image.width}×{image.height} pixels, shown with this result."
+            run.show(image)
+        else:
+            text = document_text(data, place.shown, *pages, self._open_ocr)
+        self._changes.note_read(place, data)
+        return text

@@ -68,11 +68,13 @@ def _mark(request: Request, head: int, system: list[Json], messages: list[Json])
 
 
 def _alternating(messages: list[Json]) -> list[Json]:
-    """Merges neighbouring messages of one role, as the API requires for tool results."""
+    """Merges neighbouring messages of one role, tool results first, as the API requires."""
     joined: list[Json] = []
     for message in messages:
         if joined and joined[-1]["role"] == message["role"]:
-            joined[-1]["content"].extend(message["content"])
+            content = [*joined[-1]["content"], *message["content"]]
+            results = [block for block in content if block["type"] == "tool_result"]
+            joined[-1]["content"] = [*results, *(block for block in content if block["type"] != "tool_result")]
         else:
             joined.append(message)
     return joined

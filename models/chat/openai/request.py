@@ -5,7 +5,7 @@ and neighbours of one role, are written so that strict chat templates (Gemma, Mi
 """
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -14,6 +14,7 @@ from models.chat.text_tools.prompt import as_text
 from models.messages import (
     Image,
     Message,
+    MessagePart,
     Request,
     Role,
     Tool,
@@ -64,7 +65,7 @@ def _tool(tool: Tool) -> Json:
 def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:
     """The messages on the wire: one system message at the head, tool results apart, neighbours merged."""
     wire: list[Json] = []
-    for message in given:
+    for message in _with_pictures_apart(given):
         for wire_message in _wire(message, vision=vision, at_head=all(m["role"] == "system" for m in wire)):
             last = wire[-1] if wire else None
             if last and last["role"] == wire_message["role"] and wire_message["role"] in {"system", "user"}:
@@ -72,6 +73,19 @@ def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:
             else:
                 wire.append(wire_message)
     return wire
+
+
+def _with_pictures_apart(given: Iterable[Message]) -> Iterator[Message]:
+    """The messages, with the pictures of tool results in a user's message after the last of the results."""
+    pictures: list[MessagePart] = []
+    for message in given:
+        if message.role is not Role.TOOL and pictures:
+            yield Message(Role.USER, tuple(pictures))
+            pictures = []
+        pictures += [part for part in message.parts if message.role is Role.TOOL and isinstance(part, Image)]
+        yield message
+    if pictures:
+        yield Message(Role.USER, tuple(pictures))
 
 
 def _wire(message: Message, *, vision: bool, at_head: bool) -> list[Json]:
