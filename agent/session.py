@@ -17,6 +17,7 @@ from agent.background.jobs import MirrorJob, ReindexJob, RepackJob, VectorJob
 from agent.background.scheduler import Scheduler
 from agent.branch import OpenBranch
 from agent.checkpoints.checkpoints import Checkpoints
+from agent.compaction import ManualCompaction
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
@@ -40,9 +41,6 @@ from agent.turn.store import StoredTurn
 from agent.turn.summariser import CompactionSummaries, ModelSummariser, open_summariser
 from agent.turn.turn import TurnRun
 from context import AssembledRequest, Attachment, Context, Turn
-from context.compaction.compact import CompactionReceipt
-from context.compaction.preview import CompactionPreview
-from context.compaction.projection import PlannedCompaction, ProjectedCompaction
 from context.report import ContextReport
 from context.sources.skills import Skill
 from foundation.clock import Clock, SystemClock
@@ -101,6 +99,7 @@ class Session:
         self._last_sent: tuple[str, TurnInput] | None = None  # the entry of the last message, and the message
         self._summariser = summariser
         self._summaries = CompactionSummaries(self.context, summariser) if summariser else None
+        self.compaction = ManualCompaction(self, self._summaries)
         self._idle = asyncio.Event()  # set while no turn runs
         self._idle.set()
         embedder = config.embed.embedder if config.embed.background else ""
@@ -301,46 +300,6 @@ class Session:
         tools = self.toolbox.offered(profile)
         facts = self._facts() if profile.spec == "offline" else ()
         return self.context.assemble(turn, profile, self.model.counter, tools=tools, facts=facts, recall=recall)
-
-    async def outlook(self) -> CompactionPreview | None:
-        """The preview of `compact`; None where nothing can be archived."""
-        conversation = self._open_conversation()
-        if conversation.leaf is None or self.busy:
-            return None
-        await self.prepare_model()
-        model = self.model
-
-        def run() -> CompactionPreview | None:
-            plan = self.context.plan_compaction(conversation, conversation.leaf, model.profile, model.counter)
-            return self.context.outlook(plan, self.config.archive) if plan else None
-
-        return await asyncio.to_thread(run)
-
-    async def compact(
-        self, on_page: Callable[[int], None] | None = None, *, label: str = ""
-    ) -> CompactionReceipt | None:
-        """Archives older turns now; None where nothing can be archived.
-
-        `on_page` is called for each page that is verified, from another thread; what it raises aborts, with nothing
-        archived. Raises TemporaryFailure where `stop` ends the model that summarises.
-        """
-        conversation = self._open_conversation()
-        if conversation.leaf is None or self.busy:
-            return None
-        await self.prepare_model()
-        model = self.model
-
-        context = self.context
-        plan: PlannedCompaction | ProjectedCompaction | None = await asyncio.to_thread(
-            context.plan_compaction, conversation, conversation.leaf, model.profile, model.counter
-        )
-        if plan and self._summaries:
-            plan = await self._summaries.write(plan, model.counter)
-            if plan is None:
-                raise TemporaryFailure("Stopped", "The summary was stopped, and nothing was archived.")
-        receipt = plan and await asyncio.to_thread(context.compact, plan, model.counter, on_page, label=label)
-        await self._reload(conversation)
-        return receipt
 
     def new(self, title: str = "") -> None:
         """The next message begins a conversation with this title, or one made from its first line."""

@@ -40,7 +40,7 @@ async def _archive(session: Session, rest: str) -> Outcome:
         return await _list_or_refuse(session, name)
     if _is_file_name(name):
         return _file_proposal(session, name)
-    outlook = await session.outlook()
+    outlook = await session.compaction.preview()
     if outlook is None:
         return TextResult("There is nothing to archive yet: the conversation fits.")
     return _turns_proposal(session, outlook, clear(name), sure=sure)
@@ -48,7 +48,7 @@ async def _archive(session: Session, rest: str) -> Outcome:
 
 def _turns_proposal(session: Session, outlook: CompactionPreview, label: Cleared, *, sure: bool) -> Proposal:
     async def run(on_page: OnPage) -> Outcome:
-        receipt = await session.compact(on_page, label=label)
+        receipt = await session.compaction.run(on_page, label=label)
         if receipt is None:
             return TextResult("There is nothing to archive yet: the conversation fits.")
         done = f"{receipt.text} {receipt.warning}".strip()

@@ -187,13 +187,13 @@ async def test_a_model_that_is_none_leaves_the_old_one_in_use(session: Session) 
 
 async def test_compact_does_what_the_outlook_says(session: Session, server: Loopback) -> None:
     with pytest.raises(TemporaryFailure):
-        await session.compact()
+        await session.compaction.run()
     for number in range(4):
         await say(session, server, f"{number}: {LONG}", LONG)
-    outlook = await session.outlook()
+    outlook = await session.compaction.preview()
     assert outlook is not None and len(await session.branch.history(99)) == 8
     pages: list[int] = []
-    receipt = await session.compact(pages.append, label="Boiler")
+    receipt = await session.compaction.run(pages.append, label="Boiler")
     assert receipt is not None
     assert (receipt.entries, receipt.turns, receipt.pages) == (outlook.entries, outlook.turns, outlook.pages)
     assert receipt.tokens_before == outlook.tokens_before and receipt.archived == "Boiler"
@@ -208,9 +208,9 @@ async def test_there_is_nothing_to_compact_while_a_turn_runs(session: Session, s
         await say(session, server, f"{number}: {LONG}", LONG)
     events = session.send("And now?")
     assert isinstance(await anext(events), UserStored) and session.busy
-    assert await session.outlook() is None and await session.compact() is None
+    assert await session.compaction.preview() is None and await session.compaction.run() is None
     await events.aclose()
-    assert await session.outlook() is not None
+    assert await session.compaction.preview() is not None
 
 
 async def test_a_turn_compacts_as_much_as_its_request_announced(session: Session, server: Loopback) -> None:

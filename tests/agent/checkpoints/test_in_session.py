@@ -77,7 +77,7 @@ async def test_rewind_goes_back_to_a_message_before_a_compaction(session: Sessio
     for number in range(4):
         server.plays(chat(LONG))
         await turn(session, f"{number}: {LONG}")
-    assert await session.compact() is not None
+    assert await session.compaction.run() is not None
     outcome = await registry.run(session, f"/rewind {first} both")
     assert isinstance(outcome, SessionSwitched), outcome
     assert outcome.prompt == "First, write one."

@@ -68,14 +68,14 @@ async def test_an_open_plan_is_in_the_summary_of_each_compaction(session: Sessio
         for number in range(4):
             server.plays(chat(f"{compaction} {number}: " + "Some more words about the boiler. " * 40))
             await turn(session, f"And question {number} of {compaction}?")
-        assert await session.compact()
+        assert await session.compaction.run()
         request = await _request_text(session)
         assert request.count(str(PLAN)) == 1
     server.plays(calls("update_plan", steps=[{"text": "All", "state": "done"}]), chat("Done. " * 300))
     await turn(session, "Go on")
     server.plays(chat("Well. " * 300))
     await turn(session, "Thanks")
-    assert await session.compact()
+    assert await session.compaction.run()
     assert "[x] All" in (await _request_text(session)).rpartition("Plan:")[2]
 
 

@@ -1,0 +1,86 @@
+"""Compaction that the person asks for, with its preview."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from agent.config.config import Config
+from agent.turn.summariser import CompactionSummaries
+from context import Context
+from context.compaction.compact import CompactionReceipt
+from context.compaction.preview import CompactionPreview
+from context.compaction.projection import PlannedCompaction, ProjectedCompaction
+from foundation.errors import TemporaryFailure
+from memory.memory import Memory
+from memory.records import Conversation
+from models.chat.port import ChatModel
+
+
+class CompactingSession(Protocol):
+    """What a compaction needs of its session."""
+
+    memory: Memory
+    context: Context
+    config: Config
+    conversation: Conversation | None
+
+    @property
+    def busy(self) -> bool: ...
+
+    @property
+    def model(self) -> ChatModel: ...
+
+    async def prepare_model(self) -> None: ...
+
+
+class ManualCompaction:
+    """Archives older turns of the conversation that is open. Both methods raise TemporaryFailure before its first
+    message, and give None where nothing can be archived.
+    """
+
+    def __init__(self, session: CompactingSession, summaries: CompactionSummaries | None) -> None:
+        self._session = session
+        self._summaries = summaries
+
+    async def preview(self) -> CompactionPreview | None:
+        """The preview of `run`."""
+        session = self._session
+        if (plan := await self._plan()) is None:
+            return None
+        return await asyncio.to_thread(session.context.outlook, plan, session.config.archive)
+
+    async def run(self, on_page: Callable[[int], None] | None = None, *, label: str = "") -> CompactionReceipt | None:
+        """Archives them now.
+
+        `on_page` is called for each page that is verified, from another thread; what it raises aborts, with nothing
+        archived. Raises TemporaryFailure where the session's `stop` ends the model that summarises.
+        """
+        session = self._session
+        plan: PlannedCompaction | ProjectedCompaction | None = await self._plan()
+        if plan is None:
+            return None
+        counter = session.model.counter
+        if self._summaries:
+            plan = await self._summaries.write(plan, counter)
+            if plan is None:
+                raise TemporaryFailure("Stopped", "The summary was stopped, and nothing was archived.")
+        receipt = await asyncio.to_thread(session.context.compact, plan, counter, on_page, label=label)
+        conversation = self._conversation
+        session.conversation = await asyncio.to_thread(session.memory.conversations.at, conversation.seq)
+        return receipt
+
+    async def _plan(self) -> PlannedCompaction | None:
+        session, conversation = self._session, self._conversation
+        if conversation.leaf is None or session.busy:
+            return None
+        await session.prepare_model()
+        model = session.model
+        return await asyncio.to_thread(
+            session.context.plan_compaction, conversation, conversation.leaf, model.profile, model.counter
+        )
+
+    @property
+    def _conversation(self) -> Conversation:
+        if self._session.conversation is None:
+            raise TemporaryFailure("No conversation yet", "It begins with your first message.", "Say something first.")
+        return self._session.conversation
