@@ -87,6 +87,19 @@ def test_a_link_that_changes_while_permission_is_asked_is_not_followed(tools: Pr
     assert hook.read_text() == "one\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_a_link_that_changes_before_it_is_read_is_not_followed(tools: ProjectTools) -> None:
+    tools.write("a.py", "one\n")
+    tools.write(".env", "KEY=1\n")
+    (tools.root / "link").symlink_to("a.py")
+    action = tools.action("read_file", path="link")
+    assert not action.concern
+    (tools.root / "link").unlink()
+    (tools.root / "link").symlink_to(".env")
+    with pytest.raises(ToolFailure, match="permitted"):
+        tools.run("read_file", action, path="link")
+
+
 def test_a_text_found_twice_is_replaced_only_with_all(tools: ProjectTools) -> None:
     path = tools.write("a.py", "x = 1\ny\nx = 1\n")
     read(tools, "a.py")
