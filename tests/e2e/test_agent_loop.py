@@ -116,7 +116,13 @@ def program(tmp_path: Path, proxy: RecordingProxy, *arguments: str) -> list[str]
 
 
 def headless(
-    tmp_path: Path, proxy: RecordingProxy, project: Path, settings: dict[str, str], text: str, **more: str
+    tmp_path: Path,
+    proxy: RecordingProxy,
+    project: Path,
+    settings: dict[str, str],
+    text: str,
+    status: int = 0,
+    **more: str,
 ) -> list[dict[str, object]]:
     done = subprocess.run(
         program(tmp_path, proxy, "-p", text, "--output-format", "stream-json"),
@@ -127,7 +133,7 @@ def headless(
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0, done.stderr.decode()
+    assert done.returncode == status, done.stderr.decode()
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -179,7 +185,7 @@ def test_headless_with_permission_by_rule(
 def test_headless_without_a_rule_nothing_changes(
     tmp_path: Path, proxy: RecordingProxy, project: Path, settings: dict[str, str]
 ) -> None:
-    lines = headless(tmp_path, proxy, project, settings, TASK)
+    lines = headless(tmp_path, proxy, project, settings, TASK, status=3)  # an action was not permitted
     assert [line["name"] for line in lines if line["type"] == "tool_call"] == EXPECTED[:3]
     assert str(lines[-1]["text"]).endswith("Nobody was there to allow it.")
     assert (project / "cart.py").read_text() == CART

@@ -1,9 +1,11 @@
 """The sandbox: what a command in it can write, read and reach, for each kind that this machine has."""
 
+import os
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from agent.tools.commands.sandbox import (
     seatbelt_profile,
 )
 from tests.agent.tools.commands.conftest import PYTHON, MakeCommands, run
+from tests.paths import ROOT
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="these sandboxes are Linux's")
 
@@ -123,6 +126,17 @@ def test_the_control_writes_outside(commands: Commands, tmp_path: Path, home: Pa
         for path in Path(tmp_path / "project").iterdir():
             path.unlink()
     assert changed >= len(OUTSIDE) - 2, "unshare and another's root may be forbidden"
+
+
+def test_modes_and_times_outside_cannot_be_set(confined: Confined, kind: SandboxKind) -> None:
+    if kind is SandboxKind.LANDLOCK:
+        pytest.skip("Landlock alone does not hold them, and says so")
+    with tempfile.NamedTemporaryFile(dir=ROOT) as file:  # /tmp, where the other tests are, is the sandbox's own
+        before = os.fstat(file.fileno())
+        told = run(confined(), f"chmod 777 {file.name}; touch -d 2001-01-01 {file.name}; echo x > {file.name}")
+        after = os.fstat(file.fileno())
+    assert told.count("Read-only file system") == 3
+    assert (after.st_mode, after.st_mtime_ns, after.st_size) == (before.st_mode, before.st_mtime_ns, 0)
 
 
 @pytest.fixture
