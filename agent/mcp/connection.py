@@ -69,7 +69,7 @@ class ServerConnection:
         self._closing = asyncio.Event()
         self._changed = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
-        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why it failed; "" where not
         self._reason = ""  # why it failed, as the transport saw it
 
     @property
@@ -80,9 +80,9 @@ class ServerConnection:
         """Starts the server and reads its tools. Raises ConnectionFailed."""
         self._life = asyncio.create_task(self._live())
         await asyncio.wait([self._ready])
-        if (error := self._ready.exception()) is not None:
+        if reason := self._ready.result():
             await asyncio.wait([self._life])
-            raise error
+            raise ConnectionFailed(reason)
 
     async def close(self) -> None:
         """Ends the server. Takes at most some seconds."""
@@ -153,7 +153,7 @@ class ServerConnection:
         try:
             async with AsyncExitStack() as stack:
                 await self._start(stack)
-                self._ready.set_result(None)
+                self._ready.set_result("")
                 await self._serve(stack)
         except Exception as error:  # the edge of a server: whatever it does ends it alone
             cause = _cause(error)
@@ -163,7 +163,7 @@ class ServerConnection:
             self.ended.set()
             if not self._ready.done():
                 self._reason = self._reason or "was stopped while it started"
-                self._ready.set_exception(ConnectionFailed(self._reason if "within" in self._reason else self.failure))
+                self._ready.set_result(self._reason if "within" in self._reason else self.failure)
 
     async def _start(self, stack: AsyncExitStack) -> None:
         try:

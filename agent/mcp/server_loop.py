@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from foundation.errors import TemporaryFailure
 
 T = TypeVar("T")
-ENDING_SECONDS = 2.0  # for what is left on the loop when it is stopped
+ENDING_SECONDS = 4.0  # for what is left on the loop when it is stopped
 
 
 class ServerLoop:
@@ -49,6 +49,7 @@ class ServerLoop:
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     """Runs the loop until it is stopped, then ends what is left on it."""
     asyncio.set_event_loop(loop)
+    loop.set_exception_handler(_unreported)
     try:
         loop.run_forever()
         tasks = asyncio.all_tasks(loop)
@@ -59,3 +60,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
         loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()
+
+
+def _unreported(_loop: asyncio.AbstractEventLoop, _context: object) -> None:
+    """Discards what asyncio would print: a server that ends badly is its state, never text in the terminal."""

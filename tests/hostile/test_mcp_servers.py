@@ -5,6 +5,7 @@ what a server may cost.
 """
 
 import asyncio
+import gc
 import json
 import os
 import re
@@ -28,7 +29,7 @@ from agent.permissions.rules import RuleSet, Verdict
 from agent.tools.port import ToolFailure, ToolRun
 from tests.agent.mcp.conftest import SERVERS, Running
 
-SETTINGS = McpSettings(start_seconds=2.0, wait_seconds=8.0, call_seconds=1.5, restarts=2)
+SETTINGS = McpSettings(start_seconds=5.0, wait_seconds=15.0, call_seconds=1.5, restarts=2)
 TOKEN = "tok-0123456789abcdef"
 pytestmark = pytest.mark.timeout(30)
 
@@ -96,16 +97,16 @@ FAILS_AT_START = {
     "exits": "exited with status 3",
     "exits_with_words": "cannot find the database",
     "closes_output": "exited|closed",
-    "silent": "did not start within 2 s",
-    "silent_and_stubborn": "did not start within 2 s",
+    "silent": "did not start within 5 s",
+    "silent_and_stubborn": "did not start within 5 s",
     "endless_line": "more than 8 MB",
     "endless_lines": "messages or 8 MB a second|did not start",
     "endless_json": "messages or 8 MB a second|did not start",
-    "handshake_hangs": "did not start within 2 s",
+    "handshake_hangs": "did not start within 5 s",
     "handshake_fails": "not today",
     "odd_handshake": "invalid",
     "unknown_version": "version",
-    "list_hangs": "did not start within 2 s",
+    "list_hangs": "did not start within 5 s",
     "list_fails": "no list",
     "list_of_text": "invalid",
     "number_name": "invalid",
@@ -118,7 +119,7 @@ FAILS_AT_START = {
 @pytest.mark.parametrize("behaviour", FAILS_AT_START)
 def test_a_server_that_cannot_be_used_fails_alone_and_says_why(behaviour: str, hostile: Hostile) -> None:
     running = hostile(behaviour)
-    for _ in range(60):
+    for _ in range(100):
         state, error = running.state("bad")
         if state == "failed":
             break
@@ -417,3 +418,27 @@ async def test_waiting_blocks_no_loop_and_ends_with_the_turn(tmp_path: Path) -> 
 def test_a_run_of_the_port_is_used(hostile: Hostile) -> None:
     run = ToolRun("e_1", threading.Event())
     assert hostile("good").tools["bad__echo"].run({"text": "x"}, run) == "x"
+
+
+@pytest.mark.parametrize("behaviour", ["silent", "silent_and_stubborn", "stderr_flood", "endless_json", "list_hangs"])
+def test_closing_while_servers_start_prints_nothing_and_leaves_none(
+    behaviour: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    state = tmp_path / "state-of-the-server"
+    configured = tuple(
+        configured_server(name, raw, ServerSource.USER, str(tmp_path))
+        for name, raw in {"bad": definition(behaviour, state), "missing": {"command": "no-such"}}.items()
+    )
+    settings = McpSettings(start_seconds=30)
+    servers = McpServers(
+        McpConfiguration(configured), settings, dict(os.environ), ConsentStore(tmp_path), definition_tokens=100
+    )
+    servers.start()
+    for _ in range(100):
+        if processes_with(str(state)):
+            break
+        time.sleep(0.05)
+    servers.close()
+    assert not processes_with(str(state))
+    gc.collect()
+    assert capfd.readouterr() == ("", "")
