@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from agent.config.config import Config
+from agent.hooks.hooks import SessionHooks
 from agent.turn.summariser import CompactionSummaries
 from context import Context
 from context.compaction.compact import CompactionReceipt
@@ -23,6 +24,7 @@ class CompactingSession(Protocol):
     context: Context
     config: Config
     conversation: Conversation | None
+    hooks: SessionHooks
 
     @property
     def busy(self) -> bool: ...
@@ -64,6 +66,7 @@ class ManualCompaction:
             plan = await self._summaries.write(plan, counter)
             if plan is None:
                 raise TemporaryFailure("Stopped", "The summary was stopped, and nothing was archived.")
+        await asyncio.to_thread(session.hooks.before_compaction, "manual")
         receipt = await asyncio.to_thread(session.context.compact, plan, counter, on_page, label=label)
         conversation = self._conversation
         session.conversation = await asyncio.to_thread(session.memory.conversations.at, conversation.seq)

@@ -5,10 +5,8 @@ Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, Notice*, Recall (the 
 Prefill, Retrying, Notice, TextDelta and ReasoningDelta in any order, UsageKnown, CallLimitReached?, and for each tool
 call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, QuestionAsked and PlanUpdated in any
 order, ToolFinished (calls that only read run side by side, so that their events mix), CallLimitReached?; then the next
-request. The last event is exactly one of AnswerStored (after UsageKnown), Stopped and TurnFailed; the last two may come
-at any point. The text of a TextDelta was given to the store before.
-
-CheckpointMade* follows the ToolFinished of a call that changed files.
+request. The last event is exactly one of AnswerStored (after UsageKnown, Notice*), Stopped and TurnFailed; the last two
+may come at any point. The text of a TextDelta was given to the store before.
 """
 
 import asyncio

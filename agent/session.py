@@ -23,6 +23,7 @@ from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
 from agent.delegation import Delegation
 from agent.events import AnswerStored, CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
+from agent.hooks.hooks import SessionHooks
 from agent.mcp.servers import open_servers
 from agent.mcp.turn_tools import refresh_tools
 from agent.permissions.policy import Policy
@@ -128,6 +129,8 @@ class Session:
             open_ocr=ocr_opener(config.models, config.environment),
             sees_pictures=lambda: self.model.profile.vision,
         )
+        mode, folder = lambda: self.permissions.mode.value, self.project.root
+        self.hooks = SessionHooks(config.hooks, config.environment, folder, self._conversation_id, mode)
         self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
 
@@ -166,6 +169,9 @@ class Session:
     def working(self) -> str:
         """The status of background work, for the status bar."""
         return " · ".join(filter(None, (self.commands.status, self.background.status)))
+
+    def _conversation_id(self) -> str:
+        return self.conversation.id if self.conversation else ""
 
     def _report_working(self, _status: str) -> None:
         if self.on_working is not None:
@@ -245,6 +251,7 @@ class Session:
             assemble=self.assemble,
             compact=lambda planned: context.compact(planned, model.counter),
             summaries=self._summaries,
+            hooks=self.hooks,
             warnings=self.memory.vault.troubles,
         )
 
@@ -364,6 +371,7 @@ class Session:
         with suppress(TimeoutError):  # a reader that neither goes on nor closes its iterator
             await asyncio.wait_for(self._idle.wait(), CLOSING_WAIT)
         self.on_working = None
+        await asyncio.to_thread(self.hooks.end)
         await asyncio.to_thread(self.servers.close)
         await asyncio.to_thread(self.commands.close)
         await self.background.close()

@@ -49,6 +49,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     skill: str = ""
     brought: tuple[RecalledSpan, ...] | None = None  # passages found in knowledge; nothing else is recalled then
     prefetch: Prefetch | None = None  # the search, where it was started earlier
+    hook_text: str = ""  # what hooks of the user add to the message
     entry: int | None = None
     continuing: bool = False
 

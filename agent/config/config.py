@@ -154,7 +154,8 @@ class _ConfigLayers:
             sentence = f"`{setting.name}` is {setting.type_name}, not {_SHORT_REPR.repr(value)}. {_reason(error)}"
             self.problems.append(ConfigProblem(where, sentence.strip()))
             return
-        self.values[setting.name] = msgspec.to_builtins(converted)
+        fresh = msgspec.to_builtins(converted)
+        self.values[setting.name] = [*self.values.get(setting.name, ()), *fresh] if setting.joined else fresh
         self.origins[setting.name] = where
 
     def _take_line(self, line: ConfigValue, path: Path, *, guarded_too: bool) -> None:

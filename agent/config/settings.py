@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
+from agent.hooks.settings import HookSettings
 from agent.importers.settings import ImportSettings
 from agent.mcp.settings import McpSettings
 from agent.tools.port import ToolSettings
@@ -63,6 +64,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """What a model may call."""
     mcp: McpSettings = msgspec.field(default_factory=McpSettings)
     """MCP servers, and how long they are waited for."""
+    hooks: HookSettings = msgspec.field(default_factory=HookSettings)
+    """Commands that run at points of a session."""
     screen: ScreenSettings = msgspec.field(default_factory=ScreenSettings)
     """What is shown in a terminal."""
 
@@ -75,6 +78,7 @@ class Setting(Struct, frozen=True):
     default: Any
     sentence: str
     guarded: bool
+    joined: bool = False  # the lists of all sources are put together
 
     @property
     def environment_name(self) -> str:
@@ -102,7 +106,8 @@ def value_of(settings: Settings, name: str) -> Any:
     """The value of a dotted name, as YAML and JSON hold it."""
     value: Any = settings
     for part in name.split("."):
-        value = getattr(value, part)
+        names = {field.encode_name: field.name for field in msgspec.structs.fields(value)}
+        value = getattr(value, names[part])
     return msgspec.to_builtins(value)
 
 
@@ -115,7 +120,9 @@ def _walk(struct: type[Struct], prefix: str) -> Iterator[Setting]:
             continue
         kind, meta = _split_annotated(field.type)
         sentence = (meta.description if meta else None) or sentences.get(field.name, "")
-        yield Setting(name, field.type, _default(field), " ".join(sentence.split()), _is_guarded(kind, meta))
+        yield Setting(
+            name, field.type, _default(field), " ".join(sentence.split()), _is_guarded(kind, meta), _is_joined(meta)
+        )
 
 
 def _object_schema(struct: type[Struct], prefix: str) -> dict[str, Any]:
@@ -136,10 +143,21 @@ def _object_schema(struct: type[Struct], prefix: str) -> dict[str, Any]:
 
 
 def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with its one reference replaced by the definition (an enum)."""
+    """The schema with its references replaced by their definitions."""
     definitions = schema.pop("$defs", {})
-    reference = schema.pop("$ref", "")
-    return {**schema, **definitions.get(reference.rpartition("/")[2], {})} if reference else schema
+
+    def inlined(node: Any) -> Any:
+        match node:
+            case {"$ref": str(reference), **others}:
+                return inlined({**others, **definitions.get(reference.rpartition("/")[2], {})})
+            case dict():
+                return {key: inlined(value) for key, value in cast("dict[str, Any]", node).items()}
+            case list():
+                return [inlined(value) for value in cast("list[Any]", node)]
+            case _:
+                return node
+
+    return inlined(schema)
 
 
 def _default(field: FieldInfo) -> Any:
@@ -158,6 +176,10 @@ def _is_guarded(kind: Any, meta: Meta | None) -> bool:
         return any(_is_guarded(*_split_annotated(member)) for member in get_args(kind))
     is_choice = get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, enum.Enum))
     return not is_choice and kind not in {bool, int, float, type(None)}
+
+
+def _is_joined(meta: Meta | None) -> bool:
+    return bool(meta and meta.extra and meta.extra.get("joined"))
 
 
 def _split_annotated(kind: Any) -> tuple[Any, Meta | None]:

@@ -6,6 +6,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from agent.events import SessionEvent
+from agent.hooks.hooks import SessionHooks
 from agent.permissions.policy import Policy
 from agent.spending.budget import Limit
 from agent.tools.registry import Toolbox, ToolOutput
@@ -164,4 +165,5 @@ class TurnPorts(Struct, frozen=True, kw_only=True):
     assemble: Callable[[Turn], AssembledRequest]
     compact: Callable[[ProjectedCompaction], CompactionReceipt]
     summaries: SummariesPort | None = None  # None: the extract, which every planned compaction has
+    hooks: SessionHooks | None = None
     warnings: Callable[[], Iterable[str]]  # trouble with the archive, each reported once

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from agent import events
 from agent.events import SessionEvent
+from agent.hooks.hooks import HookVerdict, SessionHooks
 from agent.permissions.action import Access, Action, PermissionAnswer, Question
 from agent.permissions.policy import Decision, Policy
 from agent.permissions.rules import Verdict
@@ -50,8 +51,11 @@ class _PlannedCall(Struct, frozen=True):
 class ToolCalls:
     """The tool calls of a turn. `stop` ends those that run and declines the others."""
 
-    def __init__(self, tools: Toolbox, store: TurnStore, permissions: Policy) -> None:
+    def __init__(
+        self, tools: Toolbox, store: TurnStore, permissions: Policy, hooks: SessionHooks | None = None
+    ) -> None:
         self._tools = tools
+        self._hooks = hooks
         self._store = store
         self._permissions = permissions
         self._stopped = Event()
@@ -129,7 +133,10 @@ class ToolCalls:
             action = self._tools.action(call)
         except ToolFailure as error:
             return replace(failed_output(error), malformed=isinstance(error, MalformedCall))
-        return _PlannedCall(call, result_id, action, self._permissions.decide(action, tainted=self._untrusted()))
+        decision = self._permissions.decide(action, tainted=self._untrusted())
+        if self._hooks and decision.verdict is not Verdict.DENY:
+            decision = _with_hooks(decision, self._hooks.before_tool(call, self._stopped.is_set))
+        return _PlannedCall(call, result_id, action, decision)
 
     def _untrusted(self) -> str:
         """Names the untrusted text that is in view, of this turn or an earlier one; "" for none. Blocks."""
@@ -221,12 +228,27 @@ class ToolCalls:
         output = self._tools.run(planned.call, run or ToolRun(planned.result_id, self._stopped, action=planned.action))
         if planned.action.access is Access.NETWORK or planned.action.is_from_network:
             self._tainted = self._untrusted() or planned.action.summary
-            return structs.replace(output, untrusted=planned.action.summary)
+            output = structs.replace(output, untrusted=planned.action.summary)
+        if self._hooks and (text := self._hooks.after_tool(planned.call, output, self._stopped.is_set)):
+            output = structs.replace(output, shown=f"{output.shown}\n\n[A hook of the user adds:]\n{text}")
         return output
 
     async def _stored(self, call: ToolCall, output: ToolOutput, result_id: Cleared) -> events.ToolFinished:
         entry = await asyncio.to_thread(self._store.tool_result, call, output, result_id)
         return events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
+
+
+def _with_hooks(decision: Decision, hooks: HookVerdict) -> Decision:
+    """The decision with that of the hooks: they may deny, have the person asked, and answer what no rule decides."""
+    match hooks.decision:
+        case "deny":
+            return Decision(Verdict.DENY, f"A hook denies it: {hooks.reason}")
+        case "ask" if decision.verdict is Verdict.ALLOW:
+            return Decision(Verdict.ASK, f"A hook asks: {hooks.reason}", asks_always=True)
+        case "allow" if decision.verdict is Verdict.ASK and not (decision.asks_always or decision.rule):
+            return Decision(Verdict.ALLOW, f"A hook allows it: {hooks.reason}")
+        case _:
+            return decision
 
 
 def _refusal(answer: PermissionAnswer) -> str:

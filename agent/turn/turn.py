@@ -55,8 +55,9 @@ class TurnRun:
         self._most_calls = min(ports.tools.settings.most_calls, ports.budget.calls_left)
         self._question: asyncio.Future[PermissionAnswer] | None = None  # whether it may go on past a limit
         self._is_over = False
+        self._hook_text = ""  # what hooks add to the message
         self._reloaded: list[str] = []  # files that this turn reported as changed
-        self._tool_calls = ToolCalls(ports.tools, ports.store, ports.permissions)
+        self._tool_calls = ToolCalls(ports.tools, ports.store, ports.permissions, ports.hooks)
 
     def stop(self) -> None:
         self._stopped = True
@@ -166,6 +167,10 @@ class TurnRun:
     async def _begin(self) -> AsyncGenerator[SessionEvent, None]:
         """Stores the message, after what is too large for the request is archived, and begins its memory search."""
         ports = self._ports
+        if ports.hooks:
+            self._hook_text = await asyncio.to_thread(ports.hooks.before_message, self._message.text)
+            for notice in self._hook_notices():
+                yield notice
         if not self._message.may_be_large:
             await self._begin_prefetch()
         for notice in await asyncio.to_thread(ports.reload):
@@ -179,6 +184,8 @@ class TurnRun:
             await self._begin_prefetch()  # its search finds what was just archived
         for event in await asyncio.to_thread(ports.store.message, self._message):
             yield event
+        if ports.hooks:
+            ports.hooks.note_conversation(ports.store.conversation.id)
         for sentence in await ports.refresh_tools(lambda: self._stopped):
             yield events.Notice("info", sentence)
 
@@ -234,6 +241,7 @@ class TurnRun:
             attachments=message.attachments,
             skill=message.skill,
             brought=message.brought,
+            hook_text=self._hook_text,
             prefetch=self._prefetch,
         )
 
@@ -247,6 +255,8 @@ class TurnRun:
                 compaction = await ports.summaries.write(compaction, ports.model.counter)
             if compaction is None or self._stopped:
                 return
+            if ports.hooks:
+                await asyncio.to_thread(ports.hooks.before_compaction, "auto")
             receipt = await asyncio.to_thread(ports.compact, compaction)
             await asyncio.to_thread(store.compacted, receipt)
             yield events.Compacted(receipt)
@@ -268,6 +278,8 @@ class TurnRun:
             yield events.EpochChanged(assembled.epoch_changed)
         for notice in assembled.notices:
             yield events.Notice(notice.level, str(notice))
+        for notice in self._hook_notices():
+            yield notice
         for warning in ports.warnings():
             yield events.Notice("warning", warning)
         if not turn.continuing:
@@ -289,12 +301,27 @@ class TurnRun:
             self._arguments_sent += recorder.arguments
             self._ports.budget.take(self._ports.model.profile, recorder.usage)
             for step in stored:
-                if not (isinstance(step, events.AnswerStored) and self._calls_tools):
-                    yield step
+                if isinstance(step, events.AnswerStored):
+                    if self._calls_tools:
+                        continue
+                    async for notice in self._after_answer(step.text):
+                        yield notice
+                yield step
         finally:
             self._pump.cancel()
             if not recorder.settled:
                 await asyncio.to_thread(recorder.abandon, stopped=True)
+
+    async def _after_answer(self, answer: str) -> AsyncGenerator[SessionEvent, None]:
+        """Runs the hooks of an answer; yields what hooks reported since the request."""
+        if self._ports.hooks:
+            await asyncio.to_thread(self._ports.hooks.after_answer, answer)
+        for notice in self._hook_notices():
+            yield notice
+
+    def _hook_notices(self) -> Sequence[SessionEvent]:
+        hooks = self._ports.hooks
+        return [events.Notice("warning", text) for text in hooks.take_notices()] if hooks else []
 
     async def _record(self, recorder: AnswerRecorder, show: Callable[[Event | None], None]) -> None:
         assert self._assembled is not None

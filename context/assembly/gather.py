@@ -21,7 +21,7 @@ from context.layers.message import (
     recalled_pieces,
 )
 from context.layers.project import changes_piece, skill_piece, skills_called
-from context.layers.system import instruction_pieces, knowledge_pieces, matching_rules
+from context.layers.system import hook_pieces, instruction_pieces, knowledge_pieces, matching_rules
 from context.notice import FileNotice
 from context.report import DroppedSource
 from context.settings import ContextSettings
@@ -65,7 +65,11 @@ def gather_tail(
     reported, changed, deferred = _reported_changes(inputs, changes)
     nonce = new_nonce()
     changed = _with_nonce((changed,), nonce)[0] if changed else None
-    instructions = (*instruction_pieces(rules), *(knowledge_pieces() if turn.brought is not None else ()))
+    instructions = (
+        *instruction_pieces(rules),
+        *(knowledge_pieces() if turn.brought is not None else ()),
+        *hook_pieces(turn.hook_text),
+    )
     parts = TailInput(
         instructions=_with_nonce(instructions, nonce),
         skills=_with_nonce(_called_skills(inputs, turn, view), nonce),

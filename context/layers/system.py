@@ -40,6 +40,11 @@ def knowledge_pieces() -> tuple[MessagePiece, ...]:
     return (MessagePiece(Layer.SYSTEM, "knowledge", Text(_KNOWLEDGE_INSTRUCTIONS, injected="instructions")),)
 
 
+def hook_pieces(text: str) -> tuple[MessagePiece, ...]:
+    """What hooks of the user add to a message, marked as theirs."""
+    return (MessagePiece(Layer.SYSTEM, "hooks", Text(clear(text, TextSource.OTHER), injected="hook")),) if text else ()
+
+
 _KNOWLEDGE_INSTRUCTIONS = (
     "Answer from what is recalled here: it comes from files that the user added. After each statement name its source "
     "in square brackets, as file and place. Where the files do not say it, say so; do not fill in from elsewhere."

@@ -18,7 +18,7 @@ ROUNDS = (
     + REQUEST.format(recall="Recall ")
     + f"({ANSWER}UsageKnown (CallLimitReached )?({CALL})+(CallLimitReached )?{REQUEST.format(recall='')})*{ANSWER}"
 )
-WHOLE = re.compile(f"{ROUNDS}(UsageKnown AnswerStored|Stopped|TurnFailed)")
+WHOLE = re.compile(f"{ROUNDS}(UsageKnown (Notice )*AnswerStored|Stopped|TurnFailed)")
 NO_MORE_CALLS = re.compile(
     f"{ROUNDS}UsageKnown (CallLimitReached ({CALL})+|({CALL})+CallLimitReached )(Stopped|TurnFailed)"
 )

@@ -1,0 +1,57 @@
+"""Settings of hooks."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+_JOINED = {"guarded": True, "joined": True}
+
+
+class HookCommand(Struct, frozen=True):
+    """A command, run by the shell. `timeout` is in seconds."""
+
+    command: str
+    type: Literal["command"] = "command"
+    timeout: Annotated[float, Meta(gt=0, le=3600)] = 60
+
+
+class HookMatcher(Struct, frozen=True):
+    """Commands for the tools whose names match: a name, a regular expression, or `*` and "" for every tool."""
+
+    hooks: tuple[HookCommand, ...]
+    matcher: str = ""
+
+
+HookList = Annotated[tuple[HookMatcher, ...], Meta(extra=_JOINED)]
+
+
+class HookSettings(
+    Struct,
+    frozen=True,
+    kw_only=True,
+    rename={
+        "session_start": "SessionStart",
+        "user_prompt_submit": "UserPromptSubmit",
+        "pre_tool_use": "PreToolUse",
+        "post_tool_use": "PostToolUse",
+        "pre_compact": "PreCompact",
+        "stop": "Stop",
+        "session_end": "SessionEnd",
+    },
+):
+    """Commands that run at points of a session. Those of the user and of a trusted workspace all run."""
+
+    session_start: HookList = ()
+    """Commands before the first message of a conversation; what they print goes with that message."""
+    user_prompt_submit: HookList = ()
+    """Commands before each message; what they print goes with it."""
+    pre_tool_use: HookList = ()
+    """Commands before each tool call. They may deny it."""
+    post_tool_use: HookList = ()
+    """Commands after each tool call."""
+    pre_compact: HookList = ()
+    """Commands before older turns are archived."""
+    stop: HookList = ()
+    """Commands after each answer."""
+    session_end: HookList = ()
+    """Commands when the session closes."""

@@ -1,0 +1,242 @@
+"""Hooks: what they are given, what their answers mean, and that a failing one stops nothing."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config.config import Config, read_config
+from agent.config.workspaces import prepare_workspace
+from agent.events import AnswerStored, Notice, PermissionDenied, PermissionRequested, ToolFinished
+from agent.hooks.run import run_hook
+from agent.hooks.settings import HookCommand, HookMatcher, HookSettings
+from agent.permissions.action import PermissionAnswer
+from agent.session import Session
+from foundation.paths import Workspace
+from models.settings import ModelSettings
+from tests.agent.tools.test_tools import asked, calls, only, told
+from tests.agent.turn.event_order import assert_in_order
+from tests.loopback import Loopback, chat
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a POSIX shell"),
+    pytest.mark.timeout(60),
+]
+
+Open = Callable[..., Session]
+DENY = (
+    """echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", """
+    """"permissionDecisionReason": "Not on Mondays."}}'"""
+)
+
+
+def on(command: str, matcher: str = "", timeout: float = 60) -> tuple[HookMatcher, ...]:
+    return (HookMatcher((HookCommand(command, timeout=timeout),), matcher),)
+
+
+@pytest.fixture
+async def open_session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Open]:
+    environment = {**os.environ, "PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "MY_API_KEY": "k-123456789"}
+    prepare_workspace(workspace, environment)
+    opened: list[Session] = []
+
+    def open_with(**hooks: Any) -> Session:
+        config = Config(
+            model=f"openai:m@{server.address}/v1",
+            environment=environment,
+            models=ModelSettings(tools=True, window=16_000),
+            hooks=HookSettings(**hooks),
+        )
+        opened.append(Session.open(workspace, config))
+        return opened[-1]
+
+    yield open_with
+    for session in opened:
+        await session.close()
+
+
+async def turn(session: Session, text: str, grant: bool = True) -> list[Any]:
+    seen: list[Any] = []
+    async for event in session.send(text):
+        seen.append(event)
+        if isinstance(event, PermissionRequested):
+            event.answer.set_result(PermissionAnswer(grant))
+    assert_in_order(seen)
+    return seen
+
+
+async def test_each_event_has_its_fields_and_no_keys(
+    open_session: Open, server: Loopback, workspace: Workspace
+) -> None:
+    log = workspace.root / "log"
+    keep = f"cat >> {log}; echo >> {log}; env | grep -c MY_API_KEY >> {log}.keys; true"
+    session = open_session(
+        session_start=on(keep), user_prompt_submit=on(keep), pre_tool_use=on(keep), post_tool_use=on(keep),
+        pre_compact=on(keep), stop=on(keep), session_end=on(keep),
+    )  # fmt: skip
+    (workspace.root / "a.txt").write_text("Hello")
+    server.plays(calls("read_file", path="a.txt"), chat("It says Hello. " * 200))
+    await turn(session, "Read it. <private>Not this.</private>")
+    for _ in range(3):
+        server.plays(chat("And so on. " * 200))
+        await turn(session, "More")
+    assert await session.compact()
+    await session.close()
+    seen = [json.loads(line) for line in log.read_text().splitlines() if line]
+    names = [message["hook_event_name"] for message in seen]
+    assert names[:5] == ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"]
+    assert names.count("SessionStart") == 1 and names[-2:] == ["PreCompact", "SessionEnd"]
+    assert {message["session_id"] for message in seen} == {seen[0]["session_id"]}
+    assert {message["cwd"] for message in seen} == {str(workspace.root)}
+    assert seen[0]["source"] == "startup"
+    assert seen[1]["prompt"].startswith("Read it.") and "Not this" not in log.read_text()
+    assert seen[2]["tool_name"] == "read_file"
+    assert seen[2]["tool_input"] == {"path": "a.txt", "file_path": str(workspace.root / "a.txt")}
+    assert seen[3]["tool_response"] == {"content": "Hello", "success": True}
+    assert seen[-2]["trigger"] == "manual"
+    assert set(Path(f"{log}.keys").read_text().split()) == {"0"}
+
+
+@pytest.mark.parametrize("command", [DENY, "echo 'Not on Mondays.' >&2; exit 2"])
+@pytest.mark.parametrize("matcher", ["", "*", "read_file", "Read", "read_.*|Edit"])
+async def test_a_hook_denies_a_call_and_the_model_reads_why(
+    open_session: Open, server: Loopback, workspace: Workspace, command: str, matcher: str
+) -> None:
+    (workspace.root / "a.txt").write_text("Hello")
+    server.plays(calls("read_file", path="a.txt"), chat("No then."))
+    seen = await turn(open_session(pre_tool_use=on(command, matcher)), "Read it")
+    assert "Not on Mondays." in told(server)["content"] and "Hello" not in told(server)["content"]
+    assert only(seen, PermissionDenied) and only(seen, AnswerStored)
+
+
+async def test_a_matcher_of_another_tool_leaves_the_call(
+    open_session: Open, server: Loopback, workspace: Workspace
+) -> None:
+    (workspace.root / "a.txt").write_text("Hello")
+    server.plays(calls("read_file", path="a.txt"), chat("So."))
+    await turn(open_session(pre_tool_use=on("exit 2", "Bash|Edit")), "Read it")
+    assert told(server)["content"] == "Hello"
+
+
+def _says(decision: str) -> str:
+    return f"""echo '{{"hookSpecificOutput": {{"permissionDecision": "{decision}"}}}}'"""
+
+
+async def test_a_hook_has_the_person_asked_and_allows_no_note(
+    open_session: Open, server: Loopback, workspace: Workspace
+) -> None:
+    (workspace.root / "a.txt").write_text("Hello")
+    server.plays(calls("read_file", path="a.txt"), chat("So."))
+    asked_of_person = await turn(open_session(pre_tool_use=on(_says("ask"))), "Read it", grant=False)
+    assert only(asked_of_person, PermissionRequested).once_only
+    server.plays(calls("remember", note="Tea at four."), chat("So."))
+    seen = await turn(open_session(pre_tool_use=on(_says("allow"))), "Remember", grant=False)
+    assert only(seen, PermissionRequested), "a note asks whatever a hook says"
+
+
+@pytest.mark.parametrize(
+    ("command", "timeout", "words"),
+    [("echo Oops >&2; exit 1", 60, "exit 1. Oops"), ("sleep 30", 0.3, "0.3 s"), ("/no/such/program", 60, "exit 127")],
+)
+async def test_a_failing_hook_is_reported_and_stops_nothing(
+    open_session: Open, server: Loopback, workspace: Workspace, command: str, timeout: float, words: str
+) -> None:
+    (workspace.root / "a.txt").write_text("Hello")
+    hooks = on(command, timeout=timeout)
+    session = open_session(
+        session_start=hooks, user_prompt_submit=hooks, pre_tool_use=hooks, post_tool_use=hooks, stop=hooks
+    )
+    server.plays(calls("read_file", path="a.txt"), chat("It says Hello."))
+    seen = await turn(session, "Read it")
+    assert only(seen, AnswerStored).text == "It says Hello."
+    assert told(server)["content"] == "Hello"
+    notices = [event.text for event in seen if isinstance(event, Notice)]
+    for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"):
+        assert any(event in text and words in text for text in notices), (event, notices)
+
+
+async def test_text_of_a_hook_is_marked_and_not_stored_as_said(open_session: Open, server: Loopback) -> None:
+    more = (
+        """echo '{"hookSpecificOutput": {"additionalContext": "It rains 下雨."}, "systemMessage": "Weather added"}'"""
+    )
+    server.plays(chat("So."), chat("So."))
+    session = open_session(session_start=on("echo The branch is main."), user_prompt_submit=on(more))
+    seen = await turn(session, "Hello")
+    content = asked(server)[-1].json["messages"][-1]["content"]
+    words = content if isinstance(content, str) else "".join(part["text"] for part in content)
+    assert "<palimpsest-hook-" in words and "The branch is main.\nIt rains 下雨." in words
+    assert [event.text for event in seen if isinstance(event, Notice)] == ["Weather added"]
+    ((entry, text),) = await session.branch.own_messages(5)
+    assert text == "Hello" and not session.memory.search.query(_query("rains")).hits
+    assert entry
+
+
+def _query(text: str) -> Any:
+    from memory.search import Query
+
+    return Query(text=text)
+
+
+async def test_what_a_hook_says_after_a_call_is_shown_and_the_output_stored_as_it_was(
+    open_session: Open, server: Loopback, workspace: Workspace
+) -> None:
+    (workspace.root / "a.txt").write_text("Hello")
+    server.plays(calls("read_file", path="a.txt"), chat("So."))
+    session = open_session(post_tool_use=on("echo 'Format it.' >&2; exit 2"))
+    seen = await turn(session, "Read it")
+    assert told(server)["content"] == "Hello\n\n[A hook of the user adds:]\nFormat it."
+    entry = session.memory.cold.find(only(seen, ToolFinished).entry)
+    assert session.memory.passage(entry).text == "Hello"
+
+
+def test_a_late_hook_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    marker = tmp_path / "alive"
+    command = f"(while true; do date > {marker}; sleep 0.05; done) & sleep 60"
+    result = run_hook(HookCommand(command, timeout=0.5), {}, tmp_path, dict(os.environ))
+    assert "0.5 s" in result.error
+    marker.unlink(missing_ok=True)
+    time.sleep(0.4)
+    assert not marker.exists()
+
+
+def test_a_flood_and_a_hook_that_reads_nothing_do_no_harm(tmp_path: Path) -> None:
+    flood = run_hook(HookCommand("head -c 20000000 /dev/zero; exit 0"), {"x": "y" * 10**7}, tmp_path, dict(os.environ))
+    assert (flood.exit, flood.error) == (0, "") and len(flood.stdout) <= 256 * 1024
+
+
+def test_a_stop_ends_a_hook(tmp_path: Path) -> None:
+    assert "stopped" in run_hook(HookCommand("sleep 30"), {}, tmp_path, dict(os.environ), lambda: True).error
+
+
+def test_hooks_are_those_of_the_user_and_of_a_trusted_workspace(workspace: Workspace, tmp_path: Path) -> None:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config")}
+    hook = "hooks:\n  PreToolUse:\n  - matcher: Bash\n    hooks:\n    - {{type: command, command: {}}}\n"
+    (tmp_path / "user-config").mkdir()
+    (tmp_path / "user-config" / "config.yaml").write_text(hook.format("mine"))
+    prepare_workspace(workspace, environment)
+
+    def commands() -> list[str]:
+        matchers = read_config(workspace, environment, {}).config.hooks.pre_tool_use
+        return [command.command for matcher in matchers for command in matcher.hooks]
+
+    assert commands() == ["mine"]
+    workspace.config.write_text(hook.format("theirs"))
+    assert commands() == ["mine"], "what changed since it was trusted is not in force"
+    from foundation.workspace_trust import trust_store
+
+    trust_store(environment).trust(workspace, "")
+    assert commands() == ["mine", "theirs"]
+
+
+def test_no_hook_runs_where_there_is_none(tmp_path: Path) -> None:
+    from agent.hooks.hooks import SessionHooks
+
+    hooks = SessionHooks(HookSettings(), {}, tmp_path / "gone", conversation=lambda: "", mode=lambda: "ask")
+    assert hooks.before_message("Hello") == "" and hooks.take_notices() == ()
+    assert asyncio.run(asyncio.to_thread(hooks.end)) is None
