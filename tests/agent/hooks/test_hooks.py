@@ -86,7 +86,7 @@ async def test_each_event_has_its_fields_and_no_keys(
     for _ in range(3):
         server.plays(chat("And so on. " * 200))
         await turn(session, "More")
-    assert await session.compact()
+    assert await session.compaction.run()
     await session.close()
     seen = [json.loads(line) for line in log.read_text().splitlines() if line]
     names = [message["hook_event_name"] for message in seen]
