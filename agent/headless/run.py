@@ -198,7 +198,7 @@ class HeadlessRunner:
         totals: TurnTotals,
         turn_output: TurnOutput,
     ) -> None:
-        limit = _calls_limit(reached) if isinstance(reached, events.CallLimitReached) else reached.limit
+        limit = _calls_limit(reached, self._options) if isinstance(reached, events.CallLimitReached) else reached.limit
         goes_on = self._options.over_cap and limit.name in DAILY
         if goes_on:
             output.narrate(limit.sentence)
@@ -250,8 +250,9 @@ def _apply(session: Session, options: HeadlessOptions) -> None:
         )
 
 
-def _calls_limit(reached: events.CallLimitReached) -> Limit:
-    return Limit("calls", f"The model asks for more than {reached.made:,} tool calls, which are the most.")
+def _calls_limit(reached: events.CallLimitReached, options: HeadlessOptions) -> Limit:
+    where = "tools.most_calls" if options.limits.calls is None else "--max-calls"
+    return Limit("calls", f"The model made {reached.made:,} tool calls and asks for more; that is the most ({where}).")
 
 
 def _time_limit(options: HeadlessOptions) -> Limit:

@@ -13,14 +13,13 @@ from memory.cold.rows import LARGEST_FIELDS
 from memory.cold.sql import each
 from memory.records import SpendingRow
 
-CHAT, SUMMARY = "chat", "summary"
+CHAT, SUMMARY, DELEGATE = "chat", "summary", "delegate"  # purposes: the last two are kinds, of entry and conversation
 
 
 class _Kept(Struct):
-    """What an entry's meta says of its cost."""
+    """The cost in an entry's meta."""
 
     cost: Any = None
-    purpose: Any = None
 
 
 def spending(connection: apsw.Connection, since: datetime | None = None) -> list[SpendingRow]:
@@ -32,15 +31,14 @@ def _rows(connection: apsw.Connection, since_ms: int | None) -> Iterator[Spendin
     where, bindings = ("WHERE e.time_ms >= ?", (since_ms,)) if since_ms is not None else ("", ())
     rows = each(
         connection,
-        f"""SELECT e.time_ms, c.id, e.kind, u.model, u.prompt_tokens, u.completion_tokens, u.cached_tokens,
+        f"""SELECT e.time_ms, c.id, c.kind, e.kind, u.model, u.prompt_tokens, u.completion_tokens, u.cached_tokens,
             CASE WHEN length(e.meta) <= {LARGEST_FIELDS} THEN e.meta END
             FROM entries e JOIN usage u ON u.entry = e.seq JOIN conversations c ON c.seq = e.conversation
             {where} ORDER BY e.time_ms, e.seq""",
         bindings,
     )
-    for time_ms, conversation, kind, model, prompt, completion, cached, meta in rows:
-        kept = _kept(meta)
-        purpose = kept.purpose if isinstance(kept.purpose, str) else CHAT
+    for time_ms, conversation, conversation_kind, kind, model, prompt, completion, cached, meta in rows:
+        purpose = DELEGATE if conversation_kind == DELEGATE else CHAT
         yield SpendingRow(
             time=from_ms(time_ms),
             conversation=str(conversation),
@@ -49,13 +47,13 @@ def _rows(connection: apsw.Connection, since_ms: int | None) -> Iterator[Spendin
             prompt_tokens=prompt,
             completion_tokens=completion,
             cached_tokens=cached or 0,
-            cost=kept.cost,
+            cost=_kept_cost(meta),
         )
 
 
-def _kept(meta: bytes | None) -> _Kept:
-    """What meta says; nothing where it is damaged."""
+def _kept_cost(meta: bytes | None) -> Any:
+    """What meta says; None where it says nothing, or is damaged."""
     try:
-        return msgspec.json.decode(meta, type=_Kept) if meta else _Kept()
+        return msgspec.json.decode(meta, type=_Kept).cost if meta else None
     except (msgspec.DecodeError, ValueError, RecursionError):
-        return _Kept()
+        return None

@@ -179,9 +179,11 @@ def test_a_probe_of_a_flood_ends(room: Path, server: Server) -> None:
 def test_one_answer_with_300_calls_makes_as_many_as_a_turn_may(room: Path, server: Server) -> None:
     server.plays_always(many_calls)
     ended = asked(room, server, TOOLS_MOST_CALLS="25", MODELS_TOOLS="true")
-    message = json.loads(ended.out)["error"]["message"]
-    assert message.startswith("The model asked for 300 tool calls in one turn and 25 were made")
-    assert "tools.most_calls" in message
+    told = json.loads(ended.out)
+    assert told["limit"]["sentence"] == (
+        "The model made 25 tool calls and asks for more; that is the most (tools.most_calls)."
+    )
+    assert told["run"]["calls"] == 25
     assert len([post for post in server.posts if post.path.endswith("/chat/completions")]) == 1
     assert palimpsest(room, "stats", "--json").status == 0
 

@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.spending.report import caps_sentence, spending_report
-from memory.records import SpendingRow
-from models.messages import Usage
+from foundation.paths import Workspace
+from foundation.privacy import clear, cleared_fields
+from memory.memory import Memory
+from memory.records import EntryCost, EntryDraft, EntryKind, SpendingRow
+from models.messages import Role, Usage
 from models.prices import ModelPrice, PriceList
 from models.settings import ModelSettings
 from tests.agent.conftest import Run
@@ -29,6 +32,14 @@ PRICES = {
 def server() -> Iterator[ChatServer]:
     with ChatServer() as server:
         yield server
+
+
+@pytest.fixture
+def memory(workspace: Workspace) -> Iterator[Memory]:
+    workspace.root.mkdir(parents=True, exist_ok=True)
+    opened = Memory.open(workspace)
+    yield opened
+    opened.close()
 
 
 def row(**fields: Any) -> SpendingRow:
@@ -123,3 +134,19 @@ def test_stats_show_what_answers_cost(run: Run, server: ChatServer, root: Path) 
     free = run("-p", "hello", "--model", "offline", "--json").json
     assert free["run"]["priced"]
     assert free["run"]["cost"] == []
+
+
+def test_requests_are_told_apart_by_purpose_and_damaged_meta_has_no_cost(memory: Memory) -> None:
+    chat, delegated = memory.conversations.new(), memory.conversations.new(kind="delegate")
+    for conversation, kind in ((chat, EntryKind.MESSAGE), (chat, EntryKind.SUMMARY), (delegated, EntryKind.MESSAGE)):
+        fields = cleared_fields({"cost": {"amount": 0.5, "currency": "USD"}})
+        draft = EntryDraft(
+            conversation=conversation.seq, parent=None, kind=kind, role=Role.ASSISTANT, text=clear("x"), meta=fields
+        )
+        memory.archive_and_append((), draft, label="", cost=EntryCost(Usage(10, 5), clear("m"), 1))
+    listed = memory.spending()
+    assert [row.purpose for row in listed] == ["chat", "summary", "delegate"]
+    assert [row.cost["amount"] for row in listed] == [0.5, 0.5, 0.5]
+    assert memory.spending(datetime(2100, 1, 1, tzinfo=UTC)) == []
+    memory.cold.write(lambda db: db.execute("UPDATE entries SET meta = x'ff00'").fetchall())
+    assert [row.cost for row in memory.spending()] == [None, None, None]
