@@ -15,6 +15,7 @@ from agent.config.settings import all_settings
 from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, Compacted, Notice, SessionEvent, Stopped, Summarising
 from agent.session import Session
+from agent.spending.budget import SpendingBudget
 from agent.turn.summariser import ExtractiveSummariser, ModelSummariser, open_summariser
 from context.compaction.summary import SummaryEntry
 from context.compaction.summary_port import SummaryPort, SummaryTask
@@ -25,6 +26,7 @@ from foundation.paths import Workspace
 from models.chat.open import open_model
 from models.settings import ModelSettings
 from models.tokens import estimate, request_tokens
+from tests.agent.spending.test_budget import FakeClock, FakeSpending, spent
 from tests.agent.turn.event_order import assert_in_order
 from tests.loopback import Loopback, Stall, chat, json_reply, stream
 
@@ -365,3 +367,15 @@ async def test_the_archive_command_says_why_the_summary_is_an_extract(
     assert isinstance(outcome, Proposal)
     result = await registry.carry_out(outcome, lambda _done: None)
     assert isinstance(result, TextResult) and "its answer is empty" in result.markdown
+
+
+async def test_no_model_is_asked_for_a_summary_when_the_day_s_cap_is_reached(
+    server: Loopback, summariser: ModelSummariser
+) -> None:
+    capped = ModelSettings(daily_tokens=500)
+    summariser.budget = SpendingBudget(capped, FakeSpending(spent(900)), FakeClock())
+    written = await summariser.write(task())
+    assert "Hotel Aurora" in written.text
+    assert "900 tokens were used today, and 500 are the most (models.daily_tokens)" in written.warning
+    assert written.usage is None
+    assert not server.posts
