@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
                 data = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"content": [], "x": "0" * 10**8}})
                 self.body(gzip.compress(data.encode()), content_encoding="gzip")
             case "huge":
-                self.body(b'{"a":"' + b"x" * 20_000_000 + b'"}')
+                self.reply(request, {"content": [{"type": "text", "text": "x" * 20_000_000}]})
             case "endless_events":
                 self.stream()
                 while True:
