@@ -266,6 +266,4 @@ async def test_after_a_command_with_the_network_the_next_asks_whatever_the_rules
         event for event in await turn(session, PermissionAnswer(True)) if isinstance(event, PermissionRequested)
     ]
     assert [event.action.subject for event in asked_for] == ["curl --version", "echo x"]
-    assert "This turn has read run curl --version" in asked_for[1].reason
-    server.plays(calls("run_command", command="echo x"), chat("."))
-    assert not only(await turn(session), ToolFinished).failed
+    assert "run curl --version" in asked_for[1].reason
