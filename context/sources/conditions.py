@@ -18,9 +18,10 @@ _EXTENSIONS = (
 )
 
 _PATTERNS: dict[str, re.Pattern[str]] = {
-    # Two characters of airline, one a letter at least, then one to four digits (IATA Resolution 762)
+    # Two characters of airline, one a letter at least, then digits (IATA Resolution 762). An airline with a digit needs
+    # three digits: M340 and A320 are models of cars and aircraft.
     "flight_number": re.compile(
-        r"(?<![A-Za-z0-9])(?:[A-Z]{2}|[A-Z][0-9]|[0-9][A-Z])[ -]?[0-9]{2,4}[A-Z]?(?![A-Za-z0-9])"
+        r"(?<![A-Za-z0-9])(?:[A-Z]{2}[ -]?[0-9]{2,4}|(?:[A-Z][0-9]|[0-9][A-Z])[ -]?[0-9]{3,4})[A-Z]?(?![A-Za-z0-9])"
     ),
     "url": re.compile(r"\bhttps?://[^\s<>\"'）】」]{3,2000}|\bwww\.[^\s<>\"'）】」]{3,2000}", re.IGNORECASE),
     "email": re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]{2,190}"),
