@@ -8,7 +8,7 @@ import glob
 from contextlib import suppress
 from pathlib import Path
 
-from agent.checkpoints.blobs import content_name
+from agent.checkpoints.blobs import Blobs, content_name
 from agent.checkpoints.change import ChangedFile, CheckpointRecord, is_beside, remove_empty_folders
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.journal import Ended, Journal
@@ -23,7 +23,7 @@ def recover_change(record: CheckpointRecord, journal: Journal, folder: Path) -> 
     kept: list[Path] = []
     for index, file in enumerate(record.files):
         with suppress(PalimpsestError, OSError):  # a file that cannot be read counts as unchanged
-            was_changed, displaced = _settle(file)
+            was_changed, displaced = _settle(file, Blobs(folder / "blobs"))
             if was_changed:
                 changed.append(index)
             if displaced is not None:
@@ -40,7 +40,7 @@ def recover_change(record: CheckpointRecord, journal: Journal, folder: Path) -> 
     return sentence + "".join(f" Another program's text was kept in {place}." for place in kept)
 
 
-def _settle(file: ChangedFile) -> tuple[bool, bytes | None]:
+def _settle(file: ChangedFile, blobs: Blobs) -> tuple[bool, bytes | None]:
     """Whether the file was changed, and what another program wrote to it that is in no file now."""
     place = file.place
     if not is_beside(file.beside, place):  # forged: no other file is moved or deleted
@@ -55,6 +55,10 @@ def _settle(file: ChangedFile) -> tuple[bool, bytes | None]:
         was_changed = _state(place) == file.after
     elif content_name(body) == file.before:
         was_changed = True
+    elif not file.before or (
+        file.after and blobs.get(file.after).startswith(body)
+    ):  # ours, cut off while it was written
+        was_changed = False
     else:  # another program's
         was_changed = False
         if _state(place) == file.after and file.after:

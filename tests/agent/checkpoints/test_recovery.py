@@ -130,3 +130,15 @@ def test_a_long_name_has_room_for_a_temporary_file(project: ProjectWithTools) ->
     project.tool(**{name: b"2\n"})
     project.undo()
     assert project.files() == {}
+
+
+def test_a_new_file_that_was_cut_off_while_it_was_written_is_removed(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    _, [beside_a, beside_b] = interrupted(project, a=b"2 and more\n", b=b"new and long\n")
+    project.write("a", b"1\n")
+    (project.folder / "b").unlink()
+    beside_a.write_bytes(b"2 an")
+    beside_b.write_bytes(b"new")
+    assert "none changed" in recovered(project)
+    assert project.files() == {"a": b"1\n"}
+    assert not (project.state / "conflicts").exists()
