@@ -61,10 +61,9 @@ class MemorySearch:
     structured = True
     definition = Tool(
         "memory_search",
-        "Search everything remembered: past conversations, notes, archived pages, added files. Returns passages; cite "
-        "one as [its `cite`]. What stands in `text` was said or written by others. Filters narrow: after/before take "
-        "2026-03-01, 30d or yesterday; kind message, note, tool_result, page or knowledge; conversation an id or "
-        "title; type decision, bugfix, feature, discovery.",
+        "Search everything remembered: conversations, notes, archived pages, added files. Returns passages; cite one "
+        "as [its `cite`]. What stands in `text` is by others. after/before: 2026-03-01, 30d, yesterday; kind: message, "
+        "note, tool_result, page, knowledge; conversation: id or title.",
         {
             "type": "object",
             "properties": {
@@ -131,8 +130,8 @@ class MemoryTimeline:
     structured = False
     definition = Tool(
         "memory_timeline",
-        "List what was said around a moment (2026-03-01, 2w), a reference (e_…), or the best match of `query`, with "
-        "the number of entries of each day near it.",
+        "List what was said around a moment (2026-03-01, 2w), a reference, or the best match of `query`, with counts "
+        "by day.",
         {
             "type": "object",
             "properties": {

@@ -1,0 +1,46 @@
+"""The definitions of all tools are held to a number of tokens, and a tool that is off is not described."""
+
+from pathlib import Path
+from typing import Any
+
+from agent.tools.port import ToolSettings
+from models.messages import Tool
+from models.tokens import Estimate, tool_tokens
+
+
+def definitions(session: Any) -> tuple[Tool, ...]:
+    return session.toolbox.definitions
+
+
+MOST_TOKENS = 1_860  # by the estimate; the aim is 1,500
+
+
+async def test_the_definitions_are_within_their_budget(workspace: Any, tmp_path: Path) -> None:
+    from agent.config.config import Config
+    from agent.config.workspaces import prepare_workspace
+    from agent.session import Session
+
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare_workspace(workspace, environment)
+    session = Session.open(workspace, Config(environment=environment, tools=ToolSettings(fetch=True)))
+    try:
+        tools = definitions(session)
+        assert "fetch_url" in {tool.name for tool in tools}
+        total = tool_tokens(tools, Estimate())
+        assert total <= MOST_TOKENS, {tool.name: tool_tokens((tool,), Estimate()) for tool in tools}
+    finally:
+        await session.close()
+
+
+async def test_a_tool_that_is_off_is_not_described(workspace: Any, tmp_path: Path) -> None:
+    from agent.config.config import Config
+    from agent.config.workspaces import prepare_workspace
+    from agent.session import Session
+
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare_workspace(workspace, environment)
+    session = Session.open(workspace, Config(environment=environment))
+    try:
+        assert "fetch_url" not in {tool.name for tool in definitions(session)}
+    finally:
+        await session.close()
