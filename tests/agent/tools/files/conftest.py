@@ -28,7 +28,7 @@ class ProjectTools:
         self.root = root
         self.project = ProjectFolders((root, *more), root)
         checkpoints = Checkpoints(state or root.parent / f"{root.name}-state", SystemClock())
-        changes = FileChanges(self.project, checkpoints)
+        self.changes = changes = FileChanges(self.project, checkpoints)
         tools: tuple[AgentTool, ...] = (
             ListFiles(self.project),
             FindFiles(self.project),

@@ -53,14 +53,18 @@ def test_a_text_that_begins_like_a_bitmap_is_text(tools: ProjectTools) -> None:
 
 def test_a_model_that_sees_pictures_gets_them_and_another_the_words(tools: ProjectTools) -> None:
     tools.write("a.png", png())
-    changes = tools.tools["read_file"]._changes  # pyright: ignore[reportAttributeAccessIssue,reportUnknownMemberType,reportUnknownVariableType] # noqa: SLF001
-    ocr = OcrReader("an engine", lambda _: "SALE")
+    changes = tools.changes
+
+    def words(_: bytes) -> str:
+        return "SALE"
+
+    ocr = OcrReader("an engine", words)
     shown: list[Image] = []
     run = ToolRun("e_1", threading.Event(), show=shown.append)
-    seeing = ReadFile(changes, lambda: ocr, lambda: True)  # pyright: ignore[reportUnknownArgumentType]
+    seeing = ReadFile(changes, lambda: ocr, lambda: True)
     assert "30×20 pixels, shown with this result" in seeing.run({"path": "a.png"}, run)
     assert [(image.media_type, image.width, image.height) for image in shown] == [("image/png", 30, 20)]
-    blind = ReadFile(changes, lambda: ocr)  # pyright: ignore[reportUnknownArgumentType]
+    blind = ReadFile(changes, lambda: ocr)
     assert blind.run({"path": "a.png"}, run).endswith("\nSALE")
     assert len(shown) == 1
 

@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -148,7 +148,7 @@ def test_links_that_stay_inside_are_followed(tools: ProjectTools, outside: Path)
 
 
 @contextmanager
-def swapping(folder: Path, link: Path) -> Iterator[None]:
+def swapping(folder: Path, link: Path) -> Generator[None]:
     """Swaps the folder for the link, and back, as fast as it can."""
     stop = threading.Event()
 
