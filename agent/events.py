@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from agent.checkpoints.change import CheckpointRecord
-from agent.permissions.action import Action, PermissionAnswer, Question
+from agent.permissions.action import Action, PermissionAnswer, PersonQuestion
 from agent.permissions.policy import Decision
 from agent.spending.budget import Limit
 from context.checklist import Checklist
@@ -213,7 +213,7 @@ class QuestionAsked(Struct):
     """
 
     call: ToolCall
-    question: Question
+    question: PersonQuestion
     answer: asyncio.Future[str | None]
 
 

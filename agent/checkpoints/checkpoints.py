@@ -27,8 +27,8 @@ from agent.checkpoints.command_changes import TrackedFile, changed_files, tracke
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.history import CheckpointHistory, unfinished
 from agent.checkpoints.journal import Begun, Ended, Journal
-from agent.checkpoints.pruning import keep_only
 from agent.checkpoints.recovery import recover_change
+from agent.checkpoints.retention import keep_only
 from foundation.clock import Clock, to_ms
 from foundation.errors import PalimpsestError, TemporaryFailure
 from foundation.files import (

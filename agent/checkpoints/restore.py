@@ -161,7 +161,7 @@ def _planned(
     command = any(record.kind is CheckpointKind.COMMAND for record, _ in steps)
 
     def planned(now: FileState, wanted: FileState, **fields: object) -> PlannedFile:
-        return PlannedFile(file=oldest, now=now, wanted=wanted, folders=made, command=command, **fields)  # type: ignore[arg-type]
+        return PlannedFile(file=oldest, now=now, wanted=wanted, folders=made, command=command, **fields)  # type: ignore[arg-type]  # the fields of its callers below
 
     if not any(place.is_relative_to(folder) for folder in folders):
         return planned(FileState(None), FileState(None), problem="is not in the project folders of now")

@@ -12,7 +12,6 @@ from agent.commands.results import Choice, Choices, Outcome, Proposal, SessionSw
 from foundation.clock import iso, to_ms
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.terminal_text import visible
-from memory.access import refuse_read_only
 from models.messages import Role
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -169,6 +168,8 @@ def _files(count: int) -> str:
 
 
 async def _history(session: Session) -> CheckpointHistory:
+    from memory.access import refuse_read_only  # loads memory, which the list of commands must not
+
     refuse_read_only(session.workspace)
     if session.conversation is None:
         raise TemporaryFailure(

@@ -125,7 +125,7 @@ class SessionHooks:
                 decision = specific.permission_decision or legacy
                 reason = specific.permission_decision_reason or output.reason
                 if decision in {"allow", "ask", "deny"}:
-                    found.append(HookVerdict(decision, reason or f"A hook says {decision}."))  # pyright: ignore[reportArgumentType]
+                    found.append(HookVerdict(decision, reason or f"A hook says {decision}."))  # pyright: ignore[reportArgumentType]  # one of the three
         ranks = {"deny": 0, "ask": 1, "allow": 2}
         return min(found, key=lambda verdict: ranks[verdict.decision], default=HookVerdict())
 

@@ -69,7 +69,7 @@ class PermissionAnswer(Struct, frozen=True):
     rule: str = ""
 
 
-class Question(Struct, frozen=True):
+class PersonQuestion(Struct, frozen=True):
     """A question of the model to the person. They choose one of the `options`, or write."""
 
     text: str

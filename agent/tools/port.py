@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.events import SessionEvent
-from agent.permissions.action import Action, Question
+from agent.permissions.action import Action, PersonQuestion
 from agent.permissions.policy import PermissionMode
 from foundation.errors import PalimpsestError
 from models.messages import Image, Tool, ToolCall
@@ -85,7 +85,7 @@ class ToolRun(Struct, frozen=True):
     stopped: Event
     report: Callable[[str], None] = lambda _: None
     emit: Callable[[SessionEvent], None] = lambda _: None
-    ask: Callable[[Question], str | None] = lambda _: None
+    ask: Callable[[PersonQuestion], str | None] = lambda _: None
     action: Action | None = None
     untrusted: str = ""
     show: Callable[[Image], None] = lambda _: None

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from agent import events
 from agent.events import SessionEvent
 from agent.hooks.hooks import HookVerdict, SessionHooks
-from agent.permissions.action import Access, Action, PermissionAnswer, Question
+from agent.permissions.action import Access, Action, PermissionAnswer, PersonQuestion
 from agent.permissions.policy import Decision, Policy
 from agent.permissions.rules import Verdict
 from agent.tools.port import MalformedCall, ToolFailure, ToolRun
@@ -189,13 +189,13 @@ class ToolCalls:
         def emit(event: SessionEvent | None) -> None:
             loop.call_soon_threadsafe(queue.put_nowait, event)
 
-        async def answered(question: Question) -> str | None:
+        async def answered(question: PersonQuestion) -> str | None:
             future: asyncio.Future[str | None] = loop.create_future()
             self._questions.append(future)
             queue.put_nowait(events.QuestionAsked(planned.call, question, future))
             return await future
 
-        def ask(question: Question) -> str | None:
+        def ask(question: PersonQuestion) -> str | None:
             try:
                 return asyncio.run_coroutine_threadsafe(answered(question), loop).result()
             except CancelledError:

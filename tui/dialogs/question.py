@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from agent.permissions.action import Question
+from agent.permissions.action import PersonQuestion
 from foundation.terminal_text import visible, visible_line
 from tui.dialogs.sheet import SheetDialog
 from tui.typed_app import theme_colour
@@ -32,7 +32,7 @@ class QuestionScreen(SheetDialog[str]):
         Binding("escape,ctrl+c", "leave", "Leave", show=False),
     ]
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: PersonQuestion) -> None:
         super().__init__()
         self._question = visible(question.text)
         self._options = question.options

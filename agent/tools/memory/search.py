@@ -190,8 +190,8 @@ def _parsed(memory: Memory, text: str, given: SearchOptions, exclude: frozenset[
 def _filter_text(arguments: dict[str, Any], name: str) -> str:
     """The filter's text; a list of texts is joined. Raises ToolFailure."""
     value = arguments.get(name)
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):  # pyright: ignore[reportUnknownVariableType]
-        return ",".join(value)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):  # pyright: ignore[reportUnknownVariableType]  # from JSON
+        return ",".join(value)  # pyright: ignore[reportUnknownArgumentType]  # of strings
     return "" if value is None else text_argument(arguments, name).strip()
 
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from agent.permissions.action import Access, Action, Question
+from agent.permissions.action import Access, Action, PersonQuestion
 from agent.tools.port import ToolFailure, ToolRun, string_argument
 from models.messages import Tool
 
@@ -44,11 +44,11 @@ class AskUser:
         return answer
 
 
-def _question(arguments: dict[str, Any]) -> Question:
+def _question(arguments: dict[str, Any]) -> PersonQuestion:
     try:
         options = msgspec.convert(arguments.get("options") or [], list[str])
     except msgspec.ValidationError as error:
         example = '{"question": "Which port?", "options": ["8080", "9090"]}'
         raise ToolFailure("Wrong argument", f"“options” must be an array of strings. Valid: {example}") from error
     shown = tuple(dict.fromkeys(option.strip() for option in options if option.strip()))
-    return Question(string_argument(arguments, "question").strip(), shown[:MAX_OPTIONS])
+    return PersonQuestion(string_argument(arguments, "question").strip(), shown[:MAX_OPTIONS])

@@ -42,7 +42,7 @@ def change_files(folder: Path, state: Path, seed: int) -> None:
         if isinstance(line, Begun):
             say("begun")
 
-    checkpoints.journal.add = add_and_say  # type: ignore[method-assign]
+    checkpoints.journal.add = add_and_say  # type: ignore[method-assign]  # says when it was added
     turn = 0
     while True:
         turn += 1

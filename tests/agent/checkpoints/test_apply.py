@@ -82,7 +82,7 @@ def test_what_was_changed_is_put_back_where_a_later_file_cannot_be(project: Path
         )
     assert names(project) == ["a.py", "file"]
     assert (project / "a.py").read_bytes() == b"a = 1\n"
-    assert checkpoints.journal.lines()[-1] == Ended(checkpoints.journal.lines()[0].record.id, changed=())  # type: ignore[union-attr]
+    assert checkpoints.journal.lines()[-1] == Ended(checkpoints.journal.lines()[0].record.id, changed=())  # type: ignore[union-attr]  # the first line is a beginning
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permission bits")

@@ -159,7 +159,7 @@ def run_machine(examples: int, steps: int) -> None:
         suppress_health_check=list(HealthCheck),
         database=None,
     )
-    run_state_machine_as_test(EditedProject, settings=chosen)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(EditedProject, settings=chosen)  # type: ignore[no-untyped-call]  # Hypothesis has no types for it
 
 
 @pytest.mark.slow

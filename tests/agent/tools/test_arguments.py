@@ -93,6 +93,6 @@ def test_the_former_name_of_a_tool_goes_on_working() -> None:
     from agent.tools.registry import Toolbox
     from models.messages import ToolCall
 
-    box = Toolbox([MemorySearch(None, frozenset)], ToolSettings())  # type: ignore[arg-type]
+    box = Toolbox([MemorySearch(None, frozenset)], ToolSettings())  # type: ignore[arg-type]  # no memory is read
     assert box.only_reads(ToolCall("c", "search_memory", "{}"))
     assert [tool.name for tool in box.definitions] == ["memory_search"]

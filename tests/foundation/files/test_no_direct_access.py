@@ -91,6 +91,13 @@ ALLOWED = {
     "memory/knowledge/ingest/walk.py scandir": "walks a person's folders, which may be anywhere, and changes nothing",
     "tui/widgets/prompt/completion.py scandir": "completes a name in any folder, and opens nothing",
     "agent/cli/main.py open": "the null device",
+    "agent/mcp/servers.py open": "a connection",
+    "agent/tools/commands/confinement.py makedirs": "folders of the sandbox's own file system",
+    "agent/tools/commands/confinement.py open": "mounts in the sandbox's own file system, and devices",
+    "agent/tools/commands/confinement.py scandir": "the sandbox's own file system",
+    "agent/tools/commands/linux.py open": "Linux's own figures, and folders that a rule of Landlock names",
+    "agent/tools/commands/supervisor.py listdir": "Linux's list of processes",
+    "agent/tools/commands/supervisor.py open": "the null device, and Linux's own figures",
 }
 """`file call` and why it is no access to a workspace's files."""
 OPENERS = {"Memory", "ColdStore", "Session", "Image", "Pillow", "archive", "pack", "cls"}

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from agent.permissions.action import Question
+from agent.permissions.action import PersonQuestion
 from tui.dialogs.question import QuestionScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
-QUESTION = Question("Which port? \x1b[31m哪个端口?", ("8080", "9090"))
+QUESTION = PersonQuestion("Which port? \x1b[31m哪个端口?", ("8080", "9090"))
 
 
-async def opened(chat: Any, question: Question = QUESTION) -> tuple[QuestionScreen, list[str | None]]:
+async def opened(chat: Any, question: PersonQuestion = QUESTION) -> tuple[QuestionScreen, list[str | None]]:
     answers: list[str | None] = []
     dialog = QuestionScreen(question)
     chat.app.push_screen(dialog, answers.append)
@@ -46,5 +46,5 @@ async def test_a_chosen_row_answers(open_chat: Any, keys: tuple[str, ...], answe
 
 async def test_a_long_question_leaves_the_rows_in_view(open_chat: Any) -> None:
     async with open_chat(size=(80, 24)) as chat:
-        await opened(chat, Question("Many words. " * 400, tuple(f"option {number}" for number in range(9))))
+        await opened(chat, PersonQuestion("Many words. " * 400, tuple(f"option {number}" for number in range(9))))
         await chat.until(lambda: "option 8" in "\n".join(chat.seen) and "Write an answer" in "\n".join(chat.seen))
