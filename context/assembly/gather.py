@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,12 +28,15 @@ from context.notice import FileNotice
 from context.report import DroppedSource
 from context.settings import ContextSettings
 from context.sources.changes import SourceChange
-from context.sources.conditions import ConditionInput
+from context.sources.conditions import MOST_MESSAGES, ConditionInput
 from context.types import Attachment, Turn
+from memory.records import EntryKind
 from models.chat.port import Profile
 from models.excerpts import Excerpt, line_count, split_excerpt
 from models.fence import new_nonce
-from models.messages import MessagePart, RecalledSpan, Text
+from models.messages import MessagePart, RecalledSpan, Role, Text
+
+_EARLIER_CHARACTERS: Final = 20_000  # of each message before the present one that conditions see
 
 
 class TailInputs(Struct, frozen=True):
@@ -61,7 +66,8 @@ def gather_tail(
     """Collects the tail for a turn with a message. Raises NoSuchSkill, BadAttachment."""
     attached = [_load(inputs, turn, n) for n in range(len(turn.attachments))]
     kinds = frozenset(kind for attachment in attached for kind in attachment.kinds)
-    rules = matching_rules(inputs.sources.system, ConditionInput(turn.text, inputs.now, kinds))
+    moment = ConditionInput(turn.text, inputs.now, kinds, earlier=_earlier_messages(view))
+    rules = matching_rules(inputs.sources.system, moment, _instructions_in_view(view))
     reported, changed, deferred = _reported_changes(inputs, changes)
     nonce = new_nonce()
     changed = _with_nonce((changed,), nonce)[0] if changed else None
@@ -118,6 +124,18 @@ def _with_message(parts: TailInput, text: str) -> TailInput:
 
 def _load(inputs: TailInputs, turn: Turn, n: int) -> LoadedAttachment:
     return load_for_model(turn.attachments[n], vision=inputs.profile.vision, read_image=inputs.read_image)
+
+
+def _earlier_messages(view: BranchView) -> tuple[str, ...]:
+    """The person's messages that conditions see besides the present one, the newest first."""
+    own = (entry for entry in reversed(view.entries) if entry.kind is EntryKind.MESSAGE and entry.role is Role.USER)
+    return tuple((entry.text or "")[:_EARLIER_CHARACTERS] for entry in islice(own, MOST_MESSAGES - 1))
+
+
+def _instructions_in_view(view: BranchView) -> list[str]:
+    """The lines of rules that went with messages in view."""
+    parts = (part for entry in view.entries for part in entry.sent)
+    return [part.text for part in parts if isinstance(part, Text) and part.injected == "instructions"]
 
 
 def _called_skills(inputs: TailInputs, turn: Turn, view: BranchView) -> tuple[MessagePiece, ...]:

@@ -14,9 +14,22 @@ def static_text(file: SystemFile) -> str:
     return clear("\n".join(file.abilities), TextSource.OTHER)
 
 
-def matching_rules(file: SystemFile, inputs: ConditionInput) -> tuple[SystemRule, ...]:
-    """Rules whose condition holds, in the file's order."""
-    return tuple(rule for rule in file.rules if rule.when.holds(inputs))
+def matching_rules(file: SystemFile, inputs: ConditionInput, in_view: Iterable[str] = ()) -> tuple[SystemRule, ...]:
+    """Rules whose condition holds, in the file's order.
+
+    `in_view` are the instructions that earlier messages brought: a rule that only earlier messages match is left out
+    where its lines are among them.
+    """
+    known = {line for text in in_view for line in text.split("\n")}
+
+    def is_known(rule: SystemRule) -> bool:
+        return known.issuperset(clear("\n".join(rule.then), TextSource.OTHER).split("\n"))
+
+    return tuple(
+        rule
+        for rule in file.rules
+        if rule.when.holds(inputs) and not (is_known(rule) and not rule.when.concerns_message(inputs))
+    )
 
 
 def instruction_pieces(rules: Iterable[SystemRule]) -> tuple[MessagePiece, ...]:

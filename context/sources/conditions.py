@@ -4,13 +4,14 @@ The patterns have no nested repeats, so that backtracking is bounded.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Self
 
 from msgspec import Struct, field
 
 from foundation.regex import PatternBudget, SafePattern
+from foundation.text.entities.numbers import AIRLINES, CLEAR
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _EXTENSIONS = (
@@ -18,10 +19,11 @@ _EXTENSIONS = (
 )
 
 _PATTERNS: dict[str, re.Pattern[str]] = {
-    # Two characters of airline, one a letter at least, then digits (IATA Resolution 762). An airline with a digit needs
-    # three digits: M340 and A320 are models of cars and aircraft.
+    # Two characters of airline, one a letter at least, then digits (IATA Resolution 762); see _is_flight. An airline
+    # with a digit needs three digits: M340 and A320 are models of cars and aircraft.
     "flight_number": re.compile(
-        r"(?<![A-Za-z0-9])(?:[A-Z]{2}[ -]?[0-9]{2,4}|(?:[A-Z][0-9]|[0-9][A-Z])[ -]?[0-9]{3,4})[A-Z]?(?![A-Za-z0-9])"
+        r"(?<![A-Za-z0-9])(?:([A-Z]{2})([ -]?)([0-9]{2,4})|([A-Z][0-9]|[0-9][A-Z])([ -]?)([0-9]{3,4}))[A-Z]?"
+        r"(?![A-Za-z0-9]|[.,-][0-9])"
     ),
     "url": re.compile(r"\bhttps?://[^\s<>\"'）】」]{3,2000}|\bwww\.[^\s<>\"'）】」]{3,2000}", re.IGNORECASE),
     "email": re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]{2,190}"),
@@ -56,14 +58,43 @@ ENTITIES = tuple(_PATTERNS)
 """The kinds that `entity:` may name."""
 
 
+_FLIGHT_CONTEXT = re.compile(
+    r"\b(?:flights?|fly|flies|flying|flew|flown|boarding|airlines?|airways|airport|check(?:ing)?[- ]?in|gate|layover"
+    r"|flug|vuelo|vol|voo|volo)\b|航班|飞机|登机|值机|航空|机场|乘机|起飞|航廈|班機|フライト|搭乗|空港|항공|탑승|비행",
+    re.IGNORECASE,
+)
+_CONTEXT_BEFORE, _CONTEXT_AFTER = 80, 60  # characters around a number in which a word of flying is looked for
+_CLEAR_WITH_DIGIT = frozenset({"U2", "3U", "5J", "6E", "9C"})
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+
+
+def _is_flight(match: re.Match[str]) -> bool:
+    """Whether a flight is meant. Airlines whose code means little else need no further word, unless a year follows, as
+    in `CA 2020`; the others need a word of flying nearby: `X5 2020` is a car, `S7-1200` a controller."""
+    code, separator, number = match.group(1, 2, 3) if match[1] else match.group(4, 5, 6)
+    is_clear = code in CLEAR or code in _CLEAR_WITH_DIGIT
+    if is_clear and len(number) >= 3 and not (separator and _YEAR.fullmatch(number)):
+        return True
+    if code not in AIRLINES and (separator or not code.isalpha()):
+        return False
+    start, end = max(0, match.start() - _CONTEXT_BEFORE), match.end() + _CONTEXT_AFTER
+    return _FLIGHT_CONTEXT.search(match.string, start, end) is not None
+
+
+def _entities(kind: str, text: str) -> Iterator[str]:
+    for match in _PATTERNS[kind].finditer(text):
+        if kind != "flight_number" or _is_flight(match):
+            yield match.group().strip()
+
+
 def has_entity(kind: str, text: str) -> bool:
     """Whether `text` contains an entity of this kind. Raises KeyError for an unknown kind."""
-    return _PATTERNS[kind].search(text) is not None
+    return next(_entities(kind, text), None) is not None
 
 
 def entities_in(kind: str, text: str) -> list[str]:
     """Entities of this kind, in order."""
-    return [match.group().strip() for match in _PATTERNS[kind].finditer(text)]
+    return list(_entities(kind, text))
 
 
 ATTACHMENTS = ("any", "text", "image", "json", "calendar")
@@ -96,34 +127,59 @@ class HourRange(Struct, frozen=True):
         return minute >= self.first or minute < self.last
 
 
+MOST_MESSAGES = 3
+"""Messages of the person that a condition sees: the present one and those before it."""
+
+
 class ConditionInput(Struct, frozen=True):
-    """Input of a condition: the message, the local time, and the kinds of the attachments."""
+    """Input of a condition: the message, the local time, and the kinds of the attachments.
+
+    `earlier` are the person's messages before it, the newest first; a condition sees MOST_MESSAGES in all.
+    """
 
     text: str
     now: datetime
     attachments: frozenset[str] = frozenset()
     budget: PatternBudget = field(default_factory=PatternBudget)
+    earlier: tuple[str, ...] = ()
 
 
 class Condition(Struct, frozen=True):
-    """A conjunction of the given keys; the values of one key are alternatives."""
+    """A conjunction of the given keys; the values of one key are alternatives.
+
+    Patterns, keywords and entities may each be in another of the last `messages` messages.
+    """
 
     patterns: tuple[SafePattern, ...] = ()
     keywords: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     times: tuple[HourRange, ...] = ()
     attachments: tuple[str, ...] = ()
+    messages: int = MOST_MESSAGES
 
     def holds(self, inputs: ConditionInput) -> bool:
         """Whether every given key matches."""
-        tests = (
-            (self.patterns, lambda: any(pattern.matches(inputs.text, inputs.budget) for pattern in self.patterns)),
-            (self.keywords, lambda: has_keyword(inputs.text, self.keywords)),
-            (self.entities, lambda: any(has_entity(kind, inputs.text) for kind in self.entities)),
+        now = (
             (self.times, lambda: any(hours.holds(inputs.now) for hours in self.times)),
             (self.attachments, lambda: any(kind in inputs.attachments for kind in self.attachments)),
         )
-        return all(test() for given, test in tests if given)
+        texts = (inputs.text, *inputs.earlier)[: self.messages]
+        return all(test() for given, test in now if given) and all(
+            any(test(text) for text in texts) for test in self._text_tests(inputs)
+        )
+
+    def concerns_message(self, inputs: ConditionInput) -> bool:
+        """Whether the message itself matches one of the keys at least, where `holds`: earlier ones match the others."""
+        tests = self._text_tests(inputs)
+        return not tests or any(test(inputs.text) for test in tests)
+
+    def _text_tests(self, inputs: ConditionInput) -> list[Callable[[str], bool]]:
+        tests: tuple[tuple[Sequence[object], Callable[[str], bool]], ...] = (
+            (self.patterns, lambda text: any(pattern.matches(text, inputs.budget) for pattern in self.patterns)),
+            (self.keywords, lambda text: has_keyword(text, self.keywords)),
+            (self.entities, lambda text: any(has_entity(kind, text) for kind in self.entities)),
+        )
+        return [test for given, test in tests if given]
 
 
 def has_keyword(text: str, keywords: Sequence[str]) -> bool:

@@ -9,8 +9,9 @@
         then:
           - Say when check-in opens.
 
-All keys of a `when` must match; the values of a list are alternatives. Parsed from YAML nodes, so that each problem has
-its line.
+All keys of a `when` must match; the values of a list are alternatives. `pattern`, `keyword` and `entity` may each match
+the message or one of the two before it; `messages: 1` has them see the message alone. Parsed from YAML nodes, so that
+each problem has its line.
 """
 
 import re
@@ -20,7 +21,7 @@ from typing import TypeVar
 import yaml
 from msgspec import Struct
 
-from context.sources.conditions import ATTACHMENTS, ENTITIES, Condition, HourRange
+from context.sources.conditions import ATTACHMENTS, ENTITIES, MOST_MESSAGES, Condition, HourRange
 from foundation.regex import SafePattern, UnsafePattern
 from foundation.yaml import BadYaml, compose_yaml
 
@@ -91,8 +92,8 @@ def _rule(node: yaml.Node) -> SystemRule:
 
 
 def _condition(node: yaml.Node) -> Condition:
-    keys = _mapping(node, "when", ("pattern", "keyword", "keywords", "entity", "time", "attachment"))
-    if not keys:
+    keys = _mapping(node, "when", ("pattern", "keyword", "keywords", "entity", "time", "attachment", "messages"))
+    if not keys.keys() - {"messages"}:
         raise BrokenSystemFile(_line(node), "`when` holds no condition; lines that always hold belong to `abilities`")
     keyword_keys = [key for key in ("keyword", "keywords") if key in keys]
     return Condition(
@@ -101,7 +102,15 @@ def _condition(node: yaml.Node) -> Condition:
         entities=_parsed_values(keys.get("entity"), "entity", _member_of(ENTITIES)),
         times=_parsed_values(keys.get("time"), "time", HourRange.parse),
         attachments=_parsed_values(keys.get("attachment"), "attachment", _member_of(ATTACHMENTS)),
+        messages=_messages(keys["messages"]) if "messages" in keys else MOST_MESSAGES,
     )
+
+
+def _messages(node: yaml.Node) -> int:
+    text = _scalar_text(node, "messages")
+    if text not in map(str, range(1, MOST_MESSAGES + 1)):
+        raise BrokenSystemFile(_line(node), f"`messages` is a number from 1 (the message alone) to {MOST_MESSAGES}")
+    return int(text)
 
 
 def _pattern(source: str) -> SafePattern:

@@ -87,6 +87,12 @@ def test_a_flight_number_brings_the_check_in_steps(system: SystemFile) -> None:
     assert any("check-in" in line for line in lines)
 
 
+def test_check_in_is_understood_of_a_flight_named_before(system: SystemFile) -> None:
+    moment = ConditionInput("帮我办理登机", NOON, earlier=("好的", "我明天坐 CA1234 去上海"))
+    assert {rule.name for rule in system.rules if rule.when.holds(moment)} == {"flights", "check-in"}
+    assert "check-in" not in fired(system, "帮我办理登机")
+
+
 @pytest.mark.parametrize(
     ("text", "attachments", "rule"),
     [

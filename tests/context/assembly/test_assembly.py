@@ -49,6 +49,31 @@ def test_the_head_is_one_message_and_the_tail_another(talk: Talk) -> None:
     )
 
 
+def test_a_rule_that_an_earlier_message_completes_joins(talk: Talk) -> None:
+    when = "{entity: flight_number, keyword: 登机}"
+    talk.write("system.yaml", f"rules:\n  - when: {when}\n    then: [Go through the check-in steps.]\n")
+    talk.send("我明天坐 CA1234")
+    assert "Go through" not in texts(talk.preview("几点了?"))[-1]
+    assert "Go through the check-in steps." in texts(talk.send("帮我办理登机"))[-1]
+    talk.send("好的")
+    assert "Go through" not in texts(talk.send("办理登机"))[-1]  # the flight was four messages ago
+
+
+def test_a_rule_that_only_an_earlier_message_matches_is_not_repeated(talk: Talk) -> None:
+    talk.write("system.yaml", SYSTEM)
+    talk.send("When does CA1234 leave?")
+    assembled = talk.send("帮我办理登机")
+    assert sum("Say when check-in opens." in text for text in texts(assembled)) == 1
+    assert "Say when" not in texts(assembled)[-1]
+    assert "Say when check-in opens." in texts(talk.send("And CA1235?"))[-1]
+
+
+def test_a_rule_that_only_an_earlier_message_matches_joins_where_its_lines_are_new(talk: Talk) -> None:
+    talk.send("When does CA1234 leave?")
+    talk.write("system.yaml", SYSTEM)
+    assert "Say when check-in opens." in texts(talk.send("帮我办理登机"))[-1]
+
+
 def test_without_any_file_the_default_holds(talk: Talk) -> None:
     (head, _) = texts(talk.send("Hello."))
     assert head.startswith("You are Palimpsest")

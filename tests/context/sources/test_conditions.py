@@ -72,6 +72,56 @@ def test_entities_are_found(kind: str, text: str, expected: list[str]) -> None:
     assert [one.rstrip(",)") for one in entities_in(kind, text)] == [one.rstrip(",)") for one in expected]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my BMW X5 2020 needs tyres",
+        "an Audi A3 2019, and a BMW M340",
+        "the Siemens S7-1200 and an S7 1500",
+        "CA 2020 was a bad year for rain",
+        "a GB 1300 account, UK 2024, PM 300, IE 11",
+        "the F-16, a B737-800 and an A320",
+        "3D 1080 video, 4K 2160 too",
+        "HTTP 404, RFC 2616 and ISO 8601",
+    ],
+)
+def test_what_only_looks_like_a_flight_number_is_none(text: str) -> None:
+    assert entities_in("flight_number", text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "flights"),
+    [
+        ("my flight S7 1200 tomorrow", ["S7 1200"]),
+        ("航班 CA98 几点起飞", ["CA98"]),
+        ("我明天坐 CA1234 去上海", ["CA1234"]),
+        ("boarding QZ7501 at gate 5", ["QZ7501"]),
+        ("flight CA 2020 to Beijing", ["CA 2020"]),
+        ("I fly to Oslo in my BMW X5 2020", []),
+    ],
+)
+def test_words_of_flying_decide_for_codes_that_mean_other_things(text: str, flights: list[str]) -> None:
+    assert entities_in("flight_number", text) == flights
+
+
+def test_a_condition_sees_the_last_three_messages() -> None:
+    condition = Condition(keywords=("登机",), entities=("flight_number",))
+    flight = "我明天坐 CA1234"
+    for earlier in ((flight,), ("好的", flight)):
+        assert condition.holds(ConditionInput("帮我办理登机", NOON, earlier=earlier))
+    assert not condition.holds(ConditionInput("帮我办理登机", NOON, earlier=("好的", "谢谢", flight)))
+    assert not condition.holds(ConditionInput("帮我办理登机", NOON, earlier=("my BMW X5 2020",)))
+    alone = Condition(keywords=("登机",), entities=("flight_number",), messages=1)
+    assert not alone.holds(ConditionInput("帮我办理登机", NOON, earlier=(flight,)))
+    assert alone.holds(ConditionInput("帮我为 CA1234 办理登机", NOON))
+
+
+def test_attachments_and_hours_are_those_of_the_message_alone() -> None:
+    condition = Condition(keywords=("receipt",), attachments=("image",))
+    assert not condition.holds(ConditionInput("hm", NOON, earlier=("the receipt",)))
+    assert condition.holds(ConditionInput("hm", NOON, frozenset({"image"}), earlier=("the receipt",)))
+
+
 def test_code_is_known_by_its_marks() -> None:
     assert has_entity("code", "why does `x = [1]` fail?")
     assert has_entity("code", "Traceback (most recent call last):\n  File")

@@ -44,6 +44,8 @@ def test_an_empty_file_says_nothing() -> None:
         ("rules:\n  - name: x\n    then: [y]", 2, "needs `when`"),
         ("rules:\n  - when: {keyword: x}", 2, "needs `then`"),
         ("rules:\n  - when: {}\n    then: x", 2, "no condition"),
+        ("rules:\n  - when: {messages: 2}\n    then: x", 2, "no condition"),
+        ("rules:\n  - when:\n      keyword: x\n      messages: 9\n    then: x", 4, "from 1"),
         ("rules:\n  - when:\n      pattern: '[a'\n    then: x", 3, "no regular expression"),
         ("rules:\n  - when:\n      pattern: (a+$\n    then: x", 3, "no regular expression"),
         ("rules:\n  - when:\n      keyword: x\n      entity: unicorn\n    then: x", 4, "flight_number"),
