@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 
 TITLE = "Models"
 OFFLINE = Choice("offline", "offline", "no language model: quotes what is remembered")
+_ANSWERS = "it answers"
 HOW_TO_GET_ONE = (
     "No model answers on this machine. To get one:",
     "Ollama (ollama.com): ollama pull qwen3:4b, then /model",
@@ -43,7 +44,13 @@ async def model_choices(session: Session) -> Choices:
     items.sort(key=lambda item: item.id != current.spec)
     in_use = " · in use" if current.spec == "offline" else ""
     items.append(Choice(OFFLINE.id, OFFLINE.label, OFFLINE.detail + in_use))
-    return Choices(TITLE, tuple(items), "/model", notes=() if found else HOW_TO_GET_ONE, takes_text=True)
+    return Choices(
+        TITLE,
+        tuple(items),
+        "/model",
+        notes=() if found or _ANSWERS in states.values() else HOW_TO_GET_ONE,
+        takes_text=True,
+    )
 
 
 async def model_at(session: Session, text: str) -> str | Choices:
@@ -101,7 +108,7 @@ def _server_state(model: ModelSpec, address: str, answers: Mapping[str, list[Det
     if not answers[address]:
         return f"no answer from {address}"
     names = answers[address][0].names
-    return "it answers" if not names or model.name in names else f"{address} answers and does not list it"
+    return _ANSWERS if not names or model.name in names else f"{address} answers and does not list it"
 
 
 def _parsed(spec: str) -> ModelSpec | None:

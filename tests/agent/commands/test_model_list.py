@@ -69,3 +69,11 @@ async def test_an_address_is_asked_for_its_models(session: Session, server: Loop
     ]
     failed = await registry.run(session, "/model http://127.0.0.1:9")
     assert isinstance(failed, CommandFailed) and "Nothing at http://127.0.0.1:9" in failed.error.message
+
+
+async def test_with_a_model_that_answers_it_does_not_say_that_none_does(session: Session, server: Loopback) -> None:
+    server.answers("/v1/models", json_reply({"data": [{"id": "one", "owned_by": "vllm"}]}))
+    await registry.run(session, f"/model {server.address}")
+    choices = await listed(session)
+    assert choices.items[0].detail == "in use · it answers"
+    assert not choices.notes
