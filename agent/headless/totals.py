@@ -12,6 +12,7 @@ from agent.headless.options import Ending
 from agent.permissions.action import Access, Action
 from agent.permissions.rules import Verdict, offered_rules
 from agent.spending.budget import Limit, SpendingBudget
+from agent.turn.tool_calls import NO_MORE_CALLS
 from context.report import ContextReport
 from models.messages import RecalledSpan, Usage
 
@@ -26,6 +27,8 @@ class Denials:
 
     def take(self, event: SessionEvent) -> None:
         match event:
+            case events.PermissionDenied(reason=reason) if reason == NO_MORE_CALLS:
+                pass  # the limit ends the run, and no permission would change that
             case events.PermissionDenied():
                 self._denied.append(event)
                 self.is_unfinished = True

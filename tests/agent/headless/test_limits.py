@@ -39,6 +39,8 @@ def test_no_more_calls_than_the_most(run: Run, server: ChatServer) -> None:
     assert next(of_type(told, "limit"))["name"] == "calls"
     assert told[-1]["type"] == "result"
     assert (told[-1]["status"], told[-1]["limit"]["name"], told[-1]["run"]["calls"]) == ("limit", "calls", 2)
+    assert told[-1]["denied"] == []
+    assert "--allow" not in said.err, "no permission lifts the limit"
 
 
 def test_an_answer_within_the_most_calls_is_no_limit(run: Run, server: ChatServer) -> None:
