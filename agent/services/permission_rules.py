@@ -1,5 +1,6 @@
 """Permission rules, listed, changed and tested: for the command line and the chat."""
 
+import difflib
 from collections.abc import Sequence
 from typing import Final
 
@@ -19,7 +20,16 @@ _ACCESS: Final[dict[str, Access]] = {
     "remember": Access.NOTE,
     **dict.fromkeys(("ask_user", "update_plan"), Access.PERSON),
     **dict.fromkeys(
-        ("memory_search", "memory_timeline", "recall", "search_memory", "read_command", "stop_command"), Access.MEMORY
+        (
+            "memory_search",
+            "memory_timeline",
+            "recall",
+            "search_memory",
+            "open_skill",
+            "command_output",
+            "delegate",
+        ),
+        Access.MEMORY,
     ),
 }
 _ALWAYS_ASKS: Final = {Access.NOTE: "Each note asks, whatever the rules."}
@@ -63,7 +73,20 @@ def parse_words(words: Sequence[str], source: RuleSource) -> Rule:
         raise Misuse(
             "Not a rule", "A rule begins with allow, ask or deny.", "permissions add allow 'run_command(ls *)'"
         )
-    return parse_rule(Verdict(words[0]), " ".join(words[1:]), source)
+    return parse_tool_rule(Verdict(words[0]), " ".join(words[1:]), source)
+
+
+def parse_tool_rule(verdict: Verdict, text: str, source: RuleSource = RuleSource.SESSION) -> Rule:
+    """The rule that `text` writes. Raises Misuse for what is no rule, and where no tool has its name.
+
+    Names with `*` may match later tools, and names with `__` belong to MCP servers.
+    """
+    rule = parse_rule(verdict, text, source)
+    if rule.tool in _ACCESS or "*" in rule.tool or "__" in rule.tool:
+        return rule
+    similar = difflib.get_close_matches(rule.tool, _ACCESS, n=1)
+    hint = f"Did you mean {similar[0]}?" if similar else f"The tools are {', '.join(sorted(_ACCESS))}."
+    raise Misuse("No such tool", f"“{text}” is about {rule.tool}, and no tool has that name.", hint)
 
 
 def remove_rule(stored: StoredRules, words: Sequence[str], sources: Sequence[RuleSource]) -> list[Rule]:

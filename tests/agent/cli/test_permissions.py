@@ -4,6 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.config.config import Config
+from agent.permissions.rules import Verdict
+from agent.services.permission_rules import parse_tool_rule
+from agent.session import Session
+from foundation.paths import Workspace
 from tests.agent.conftest import Run
 
 
@@ -62,3 +67,19 @@ def test_a_broken_file_is_a_sentence_and_is_left_as_it_is(run: Run) -> None:
     assert run("permissions", "add", "allow", "fetch_url").status == 1
     assert run("permissions", "remove", "run_command(").status == 1
     assert file.read_text() == "allow:\n- run_command(\n"
+
+
+def test_a_rule_for_a_tool_that_does_not_exist_is_refused(run: Run) -> None:
+    added = run("permissions", "add", "deny", "run_comand(git push *)")
+    assert added.status == 2 and "Did you mean run_command?" in added.err
+    assert run("-p", "hello", "--deny", "edit_fil").status == 2
+    assert run("permissions", "add", "allow", "github__*").status == 0
+    assert run("permissions", "add", "ask", "edit_*(*.key)").status == 0
+
+
+async def test_every_tool_can_have_a_rule(workspace: Workspace) -> None:
+    session = Session.open(workspace, Config(environment={}))
+    names = [definition.name for definition in session.toolbox.definitions]
+    assert "command_output" in names
+    assert [parse_tool_rule(Verdict.ASK, name).tool for name in names] == names
+    await session.close()
