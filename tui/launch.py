@@ -67,4 +67,6 @@ def _open(opening: LaunchOptions) -> "Session":
     from agent.cli.facts import facts
     from agent.session import Session
 
-    return Session.open(opening.workspace, opening.config, facts=facts, project=opening.project or (Path.cwd(),))
+    session = Session.open(opening.workspace, opening.config, facts=facts, project=opening.project or (Path.cwd(),))
+    session.permissions.start(opening.mode, opening.rules)
+    return session

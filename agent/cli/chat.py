@@ -8,7 +8,7 @@ from msgspec import structs
 
 from agent.cli import output
 from agent.cli.group import CliCommand, add_dir_option, conversation_options
-from agent.cli.headless_flags import headless_options, options_of
+from agent.cli.headless_flags import headless_options, options_of, permissions_of
 from agent.cli.invocation import Invocation, current, piped_input
 from agent.cli.launch import LaunchOptions
 from agent.config.config import load_config
@@ -86,6 +86,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
             f"{explanation}The chat needs a terminal for its input, its output and its errors.",
             f'Without a screen: {PROGRAM} -p "TEXT"',
         )
+    mode, rules = permissions_of(invocation.headless)
     is_new = not invocation.workspace.is_workspace
     workspace = invocation.prepare(for_writing=True)
     reading = invocation.loaded_config
@@ -102,6 +103,8 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         resume=invocation.resume or "",
         latest=invocation.latest,
         project=invocation.project,
+        mode=mode,
+        rules=rules,
         new_workspace=is_new,
         notices=(*reading.notices, *([lost_index] if lost_index else []), *trust_notices),
     )

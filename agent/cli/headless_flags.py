@@ -123,12 +123,13 @@ def options_of(flags: HeadlessFlags, *, as_json: bool) -> "HeadlessOptions":
 
 
 def permissions_of(flags: HeadlessFlags) -> tuple[Any, tuple[Any, ...]]:
-    """The mode (None where none was given) and the rules. Raises Misuse for what is no rule."""
+    """The mode (None where none was given) and the rules. Raises Misuse for what is no rule or names no tool."""
     from agent.permissions.policy import PermissionMode
-    from agent.permissions.rules import Verdict, parse_rule
+    from agent.permissions.rules import Verdict
+    from agent.services.permission_rules import parse_tool_rule
 
     mode = PermissionMode(flags.mode) if flags.mode else None
-    return mode, tuple(parse_rule(Verdict(verdict), text) for verdict, text in flags.rules)
+    return mode, tuple(parse_tool_rule(Verdict(verdict), text) for verdict, text in flags.rules)
 
 
 def prompt_words(words: Sequence[str], flags: Sequence[click.Parameter]) -> list[str]:

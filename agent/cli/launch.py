@@ -11,6 +11,8 @@ if TYPE_CHECKING:  # the first paint must not load these
     from pathlib import Path
 
     from agent.config.config import Config
+    from agent.permissions.policy import PermissionMode
+    from agent.permissions.rules import Rule
     from foundation.paths import Workspace
 
 
@@ -24,6 +26,8 @@ class LaunchOptions(Struct, frozen=True, kw_only=True):
     resume: str = ""
     latest: bool = False
     project: tuple[Path, ...] = ()  # the folders where tools work; () is the current one
+    mode: PermissionMode | None = None  # of --mode; None takes the configured one
+    rules: tuple[Rule, ...] = ()  # of --allow, --deny and --ask, for the session
     new_workspace: bool = False  # just created: shows the welcome
     notices: tuple[str, ...] = ()  # about the configuration
     brings: tuple[str, ...] = ()  # the contents of a workspace that is not trusted, for the dialog

@@ -235,10 +235,7 @@ class HeadlessRunner:
 
 def _apply(session: Session, options: HeadlessOptions) -> None:
     """Sets the session's permissions and limits. Raises Misuse for a limit of money without a price."""
-    if options.mode is not None:
-        session.permissions.mode = options.mode
-    for rule in options.rules:
-        session.permissions.rules.add(rule)
+    session.permissions.start(options.mode, options.rules)
     session.budget.run = options.limits
     profile = session.profile
     names = (profile.spec, profile.name)

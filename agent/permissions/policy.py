@@ -1,6 +1,6 @@
 """The decision whether an action runs, asks the person, or is denied."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 from msgspec import Struct, structs
@@ -75,6 +75,12 @@ class Policy:
     def sandboxed(self) -> bool:
         """Whether commands run in a sandbox that holds. Trying it out may block for a moment."""
         return self._sandboxed() if callable(self._sandboxed) else self._sandboxed
+
+    def start(self, mode: PermissionMode | None, rules: Iterable[Rule]) -> None:
+        """Takes the mode and the rules of the command line; without a mode the configured one stays."""
+        self.mode = self.mode if mode is None else mode
+        for rule in rules:
+            self.rules.add(rule)
 
     def set_mode(self, mode: PermissionMode) -> str:
         """Sets the mode; gives a sentence about it. Trying out the sandbox may block for a moment."""

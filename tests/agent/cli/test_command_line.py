@@ -219,3 +219,11 @@ def test_a_folder_that_is_not_there_cannot_be_added(run: Run) -> None:
     refused = run("-p", "hm?", "--add-dir", "nowhere")
     assert refused.status == 2
     assert "no such folder" in refused.err
+
+
+def test_the_chat_begins_with_the_mode_and_the_rules_of_the_command_line(
+    bare: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening = _opened(bare, monkeypatch, "--mode", "auto", "--deny", "run_command(git push *)")
+    assert opening.mode == "auto"
+    assert [str(rule) for rule in opening.rules] == ["deny run_command(git push *)"]

@@ -9,6 +9,10 @@ from typing import Any
 import apsw
 from textual.pilot import Pilot
 
+from agent.cli.launch import LaunchOptions
+from agent.config.config import Config
+from agent.permissions.policy import PermissionMode
+from agent.permissions.rules import Verdict, parse_rule
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.cold import ColdStore
@@ -19,6 +23,7 @@ from tests.tui.fakes import FakeSession, answer, spoken
 from tui.app import PalimpsestApp
 from tui.chat.drafts import NEW, Drafts
 from tui.chat.start import ChatStart
+from tui.launch import create_app
 
 LONG = "\n\n".join(f"Paragraph {number} of a very long answer. " * 12 for number in range(700))
 
@@ -190,3 +195,15 @@ async def test_messages_that_wait_when_the_chat_is_left_are_a_draft(open_chat: A
         await chat.press("ctrl+c", "ctrl+c")
         await chat.until(lambda: chat.session.closed)
     assert Drafts(workspace.drafts).load("c_1") == "two\n\nthree"
+
+
+async def test_the_mode_and_the_rules_of_the_command_line_are_in_force(workspace: Workspace) -> None:
+    rule = parse_rule(Verdict.DENY, "run_command(git push *)")
+    config = Config(environment={"PALIMPSEST_DETECT": "off"})
+    app = create_app(LaunchOptions(workspace=workspace, config=config, mode=PermissionMode.EDIT, rules=(rule,)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        async with asyncio.timeout(30):
+            while "mode edit" not in displayed_lines(app)[-1]:
+                await pilot.pause(0.05)
+        assert app.chat.controller
+        assert list(app.chat.controller.session.permissions.rules.rules) == [rule]
