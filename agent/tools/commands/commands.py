@@ -78,11 +78,14 @@ class Commands:
             in_time = process.wait(seconds, stopped, report)
         finally:
             self._end(process)
+            note = self.sandbox.after_command()
         if in_time:
-            return _told(process)
+            return _told(process, note=note)
         if stopped.is_set():
-            return _told(process, "stopped by the user")
-        return _told(process, f"ended at its time limit of {seconds:g} s; `timeout` sets it, `background` has none")
+            return _told(process, "stopped by the user", note=note)
+        return _told(
+            process, f"ended at its time limit of {seconds:g} s; `timeout` sets it, `background` has none", note=note
+        )
 
     def start(self, command: str, *, inside: bool = True) -> str:
         """Starts the command in the background; gives its handle. Raises ToolFailure where too many run."""
@@ -107,13 +110,13 @@ class Commands:
         """What the background command printed since the last call; waits for its end, `seconds` at most."""
         process = self._find(handle).process
         process.wait(seconds, stopped, report)
-        return _told(process, new_only=True)
+        return _told(process, new_only=True, note=self.sandbox.after_command())
 
     def stop(self, handle: str) -> str:
         """Ends a background command with all that it started; gives what it printed since the last call."""
         process = self._find(handle).process
         self._end(process)
-        return _told(process, new_only=True)
+        return _told(process, new_only=True, note=self.sandbox.after_command())
 
     def listed(self) -> tuple[RunningCommand, ...]:
         """The background commands, oldest first."""
@@ -166,7 +169,7 @@ class Commands:
             process.ended.wait(END_SECONDS)
 
 
-def _told(process: CommandProcess, why: str = "", *, new_only: bool = False) -> str:
+def _told(process: CommandProcess, why: str = "", *, new_only: bool = False, note: str = "") -> str:
     """How the command ended, in brackets, and its output."""
     status = process.status
     if status is None:
@@ -179,6 +182,7 @@ def _told(process: CommandProcess, why: str = "", *, new_only: bool = False) -> 
             facts.append(f"{status.text} after {status.seconds:.1f} s")
         if status.left and not status.stopped:
             facts.append(f"{status.left} process{'es' if status.left > 1 else ''} that it left running ended with it")
+    facts += [note] * bool(note)
     text = process.output.new_text() if new_only else process.output.text()
     if not text:
         facts.append("no new output" if new_only else "no output")

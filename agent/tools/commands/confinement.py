@@ -27,6 +27,7 @@ class Confinement(NamedTuple):
     network: bool
     writable: list[str]
     read_only: list[str]  # within what is writable
+    pinned: list[str]  # folders within what is writable that cannot be renamed
     hidden: list[str]
     temporary: str  # a folder that takes the place of /tmp and /var/tmp
 
@@ -67,6 +68,9 @@ def arrange_mounts(plan: Confinement) -> None:
     for path, descriptor in held.items():
         _make_mount_point(path, descriptor)
         _bind(descriptor, path, read_only=False)
+    for path in plan.pinned:  # a mount point cannot be renamed
+        with suppress(FileNotFoundError):
+            _bind(os.open(path, os.O_PATH), path, read_only=False)
     for path in plan.read_only:
         with suppress(FileNotFoundError):
             _bind(os.open(path, os.O_PATH), path, read_only=True)

@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.tools.commands.confinement import Confinement
+from agent.tools.commands.git_folders import add_hook_folder, git_paths, has_redirection, set_redirection_aside
 from agent.tools.commands.process import CommandProcess, Launch, shell_arguments
 from agent.tools.port import ToolFailure
 from foundation.files import remove_tree
@@ -28,7 +29,6 @@ _SECRETS: Final = (
     "Library/Application Support/Firefox",
 )  # fmt: skip
 """Files and folders of keys in the home folder. A command sees them empty."""
-_OF_GIT: Final = (".git/hooks", ".git/config")  # both name commands that git runs later, outside the sandbox
 STATE: Final = ".palimpsest"
 
 
@@ -88,6 +88,7 @@ class Sandbox:
         self._network = network
         self._state: SandboxState | None = None
         self._temporary: Path | None = None
+        self._redirected = {path for path in folders.writable if has_redirection(path)}  # of git, before any command
         self._lock = Lock()
 
     @property
@@ -114,10 +115,22 @@ class Sandbox:
     def launch(self, command: str, folder: Path, environment: Mapping[str, str], *, inside: bool = True) -> Launch:
         """How the command is started; `inside` the sandbox where there is one."""
         kind = self.state.kind if inside else SandboxKind.NONE
+        if self.state.secrets:
+            for path in self._folders.writable:
+                add_hook_folder(path)
         return self._launch(kind, shell_arguments(command), folder, environment)
+
+    def after_command(self) -> str:
+        """Takes back what no mount prevents; gives a sentence about it, "" where there was nothing."""
+        aside = [
+            path for path in self._folders.writable if path not in self._redirected and set_redirection_aside(path)
+        ]
+        folders = ", ".join(str(path / ".git") for path in aside)
+        return f"{folders}: a commondir was made there, by which git would run other hooks; renamed" if aside else ""
 
     def close(self) -> None:
         """Removes the temporary folder."""
+        self.after_command()
         with self._lock:
             temporary, self._temporary = self._temporary, None
         if temporary is not None:
@@ -146,13 +159,15 @@ class Sandbox:
         writable = [os.path.realpath(path) for path in folders.writable if path.exists()]
         hidden = [folders.home / name for name in _SECRETS] + list(folders.hidden)
         hidden += [Path(path) / STATE for path in writable]
+        of_git = [git_paths(Path(path)) for path in writable]
         in_namespaces = kind is not SandboxKind.LANDLOCK and kind is not SandboxKind.SEATBELT
         return Confinement(
             namespaces=kind is SandboxKind.NAMESPACES,
             landlock=kind in {SandboxKind.NAMESPACES, SandboxKind.LANDLOCK} and _has_landlock(),
             network=self._network,
             writable=writable if in_namespaces else [*writable, temporary],
-            read_only=_existing(Path(path) / name for path in writable for name in _OF_GIT),
+            read_only=_existing(Path(path) for paths in of_git for path in paths.read_only),
+            pinned=[path for paths in of_git for path in paths.pinned],
             hidden=_existing(hidden),
             temporary=temporary,
         )
@@ -216,7 +231,7 @@ def bubblewrap_arguments(plan: Confinement, folder: str) -> list[str]:
     arguments += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"]
     for target in ("/tmp", "/var/tmp"):
         arguments += ["--bind", plan.temporary, target]
-    for path in plan.writable:
+    for path in (*plan.writable, *plan.pinned):
         arguments += ["--bind", path, path]
     for path in plan.read_only:
         arguments += ["--ro-bind", path, path]
@@ -236,6 +251,7 @@ def seatbelt_profile(plan: Confinement) -> str:
         *(f"(allow file-write* (subpath {_quoted(path)}))" for path in plan.writable),
         *(f"(allow file-write* (literal {_quoted(path)}))" for path in devices),
         '(allow file-write* (regex #"^/dev/ttys[0-9]+$"))',
+        *(f"(deny file-write-unlink (literal {_quoted(path)}))" for path in plan.pinned),
         *(f"(deny file-write* (subpath {_quoted(path)}))" for path in plan.read_only),
         *(f"(deny file-read* file-write* (subpath {_quoted(path)}))" for path in plan.hidden),
     ]

@@ -203,6 +203,58 @@ def test_keys_and_state_are_hidden_and_hooks_cannot_be_changed(
     assert (project / ".git/HEAD").read_text() == "ref\n"
 
 
+PLANTED = {
+    "a folder of hooks that was missing": "rm -rf .git/hooks; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
+    "a copy of the git folder": "mv .git old; cp -r old .git; echo x > .git/hooks/pre-commit",
+    "a link to a copy": "cp -r .git copy; mv .git old; ln -s copy .git; echo x > copy/hooks/pre-commit",
+    "a copy of a submodule's": "cd .git/modules/group; mv sub old; cp -r old sub; echo x > sub/hooks/pre-commit",
+    "a copy of all submodules'": "cd .git; mv modules old; cp -r old modules; echo x > modules/group/sub/config",
+    "a submodule's settings": "echo x > .git/modules/group/sub/config",
+    "settings elsewhere": "mkdir evil; echo '[core]' > evil/config; echo ../evil > .git/commondir",
+    "a worktree's settings elsewhere": "echo /tmp > .git/worktrees/tree/commondir",
+}
+
+
+@pytest.mark.parametrize("how", PLANTED)
+def test_no_program_is_planted_in_a_git_folder(confined: Confined, kind: SandboxKind, project: Path, how: str) -> None:
+    if kind is SandboxKind.LANDLOCK:
+        pytest.skip("Landlock alone protects no hooks, and says so")
+    folders = (".git", ".git/modules/group/sub", ".git/worktrees/tree")
+    for folder in folders:
+        (project / folder / "hooks").mkdir(parents=True)
+        (project / folder / "HEAD").write_text("ref: refs/heads/main\n")
+        (project / folder / "config").write_text("[core]\n")
+    (project / ".git/worktrees/tree/commondir").write_text("../..\n")
+    if "missing" in how:
+        (project / ".git/hooks").rmdir()
+    before = _programs(project, folders)
+    run(confined(), PLANTED[how])
+    assert _programs(project, folders) == before
+
+
+def _programs(project: Path, folders: tuple[str, ...]) -> dict[str, list[str]]:
+    """The files by which git runs programs, with what they hold."""
+    names = ("config", "commondir", "config.worktree")
+    return {
+        folder: [
+            *(str(path) for path in (project / folder / "hooks").glob("*")),
+            *((project / folder / name).read_text() for name in names if (project / folder / name).exists()),
+        ]
+        for folder in folders
+    }
+
+
+def test_git_commits_in_the_sandbox(confined: Confined, project: Path) -> None:
+    subprocess.run(["git", "init", "-q", project], check=True)
+    told = run(
+        confined(),
+        "echo x > a && git add a && git -c user.name=a -c user.email=a@example.org commit -qm a && git checkout -qb b"
+        " && git status --short && git log --format=%s",
+    )
+    assert told.startswith("[exit 0 ")
+    assert told.endswith("]\na\n")
+
+
 def test_other_processes_cannot_be_signalled_or_read(confined: Confined, tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "30"], env={"CANARY": "a-canary"}) as other:
         try:
@@ -292,6 +344,7 @@ PLAN = Confinement(
     network=False,
     writable=["/Users/ann/my project"],
     read_only=["/Users/ann/my project/.git/hooks"],
+    pinned=["/Users/ann/my project/.git"],
     hidden=['/Users/ann/.ssh "x"\\'],
     temporary="/private/var/folders/t",
 )
@@ -303,6 +356,7 @@ def test_the_profile_of_macos_quotes_paths_and_denies_last() -> None:
     write = lines.index('(allow file-write* (subpath "/Users/ann/my project"))')
     assert write < lines.index('(deny file-write* (subpath "/Users/ann/my project/.git/hooks"))')
     assert '(deny file-read* file-write* (subpath "/Users/ann/.ssh \\"x\\"\\\\"))' in lines
+    assert write < lines.index('(deny file-write-unlink (literal "/Users/ann/my project/.git"))')
     assert "(deny network*)" in lines
     assert "(deny network*)" not in seatbelt_profile(PLAN._replace(network=True))
 
