@@ -131,7 +131,9 @@ def suggested_prefix(line: str) -> str:
     if parsed.is_opaque or len(parsed.commands) != 1:
         return ""
     name, *rest = command = parsed.commands[0]
-    if any(is_running_option(name, word) for word in rest) or any(_quoted(word) != word for word in command[:3]):
+    if any(is_running_option(_judged(command), word) for word in rest) or any(
+        _quoted(word) != word for word in command[:3]
+    ):
         return ""
     if name in _READERS:
         return f"{name} *"
@@ -139,7 +141,9 @@ def suggested_prefix(line: str) -> str:
         return f"{name} -m {rest[1]} *"
     if rest and rest[0] in _SUBCOMMANDS.get(name, ()):
         return f"{name} {rest[0]} *"
-    return f"{name} run {rest[1]} *" if name in {"npm", "pnpm", "yarn"} and rest[:1] == ["run"] and rest[1:] else ""
+    is_script = name in {"npm", "pnpm", "yarn"} and rest[:1] == ["run"] and rest[1:]
+    is_reading = name == "gh" and rest[1:] and rest[1] in _OF_GITHUB.get(rest[0], ())
+    return f"{name} {rest[0]} {rest[1]} *" if is_script or is_reading else ""
 
 
 _READERS: Final = frozenset(
@@ -163,7 +167,11 @@ _SUBCOMMANDS: Final[dict[str, frozenset[str]]] = {
     "uv": frozenset({"tree", "lock"}),
     "docker": frozenset({"ps", "images", "logs"}),
     "kubectl": frozenset({"get", "describe", "logs"}),
-    "gh": frozenset({"issue", "pr", "run"}),
+}
+_OF_GITHUB: Final[dict[str, frozenset[str]]] = {  # what only reads: `gh pr *` would merge, `gh run *` delete
+    "issue": frozenset({"list", "view", "status"}),
+    "pr": frozenset({"list", "view", "status", "diff", "checks"}),
+    "run": frozenset({"list", "view"}),
 }
 
 
@@ -180,7 +188,17 @@ def _allows(wanted: PatternWords, command: tuple[str, ...]) -> bool:
         is_beginning = wanted.is_open and index == count - 1
         if not (typed.startswith(word) if is_beginning else typed == word):
             return False
-    return not any(is_running_option(command[0], word) for word in command[count:] + _old_style(command, count))
+    return not any(is_running_option(_judged(command), word) for word in command[count:] + _old_style(command, count))
+
+
+def _judged(command: tuple[str, ...]) -> str:
+    """The program whose options count: of `python3 -m pytest`, that is pytest."""
+    is_module = (
+        program_name(command[0]).rstrip("0123456789.") in {"python", "pypy"}
+        and command[1:2] == ("-m",)
+        and len(command) > 2
+    )
+    return command[2] if is_module else command[0]
 
 
 def _old_style(command: tuple[str, ...], count: int) -> tuple[str, ...]:

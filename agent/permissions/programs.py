@@ -93,13 +93,84 @@ RUNNING_OPTIONS: Final[dict[str, frozenset[str]]] = {
     "man": frozenset({"-P", "--pager", "-H", "--html", "-C"}),
     "less": frozenset({"-o", "-O", "--log-file", "-k", "--lesskey-file", "--lesskey-src"}),
     "date": frozenset({"-s", "--set"}),
-    "pytest": frozenset({"-p", "-c", "-o", "--override-ini", "--rootdir", "--confcutdir", "--basetemp", "--pastebin"}),
-    "cargo": frozenset({"--config", "-Z"}),
-    "npm": frozenset({"--script-shell", "--prefix", "--userconfig", "--globalconfig", "-C"}),
-    "go": frozenset({"-exec", "-toolexec", "-C", "-o", "-overlay", "-vettool", "-modfile"}),
+    "pytest": frozenset(
+        {
+            *("-p", "-c", "-o", "--override-ini", "--rootdir", "--confcutdir", "--basetemp", "--pastebin", "--debug"),
+            *("--config-file", "--junit-xml", "--junitxml", "--log-file", "--report-log"),
+        }
+    ),
+    "pylint": frozenset({"--init-hook", "--load-plugins", "--rcfile", "--output"}),
+    "mypy": frozenset(
+        {
+            *("--config-file", "--install-types", "--python-executable", "--cache-dir", "--any-exprs-report"),
+            *("--cobertura-xml-report", "--html-report", "--linecount-report", "--linecoverage-report"),
+            *("--lineprecision-report", "--txt-report", "--xml-report", "--xslt-html-report", "--xslt-txt-report"),
+            "--junit-xml",
+        }
+    ),
+    "flake": frozenset({"--config", "--append-config", "--output-file"}),  # flake8
+    "eslint": frozenset(
+        {
+            *(
+                "-c",
+                "--config",
+                "--rulesdir",
+                "--plugin",
+                "--parser",
+                "--resolve-plugins-relative-to",
+                "-f",
+                "--format",
+            ),
+            *("-o", "--output-file", "--cache-location", "--cache-file"),
+        }
+    ),
+    "jest": frozenset(
+        {
+            *(
+                "-c",
+                "--config",
+                "--rootDir",
+                "--globalSetup",
+                "--globalTeardown",
+                "--setupFiles",
+                "--setupFilesAfterEnv",
+            ),
+            *("--testRunner", "--runner", "--reporters", "--transform", "--resolver", "--testEnvironment", "--preset"),
+            *("--outputFile", "--coverageDirectory", "--cacheDirectory", "--filter", "--testSequencer"),
+        }
+    ),
+    "vitest": frozenset(
+        {"-c", "--config", "-r", "--root", "--globalSetup", "--reporter", "--outputFile", "--environment"}
+    ),
+    "tsc": frozenset({"--outDir", "--outFile", "--declarationDir", "--tsBuildInfoFile", "--generateTrace"}),
+    "pip": frozenset({"--python", "--log", "--log-file", "--cache-dir"}),
+    "uv": frozenset({"--directory", "--project", "--config-file", "--python", "-p", "--keyring-provider"}),
+    "kubectl": frozenset({"--kubeconfig", "--cache-dir", "--profile-output"}),
+    "gh": frozenset({"--web", "-w"}),
+    "file": frozenset({"-C", "--compile"}),
+    "cargo": frozenset({"--config", "-Z", "--manifest-path", "--target-dir"}),
+    "npm": frozenset({"--script-shell", "--prefix", "--userconfig", "--globalconfig", "-C", "--node-options"}),
+    "go": frozenset(
+        {
+            *(
+                "-exec",
+                "-toolexec",
+                "-C",
+                "-o",
+                "-overlay",
+                "-vettool",
+                "-modfile",
+                "-ldflags",
+                "-gcflags",
+                "-asmflags",
+            ),
+            *("-gccgoflags", "-compiler", "-pkgdir", "-outputdir", "-coverprofile", "-cpuprofile", "-memprofile"),
+            *("-blockprofile", "-mutexprofile", "-trace"),
+        }
+    ),
     "gcc": frozenset({"-wrapper", "-o", "-B", "-specs", "-fplugin"}),
     "split": frozenset({"--filter"}),
-    "tree": frozenset({"-o"}),
+    "tree": frozenset({"-o", "-R"}),
     "diff": frozenset({"--to-file", "--from-file", "--output"}),
     "docker": frozenset({"-v", "--volume", "--mount", "--privileged", "-H", "--host", "-c", "--context"}),
     "ruff": frozenset({"--config", "--output-file", "-o"}),
@@ -120,6 +191,8 @@ def is_running_option(program: str, word: str) -> bool:
     """Whether the program runs others by this word: an option, its abbreviation, or one of a cluster of letters."""
     options = RUNNING_OPTIONS.get(program_name(program), frozenset[str]())
     option = word.partition("=")[0]
+    if program_name(program) == "go" and option.startswith("--"):  # it takes its options with either
+        option = option[1:]
     if option in options or (program_name(program) == "git" and "::" in word):  # git clone ext::COMMAND
         return True
     if option.startswith("--"):

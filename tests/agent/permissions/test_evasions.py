@@ -113,6 +113,10 @@ def test_words_are_read_as_bash_reads_them(line: str) -> None:
         ("find . -delete", ""),
         ("rm x", ""),
         ("cargo test", "cargo test *"),
+        ("gh pr view 3", "gh pr view *"),
+        ("gh pr merge 3", ""),
+        ("gh run delete 3", ""),
+        ("python3 -m pytest -p x", ""),
     ],
 )
 def test_the_prefix_that_is_offered(line: str, prefix: str) -> None:
