@@ -50,6 +50,13 @@ _MARKS: Final = {StepState.PENDING: " ", StepState.DOING: ">", StepState.DONE: "
 _STATES: Final = {f"[{mark}] ": state for state, mark in _MARKS.items()}
 
 
+def parse_step(text: str) -> PlanStep:
+    """The step that a line gives: `[x] Read the tests`, also after `-`; pending where it has no mark."""
+    line = text.strip().removeprefix("- ").lstrip()
+    mark = f"{line[:3].lower()} "
+    return PlanStep(line[3:].strip(), _STATES[mark]) if mark in _STATES else PlanStep(text)
+
+
 def parse_checklist(text: str) -> Checklist | None:
     """The checklist that `text` is; None where it is none."""
     first, *lines = text.split("\n")

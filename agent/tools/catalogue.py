@@ -14,12 +14,11 @@ from agent.tools.files.changes import FileChanges
 from agent.tools.files.documents import OpenOcr
 from agent.tools.files.edit_file import EditFile, WriteFile
 from agent.tools.files.find_files import FindFiles
-from agent.tools.files.list_files import ListFiles
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.read_file import ReadFile
 from agent.tools.files.search_files import SearchFiles
 from agent.tools.memory.recall import RecallPassage, RememberNote
-from agent.tools.memory.search import MemorySearch, MemoryTimeline
+from agent.tools.memory.search import MemorySearch
 from agent.tools.person.ask_user import AskUser
 from agent.tools.person.update_plan import UpdatePlan
 from agent.tools.port import AgentTool, ToolSettings
@@ -61,10 +60,8 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
     changes = FileChanges(ports.project, ports.checkpoints)
     return (
         MemorySearch(memory, branch.in_view),
-        MemoryTimeline(memory),
         RecallPassage(memory),
         RememberNote(memory, lambda: branch.conversation.id if branch.conversation else None),
-        ListFiles(ports.project),
         FindFiles(ports.project),
         SearchFiles(ports.project),
         ReadFile(changes, ports.open_ocr, ports.sees_pictures),

@@ -28,14 +28,10 @@ class Delegate:
     only_reads = False  # one after the other: a local server answers one request at a time
     definition = Tool(
         DELEGATE,
-        "Have a self-contained question answered in a fresh context by tools that only read, to keep a long search out "
-        "of this one. It sees nothing of this conversation; `files` are paths to begin with.",
+        "Have a long search done in a fresh context that only reads and sees only the question.",
         {
             "type": "object",
-            "properties": {
-                "question": {"type": "string"},
-                "files": {"type": "array", "items": {"type": "string"}},
-            },
+            "properties": {"question": {"type": "string"}},
             "required": ["question"],
         },
     )

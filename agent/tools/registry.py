@@ -17,14 +17,14 @@ from models.chat.port import Profile
 from models.messages import Image, Tool, ToolCall
 from models.tokens import Estimate, tool_tokens
 
-_FORMER_NAMES: Final = {"search_memory": "memory_search"}
-"""Names of earlier versions, which a model may go on calling in a conversation that has them."""
+_FORMER_NAMES: Final = {"search_memory": "memory_search", "list_files": "find_files"}
+"""Other names that a model may call: of earlier versions, and one that models know from other programs."""
 
 
 _KEPT_FIRST: Final = (
-    "read_file", "search_files", "edit_file", "run_command", "memory_search", "write_file", "find_files", "list_files",
+    "read_file", "search_files", "edit_file", "run_command", "memory_search", "write_file", "find_files",
     "recall", "command_output", "remember", "ask_user", "fetch_url", "open_skill", "update_plan", "apply_patch",
-    "delegate", "memory_timeline",
+    "delegate",
 )  # fmt: skip
 """The order in which tools are kept where a small window has no room for all; those of MCP servers come after them."""
 

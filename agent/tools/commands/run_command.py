@@ -28,14 +28,13 @@ class RunCommand:
     only_reads = False
     definition = Tool(
         "run_command",
-        "Run a shell command in the project folder: no input, no terminal. Gives its exit status and output. In the "
-        "sandbox only the project can be written and there is no network; `sandbox` false asks the user to run it "
-        "outside. `background` gives a handle for command_output.",
+        "Run a shell command in the project, without input; timeout in seconds. The sandbox has no network and writes "
+        "the project only; sandbox false asks the user to leave it. background gives a handle.",
         {
             "type": "object",
             "properties": {
                 "command": {"type": "string"},
-                "timeout": {"type": "integer", "description": "seconds"},
+                "timeout": {"type": "integer"},
                 "background": {"type": "boolean"},
                 "sandbox": {"type": "boolean"},
             },
@@ -99,8 +98,7 @@ class CommandOutput:
     only_reads = False
     definition = Tool(
         "command_output",
-        "Read what a background command printed since the last call, waiting up to `wait` seconds for its end; or "
-        "`stop` it.",
+        "Read a background command's new output, after up to wait seconds, or stop it.",
         {
             "type": "object",
             "properties": {

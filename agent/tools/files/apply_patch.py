@@ -21,7 +21,7 @@ class ApplyPatch:
     only_reads = False
     definition = Tool(
         "apply_patch",
-        "Change several files, all or none, by a patch from *** Begin Patch to *** End Patch, or a unified diff.",
+        "Change several files, all or none, by a unified diff or *** Begin Patch.",
         {"type": "object", "properties": {"patch": {"type": "string"}}, "required": ["patch"]},
     )
 

@@ -20,7 +20,7 @@ class EditFile:
     only_reads = False
     definition = Tool(
         "edit_file",
-        "Replace the exact text `old`, found once in a file you have read, by `new`; with `all` everywhere.",
+        "Replace exact text, found once (or all), in a file you have read.",
         {
             "type": "object",
             "properties": {
@@ -76,7 +76,7 @@ class WriteFile:
     only_reads = False
     definition = Tool(
         "write_file",
-        "Write a whole file; one that exists must have been read.",
+        "Write a whole file. Read one that exists first.",
         {
             "type": "object",
             "properties": {"path": {"type": "string"}, "content": {"type": "string"}},

@@ -1,14 +1,17 @@
-"""The tool `find_files`, and the globs by which tools choose files."""
+"""The tool `find_files`, which lists a folder or finds files by a glob, and the globs by which tools choose files."""
 
 import re
 from collections.abc import Callable, Iterable
+from threading import Event
 from typing import Any, Final
 
 from agent.permissions.action import Access, Action
+from agent.tools.files.concerns import is_state
 from agent.tools.files.gitignore import compile_glob
-from agent.tools.files.project import ProjectFolders, ProjectPath
+from agent.tools.files.project import ProjectFolders, ProjectPath, printable
 from agent.tools.files.walk import FoundFile, ProjectWalk
 from agent.tools.port import ToolFailure, ToolRun, string_argument, text_argument
+from foundation.files import list_kinds, read_link
 from models.messages import Tool
 
 MOST_BRACES: Final = 64  # globs that one with braces stands for
@@ -16,18 +19,18 @@ _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 
 
 class FindFiles:
-    """Finds files of the project by a glob."""
+    """Finds files of the project by a glob; without one it lists a folder: folders end with /, links say where they
+    lead."""
 
     stores_arguments = False
     structured = False
     only_reads = True
     definition = Tool(
         "find_files",
-        "Find project files by glob, as src/**/*.{ts,tsx}. What .gitignore names is left out.",
+        "Find project files by glob (src/**/*.py), or list a folder.",
         {
             "type": "object",
             "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}},
-            "required": ["pattern"],
         },
     )
 
@@ -35,7 +38,16 @@ class FindFiles:
         self._project = project
 
     def action(self, arguments: dict[str, Any]) -> Action:
-        pattern = string_argument(arguments, "pattern")
+        pattern = text_argument(arguments, "pattern").strip()
+        if not pattern:
+            place = self._project.locate(text_argument(arguments, "path") or ".")
+            return Action(
+                tool=self.definition.name,
+                access=Access.READ,
+                summary=f"list {place.shown}",
+                subject=place.shown,
+                concern=self._project.reading_concern(place),
+            )
         places = search_places(self._project, arguments)
         return Action(
             tool=self.definition.name,
@@ -46,11 +58,38 @@ class FindFiles:
         )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
+        if not text_argument(arguments, "pattern").strip():
+            return self._listing(self._project.permitted(text_argument(arguments, "path") or ".", run))
         places = search_places(self._project, arguments)
         walk = ProjectWalk(self._project, run.stopped)
         matches = glob_filter(string_argument(arguments, "pattern"), places)
         names = [found.shown for found in walk.files(places) if matches(found)]
         return "\n".join([f"{len(names):,} file{'' if len(names) == 1 else 's'}{walk_notes(walk)}", *names])
+
+    def _listing(self, place: ProjectPath) -> str:
+        """The names in one folder. Raises ToolFailure."""
+        try:
+            entries = [entry for entry in list_kinds(place.path) if not is_state(entry.name)]
+        except OSError as error:
+            raise ToolFailure("Not a folder", f"{place.shown}: {error.strerror or error}.") from error
+        names = [(name, kind == "folder") for name, kind in entries]
+        ignored = ProjectWalk(self._project, Event()).ignored(place, names)
+        lines = [_line(place, name, kind, name in ignored) for name, kind in entries]
+        return "\n".join([f"{place.shown}: {len(lines):,} entr{'y' if len(lines) == 1 else 'ies'}", *lines])
+
+
+def _line(place: ProjectPath, name: str, kind: str, ignored: bool) -> str:
+    shown = printable(name)
+    if kind == "link":
+        try:
+            shown = f"{shown} -> {printable(read_link(place.path / name))}"
+        except OSError:  # removed meanwhile
+            shown = f"{shown} -> ?"
+    elif kind == "folder":
+        shown += "/"
+    elif kind == "special":
+        shown += " (no file)"
+    return f"{shown} (ignored)" if ignored else shown
 
 
 def walk_notes(walk: ProjectWalk) -> str:

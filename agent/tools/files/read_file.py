@@ -21,7 +21,7 @@ class ReadFile:
     only_reads = True
     definition = Tool(
         "read_file",
-        "Read a project file, whole or `limit` lines (pages of a PDF) from `offset`; 1 is the first.",
+        "Read a project file. offset (from 1) and limit count lines, or pages of a PDF.",
         {
             "type": "object",
             "properties": {

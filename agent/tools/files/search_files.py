@@ -46,7 +46,7 @@ class SearchFiles:
     only_reads = True
     definition = Tool(
         "search_files",
-        "Search lines of project files by regular expression ((?i) ignores case); `glob` chooses files.",
+        "Search lines of project files by regular expression.",
         {
             "type": "object",
             "properties": {name: {"type": "string"} for name in ("pattern", "path", "glob")},

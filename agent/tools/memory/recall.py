@@ -32,8 +32,8 @@ class RecallPassage:
     structured = True
     definition = Tool(
         "recall",
-        "Bring back the text behind a reference (e_…, pg_… or m_…), exact where it says so: the whole, "
-        '`lines` or `characters` of it ("120-180"), or the lines that have the words of `find`.',
+        "Bring back the text of a reference (e_, pg_, m_): all, lines or characters (120-180), or lines that have "
+        "words of find.",
         {
             "type": "object",
             "properties": {name: {"type": "string"} for name in ("ref", "lines", "characters", "find")},
@@ -67,7 +67,7 @@ class RememberNote:
     structured = False
     definition = Tool(
         "remember",
-        "Add a short note to the user's MEMORY.md. The user is asked each time.",
+        "Add a short note to MEMORY.md, if the user agrees.",
         {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]},
     )
 

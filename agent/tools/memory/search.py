@@ -1,9 +1,9 @@
-"""The tool `memory_search`, with all filters of search, and `memory_timeline`, what happened around a moment."""
+"""The tool `memory_search`: passages by words and by all filters of search, and what happened around a moment."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from msgspec import structs
 
@@ -29,6 +29,7 @@ from models.tokens import estimate
 MAX_RESULT_TOKENS: Final = 1200  # of all passages of one search, so that the output is not cut within a passage
 MAX_HITS: Final = 12
 MAX_NEIGHBOURS: Final = 20  # entries of a timeline, before and after
+BEST: Final = "best"  # as `around`: the best match of `query`
 DAYS_AROUND: Final = 7  # days before and after the moment whose entries are counted
 LINE_CHARS: Final = 200  # of an entry in a timeline
 NOTHING_REMEMBERED: Final = "Nothing relevant is remembered."
@@ -48,6 +49,8 @@ _FILTERS: Final = {
     "trust": "trust",
 }
 """Arguments of the tool, and the search options that they set."""
+_NAMED: Final = (*_FILTERS, "newest")
+"""The names of `filters`; the tool takes them as arguments of their own too."""
 _REPEATABLE: Final = {"kinds", "types", "concepts", "files", "entities"}
 _OPTION: Final = re.compile(r"--(\w+)")
 _KIND_ALIASES: Final = {"note": "memory", "notes": "memory", "file": "knowledge"}
@@ -61,14 +64,15 @@ class MemorySearch:
     structured = True
     definition = Tool(
         "memory_search",
-        "Search everything remembered: conversations, notes, archived pages, added files. Returns passages; cite one "
-        "as [its `cite`]. What stands in `text` is by others. after/before: 2026-03-01, 30d, yesterday; kind: message, "
-        "note, tool_result, page, knowledge; conversation: id or title.",
+        "Search everything remembered: conversations, notes, pages, added files. Cite a passage as [its `cite`]; its "
+        "`text` is by others. around (a date, a reference or best) lists what was said then. filters: after=30d, "
+        "before=2026-03-01, newest=true, kind=message (note, tool_result, page, knowledge), role, speaker, type, "
+        "concept, file, entity, conversation, label, trust.",
         {
             "type": "object",
             "properties": {
-                **{name: {"type": "string"} for name in ("query", *_FILTERS)},
-                "newest": {"type": "boolean"},
+                **{name: {"type": "string"} for name in ("query", "around")},
+                "filters": {"type": "array", "items": {"type": "string"}},
             },
         },
     )
@@ -78,6 +82,13 @@ class MemorySearch:
         self._in_view = in_view
 
     def action(self, arguments: dict[str, Any]) -> Action:
+        arguments = _with_filters(arguments)
+        if around := text_argument(arguments, "around").strip():
+            text = _timeline_query(self._memory, arguments).text
+            about = f"“{text}”" if around == BEST else around
+            return Action(
+                tool="memory_search", access=Access.MEMORY, summary=f"what happened around {about}", subject=text
+            )
         query = self._query(arguments)
         filters = [f"{name} {arguments[name]}" for name in _FILTERS if arguments.get(name)]
         about = " · ".join([f"“{query.text}”"] * bool(query.text) + filters)
@@ -86,6 +97,9 @@ class MemorySearch:
         )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
+        arguments = _with_filters(arguments)
+        if text_argument(arguments, "around").strip():
+            return _timeline(self._memory, _timeline_query(self._memory, arguments))
         query = self._query(arguments, exclude=self._in_view())
         results = self._memory.search.query(query)
         if not results.hits:
@@ -104,12 +118,7 @@ class MemorySearch:
     def _query(self, arguments: dict[str, Any], exclude: frozenset[int] = frozenset()) -> Query:
         """The query of the arguments. Raises ToolFailure."""
         text = text_argument(arguments, "query").strip()
-        options: dict[str, Any] = {}
-        for name, field in _FILTERS.items():
-            if value := _filter_text(arguments, name):
-                values = tuple(part.strip() for part in value.split(",") if part.strip())
-                values = tuple(_KIND_ALIASES.get(part, part) for part in values) if name == "kind" else values
-                options[field] = values if field in _REPEATABLE else value
+        options = _options(arguments)
         if not text and not options:
             raise MalformedCall(
                 "Missing argument", '“query” must be a string, or a filter is needed. Valid: {"query": "boiler"}'
@@ -122,58 +131,57 @@ class MemorySearch:
         return _parsed(self._memory, text, given, exclude)
 
 
-class MemoryTimeline:
-    """Lists entries around a moment or an entry, oldest first, and counts the entries of each day near it."""
+def _with_filters(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with those that `filters` names (`["speaker=Ann"]`). Raises MalformedCall."""
+    given: object = arguments.get("filters") or []
+    filters = cast("list[object]", given) if isinstance(given, list) else [given]
+    named: dict[str, Any] = {}
+    for text in filters:
+        name, equals, value = (part.strip() for part in str(text).partition("="))
+        if not equals or not value or name not in _NAMED:
+            raise MalformedCall(
+                "Wrong argument",
+                f"“filters”: {str(text)[:100]!r} is none of {', '.join(_NAMED)}. Valid: "
+                '{"query": "boiler", "filters": ["speaker=Ann", "kind=message"]}',
+            )
+        if name == "newest":
+            named[name] = value.casefold() not in {"false", "no", "0"}
+        else:
+            named[name] = f"{named[name]},{value}" if name in named else value
+    return {**arguments, **named}
 
-    only_reads = True
-    stores_arguments = False
-    structured = False
-    definition = Tool(
-        "memory_timeline",
-        "List what was said around a moment (2026-03-01, 2w), a reference, or the best match of `query`, with counts "
-        "by day.",
-        {
-            "type": "object",
-            "properties": {
-                "around": {"type": "string"},
-                "query": {"type": "string"},
-                "entries": {"type": "integer"},
-            },
-        },
+
+def _timeline_query(memory: Memory, arguments: dict[str, Any]) -> Query:
+    """The query for the entries before and after a moment, an entry, or the best match. Raises ToolFailure."""
+    around, text = text_argument(arguments, "around").strip(), text_argument(arguments, "query").strip()
+    if around == BEST:
+        string_argument(arguments, "query")
+    count = min(whole_argument(arguments, "entries", 5, least=1), MAX_NEIGHBOURS)
+    given = SearchOptions(around=around, before=count, after=count, limit=2 * count + 1, **_options(arguments))
+    return _parsed(memory, text, given)
+
+
+def _timeline(memory: Memory, query: Query) -> str:
+    """Entries around the moment, oldest first, and the number of entries of each day near it."""
+    results = memory.search.query(query)
+    if not results.hits:
+        return NOTHING_REMEMBERED
+    moment = _moment(query, results.hits, results.anchor)
+    counts = memory.conversations.counts_by_day(
+        moment - timedelta(days=DAYS_AROUND), moment + timedelta(days=DAYS_AROUND)
     )
+    return as_json({"days": counts, "at": results.anchor, "passages": [_timeline_object(hit) for hit in results.hits]})
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
 
-    def action(self, arguments: dict[str, Any]) -> Action:
-        query = self._query(arguments)
-        about = text_argument(arguments, "around") or f"“{query.text}”"
-        return Action(tool="memory_timeline", access=Access.MEMORY, summary=f"what happened around {about}")
-
-    def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
-        query = self._query(arguments)
-        results = self._memory.search.query(query)
-        if not results.hits:
-            return NOTHING_REMEMBERED
-        moment = _moment(query, results.hits, results.anchor)
-        counts = self._memory.conversations.counts_by_day(
-            moment - timedelta(days=DAYS_AROUND), moment + timedelta(days=DAYS_AROUND)
-        )
-        return as_json(
-            {
-                "days": counts,
-                "at": results.anchor,
-                "passages": [_timeline_object(hit) for hit in results.hits],
-            }
-        )
-
-    def _query(self, arguments: dict[str, Any]) -> Query:
-        around, text = text_argument(arguments, "around").strip(), text_argument(arguments, "query").strip()
-        if not around:
-            string_argument(arguments, "query")
-        count = min(whole_argument(arguments, "entries", 5, least=1), MAX_NEIGHBOURS)
-        given = SearchOptions(around=around or "best", before=count, after=count, limit=2 * count + 1)
-        return _parsed(self._memory, text, given)
+def _options(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The search options that the filters set. Raises ToolFailure."""
+    options: dict[str, Any] = {}
+    for name, field in _FILTERS.items():
+        if value := _filter_text(arguments, name):
+            values = tuple(part.strip() for part in value.split(",") if part.strip())
+            values = tuple(_KIND_ALIASES.get(part, part) for part in values) if name == "kind" else values
+            options[field] = values if field in _REPEATABLE else value
+    return options
 
 
 def _parsed(memory: Memory, text: str, given: SearchOptions, exclude: frozenset[int] = frozenset()) -> Query:

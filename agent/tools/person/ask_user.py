@@ -20,7 +20,7 @@ class AskUser:
     only_reads = False
     definition = Tool(
         "ask_user",
-        "Ask the user when you cannot go on without their decision. They may pick an option or write.",
+        "Ask the user for a decision; they pick an option or write.",
         {
             "type": "object",
             "properties": {

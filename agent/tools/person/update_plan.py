@@ -7,7 +7,7 @@ import msgspec
 from agent.events import PlanUpdated
 from agent.permissions.action import Access, Action
 from agent.tools.port import ToolFailure, ToolRun
-from context.checklist import UPDATE_PLAN, Checklist, PlanStep, StepState
+from context.checklist import UPDATE_PLAN, Checklist, PlanStep, parse_step
 from models.messages import Tool
 
 MAX_STEPS: Final = 50
@@ -22,21 +22,10 @@ class UpdatePlan:
     only_reads = False
     definition = Tool(
         UPDATE_PLAN,
-        "Show the user your plan for work of several steps. Each call sends all steps and replaces the plan.",
+        "Show the user your plan: all steps, as [ ] pending, [>] doing, [x] done.",
         {
             "type": "object",
-            "properties": {
-                "steps": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "text": {"type": "string"},
-                            "state": {"enum": [state.value for state in StepState]},
-                        },
-                    },
-                }
-            },
+            "properties": {"steps": {"type": "array", "items": {"type": "string"}}},
             "required": ["steps"],
         },
     )
@@ -53,7 +42,7 @@ class UpdatePlan:
 
 
 def _checklist(arguments: dict[str, Any]) -> Checklist:
-    """The checklist that the arguments give; a step may be a text alone. Raises ToolFailure."""
+    """The checklist that the arguments give; a step may be an object of `text` and `state`. Raises ToolFailure."""
     try:
         given = msgspec.convert(arguments.get("steps"), list[Any])
     except msgspec.ValidationError as error:
@@ -65,7 +54,7 @@ def _checklist(arguments: dict[str, Any]) -> Checklist:
 
 def _step(number: int, value: object) -> PlanStep:
     try:
-        step = msgspec.convert({"text": value} if isinstance(value, str) else value, PlanStep)
+        step = parse_step(value) if isinstance(value, str) else msgspec.convert(value, PlanStep)
     except msgspec.ValidationError as error:
         raise _wrong(f"Item {number} of “steps”: {error}.") from error
     text = " ".join(step.text.split())[:MAX_STEP_CHARS]
@@ -75,5 +64,5 @@ def _step(number: int, value: object) -> PlanStep:
 
 
 def _wrong(problem: str) -> ToolFailure:
-    example = '{"steps": [{"text": "Read the tests", "state": "doing"}]}'
+    example = '{"steps": ["[x] Read the tests", "[>] Mend the parser"]}'
     return ToolFailure("Wrong argument", f"{problem} Valid: {example}")

@@ -13,7 +13,6 @@ from agent.tools.files.apply_patch import ApplyPatch
 from agent.tools.files.changes import FileChanges
 from agent.tools.files.edit_file import EditFile, WriteFile
 from agent.tools.files.find_files import FindFiles
-from agent.tools.files.list_files import ListFiles
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.read_file import ReadFile
 from agent.tools.files.search_files import SearchFiles
@@ -30,7 +29,6 @@ class ProjectTools:
         checkpoints = Checkpoints(state or root.parent / f"{root.name}-state", SystemClock())
         self.changes = changes = FileChanges(self.project, checkpoints)
         tools: tuple[AgentTool, ...] = (
-            ListFiles(self.project),
             FindFiles(self.project),
             SearchFiles(self.project, ripgrep=""),
             ReadFile(changes),

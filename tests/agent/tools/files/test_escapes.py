@@ -94,7 +94,7 @@ def outputs(tools: ProjectTools, path: str) -> Iterator[str]:
     """What each file tool says on the path, with permission."""
     calls: list[tuple[str, dict[str, object]]] = [
         ("read_file", {"path": path}),
-        ("list_files", {"path": path}),
+        ("find_files", {"path": path}),
         ("find_files", {"pattern": "*secret*", "path": path}),
         ("find_files", {"pattern": path or "x"}),
         ("search_files", {"pattern": CANARY[:6], "path": path}),
@@ -177,7 +177,7 @@ def test_a_folder_swapped_for_a_link_while_tools_work_leads_nowhere(tools: Proje
         for number in range(60):
             for name, arguments in (
                 ("read_file", {"path": "race/secret.txt"}),
-                ("list_files", {"path": "race"}),
+                ("find_files", {"path": "race"}),
                 ("search_files", {"pattern": "canary|inside"}),
                 ("write_file", {"path": f"race/new{number}.txt", "content": "written\n"}),
                 ("write_file", {"path": f"race/deep/made{number}/new.txt", "content": "written\n"}),

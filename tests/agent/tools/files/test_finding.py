@@ -24,14 +24,14 @@ def test_a_folder_is_listed_in_order_with_its_count(tools: ProjectTools) -> None
     tools.write("out.log", "")
     tools.write(".gitignore", "*.log\n")
     tools.write(".palimpsest/config.yaml", "")
-    assert tools.call("list_files") == ".: 4 entries\n.gitignore\na/\nb.txt\nout.log (ignored)"
+    assert tools.call("find_files") == ".: 4 entries\n.gitignore\na/\nb.txt\nout.log (ignored)"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
 def test_a_link_is_listed_with_its_target_and_not_followed(tools: ProjectTools) -> None:
     tools.write("a/x", "x")
     (tools.root / "link").symlink_to("a")
-    assert "link -> a" in tools.call("list_files")
+    assert "link -> a" in tools.call("find_files")
     assert tools.call("find_files", pattern="x").splitlines() == ["1 file", "a/x"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.tools.memory.search import MemorySearch, MemoryTimeline
+from agent.tools.memory.search import _NAMED, MemorySearch  # pyright: ignore[reportPrivateUsage]
 from agent.tools.port import ToolFailure, ToolRun
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
@@ -87,15 +87,48 @@ def test_a_wrong_filter_is_named(memory: Memory, arguments: dict[str, Any], word
     assert "--" not in failure.value.message
 
 
+def timeline(memory: Memory, **arguments: Any) -> dict[str, Any]:
+    tool = MemorySearch(memory, frozenset)
+    assert tool.action(arguments).summary.startswith("what happened around ")
+    return json.loads(tool.run(arguments, RUN))
+
+
+def test_the_best_match_needs_words(memory: Memory) -> None:
+    with pytest.raises(ToolFailure, match="query"):
+        MemorySearch(memory, frozenset).action({"around": "best"})
+
+
+def test_filters_do_what_arguments_of_their_names_do(memory: Memory) -> None:
+    tool = MemorySearch(memory, frozenset)
+    for arguments, filters in [
+        ({"after": "2026-03-02", "role": "user"}, ["after=2026-03-02", "role = user"]),
+        ({"kind": "note,message", "newest": True}, ["kind=note", "kind=message", "newest=true"]),
+    ]:
+        listed, named = (tool.run({"query": "Otto", **given}, RUN) for given in ({"filters": filters}, arguments))
+        assert listed == named
+
+
+@pytest.mark.parametrize("filters", [["colour=red"], ["speaker"], ["speaker="], "speaker"])
+def test_a_filter_that_is_none_is_corrected(memory: Memory, filters: object) -> None:
+    with pytest.raises(ToolFailure, match="speaker, type") as failure:
+        MemorySearch(memory, frozenset).action({"query": "x", "filters": filters})
+    assert "Valid: " in failure.value.message
+
+
+def test_every_filter_is_named_to_the_model() -> None:
+    words = MemorySearch.definition.description
+    assert all(f"{name}=" in words or f" {name}," in words or f" {name}." in words for name in _NAMED)
+
+
 def test_a_timeline_has_its_entries_in_order_and_the_counts_of_days(memory: Memory) -> None:
-    found = json.loads(MemoryTimeline(memory).run({"around": "2026-03-03", "entries": 2}, RUN))
+    found = timeline(memory, around="2026-03-03", entries=2)
     assert found["days"] == {"2026-03-01": 1, "2026-03-03": 2}
     assert [passage["text"] for passage in found["passages"]][:3] == [text for _, _, text in SAID[:3]]
 
 
 def test_a_timeline_is_around_an_entry_or_the_best_match(memory: Memory) -> None:
-    by_words = json.loads(MemoryTimeline(memory).run({"query": "Otto repaired", "entries": 1}, RUN))
+    by_words = timeline(memory, around="best", query="Otto repaired", entries=1)
     assert by_words["at"] in {passage["ref"] for passage in by_words["passages"]}
-    by_reference = json.loads(MemoryTimeline(memory).run({"around": by_words["at"], "entries": 1}, RUN))
+    by_reference = timeline(memory, around=by_words["at"], entries=1)
     assert by_reference["passages"] == by_words["passages"]
     assert len(by_words["passages"]) == 3

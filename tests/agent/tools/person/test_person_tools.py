@@ -1,6 +1,7 @@
 """The plan that the model shows, and the questions that it asks."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, PlanUpdated, QuestionAsked, SessionEvent, Stopped, ToolFinished
 from agent.session import Session
-from agent.tools.port import ToolSettings
+from agent.tools.person.update_plan import UpdatePlan
+from agent.tools.port import ToolRun, ToolSettings
 from context.checklist import Checklist, PlanStep, StepState
 from foundation.paths import Workspace
 from models.settings import ModelSettings
@@ -61,6 +63,15 @@ async def test_a_plan_is_shown_stored_and_there_after_a_resume(session: Session,
     assert await session.branch.plan() == PLAN
 
 
+@pytest.mark.parametrize(
+    "steps", [["[x] Read the tests", "[>] 改正", "[ ] Run them"], ["- [X] Read the tests", " [>]  改正", "Run them"]]
+)
+def test_a_step_has_its_state_as_a_mark(steps: list[str]) -> None:
+    seen: list[SessionEvent] = []
+    UpdatePlan().run({"steps": steps}, ToolRun("e_test", threading.Event(), emit=seen.append))
+    assert only(seen, PlanUpdated).plan == PLAN
+
+
 async def test_an_open_plan_is_in_the_summary_of_each_compaction(session: Session, server: Loopback) -> None:
     server.plays(calls("update_plan", steps=STEPS), chat("I begin."))
     await turn(session, "Fix it")
@@ -88,7 +99,7 @@ async def test_a_plan_whose_steps_are_wrong_is_corrected_with_the_item(session: 
     seen = await turn(session, "Plan")
     assert only(seen, ToolFinished).failed
     assert "Item 2 of “steps”" in told(server)["content"]
-    assert '{"steps": [{"text"' in told(server)["content"]
+    assert '{"steps": ["[x] ' in told(server)["content"]
 
 
 async def test_the_answer_is_the_persons_words(session: Session, server: Loopback) -> None:
