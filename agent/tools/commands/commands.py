@@ -3,6 +3,7 @@
 import itertools
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Lock
 from typing import Final
@@ -12,6 +13,7 @@ from msgspec import Struct
 from agent.tools.commands.environment import command_environment
 from agent.tools.commands.process import CommandProcess
 from agent.tools.commands.sandbox import STATE, Sandbox, SandboxFolders
+from agent.tools.files.concerns import is_instruction
 from agent.tools.files.project import ProjectFolders
 from agent.tools.port import ToolFailure, ToolSettings
 from foundation.paths import Workspace, config_dir
@@ -46,11 +48,19 @@ def open_commands(
     more = [Path(name).expanduser() for name in settings.sandbox_folders.split(os.pathsep) if name]
     folders = SandboxFolders(
         writable=[*project.folders, *more],
+        read_only=_instructions(workspace.root),
         hidden=[own, workspace.state, *states],
         home=Path(environment.get("HOME") or Path.home()),
     )
     sandbox = Sandbox(folders, enabled=settings.sandbox, network=settings.sandbox_network)
     return Commands(project, sandbox, settings, environment)
+
+
+def _instructions(workspace: Path) -> list[Path]:
+    """The workspace's memory and instructions, which are written only with a yes."""
+    with suppress(OSError):
+        return [path for path in workspace.iterdir() if is_instruction((path.name,))]
+    return []
 
 
 class Commands:

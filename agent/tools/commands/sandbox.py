@@ -71,9 +71,13 @@ class SandboxState(Struct, frozen=True, kw_only=True):
 
 
 class SandboxFolders(Struct, frozen=True, kw_only=True):
-    """`writable` are the project's folders and those of `tools.sandbox_folders`; `hidden` are the program's own."""
+    """`writable` are the project's folders and those of `tools.sandbox_folders`; `hidden` are the program's own.
+
+    `read_only` is what each request is made of: it is written only with a yes.
+    """
 
     writable: Sequence[Path]
+    read_only: Sequence[Path] = ()
     hidden: Sequence[Path] = ()
     home: Path
 
@@ -166,7 +170,7 @@ class Sandbox:
             landlock=kind in {SandboxKind.NAMESPACES, SandboxKind.LANDLOCK} and _has_landlock(),
             network=self._network,
             writable=writable if in_namespaces else [*writable, temporary],
-            read_only=_existing(Path(path) for paths in of_git for path in paths.read_only),
+            read_only=_existing([*folders.read_only, *(Path(path) for paths in of_git for path in paths.read_only)]),
             pinned=[path for paths in of_git for path in paths.pinned],
             hidden=_existing(hidden),
             temporary=temporary,

@@ -4,6 +4,7 @@ A path is resolved by folder descriptors (foundation.files.beneath), so that it 
 `foundation.files`, which follows no link: a folder swapped for a link after the check is refused.
 """
 
+import os
 import stat
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from agent.permissions.action import Access
 from agent.tools.files.concerns import changing_concern, comparable, is_instruction, is_secret, is_state
 from agent.tools.port import ToolFailure, ToolRun
 from foundation.files import UnsafePath, resolve_beneath, resolve_path
+from foundation.paths import config_dir
 
 _DEVICE_NAMES: Final = {"con", "prn", "aux", "nul", "conin$", "conout$"} | {
     f"{port}{number}" for port in ("com", "lpt") for number in range(10)
@@ -109,6 +111,8 @@ class ProjectFolders:
 
     def reading_concern(self, place: ProjectPath) -> str:
         """Why reading asks first; "" where it needs no permission."""
+        if place.path.is_relative_to(config_dir(os.environ)):
+            return f"{place.shown} belongs to Palimpsest's own settings and rules."
         if is_secret(place.path.parts):
             return f"{place.shown} looks like a file of keys or passwords."
         return self.concern

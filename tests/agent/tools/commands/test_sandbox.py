@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.tools.commands import sandbox as module
-from agent.tools.commands.commands import Commands
+from agent.tools.commands.commands import Commands, open_commands
 from agent.tools.commands.confinement import Confinement
 from agent.tools.commands.sandbox import (
     Sandbox,
@@ -22,6 +22,9 @@ from agent.tools.commands.sandbox import (
     bubblewrap_arguments,
     seatbelt_profile,
 )
+from agent.tools.files.project import ProjectFolders
+from agent.tools.port import ToolSettings
+from foundation.paths import Workspace
 from tests.agent.tools.commands.conftest import PYTHON, MakeCommands, run
 from tests.paths import ROOT
 
@@ -242,6 +245,22 @@ def _programs(project: Path, folders: tuple[str, ...]) -> dict[str, list[str]]:
         ]
         for folder in folders
     }
+
+
+def test_memory_cannot_be_written_by_a_command(kind: SandboxKind, workspace: Workspace, tmp_path: Path) -> None:
+    if kind is SandboxKind.LANDLOCK:
+        pytest.skip("Landlock alone makes nothing in the project read-only, and `auto` asks there")
+    (workspace.root / "memory").mkdir(parents=True, exist_ok=True)
+    for name in ("MEMORY.md", "AGENTS.md", "memory/topic.md"):
+        (workspace.root / name).write_text("a canary\n")
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "settings"), "PATH": os.environ["PATH"]}
+    commands = open_commands(workspace, ProjectFolders((workspace.root,)), ToolSettings(), environment)
+    run(commands, "echo x > MEMORY.md; mv AGENTS.md x; rm -r memory; echo x > memory/new.md; echo x > other")
+    commands.close()
+    files = (workspace.root / name for name in ("MEMORY.md", "AGENTS.md", "memory/topic.md"))
+    assert [path.read_text() for path in files] == ["a canary\n"] * 3
+    assert not (workspace.root / "memory/new.md").exists()
+    assert (workspace.root / "other").read_text() == "x\n"
 
 
 def test_git_commits_in_the_sandbox(confined: Confined, project: Path) -> None:

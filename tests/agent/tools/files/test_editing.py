@@ -323,3 +323,11 @@ def test_a_change_is_a_checkpoint(tools: ProjectTools, tmp_path: Path) -> None:
     tools.call("edit_file", path="a.py", old="one", new="1")
     journal = tmp_path / "project-state" / "journal.jsonl"
     assert "edit_file" in journal.read_text() and path.read_text() == "1\n"
+
+
+def test_the_programs_own_rules_ask(tools: ProjectTools, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALIMPSEST_CONFIG_DIR", str(tools.root / "settings"))
+    tools.write("settings/permissions.yaml", "deny:\n- run_command(git push *)\n")
+    assert "Palimpsest's own settings" in tools.action("write_file", path="settings/new.yaml", content="x\n").concern
+    assert "Palimpsest's own settings" in tools.action("read_file", path="settings/permissions.yaml").concern
+    assert tools.action("write_file", path="new.yaml", content="x\n").concern == ""
