@@ -35,6 +35,8 @@ def _answer(session: Session, words: list[str]) -> str:
     from agent.permissions.rules import RuleSource
     from agent.services.permission_rules import action_of, check_rules, parse_words
 
+    if words[0] == "add" and len(words) > 1:
+        words = words[1].split(" ", 1)  # as `palimpsest permissions add` has it
     rules, verb, rest = session.permissions.rules, words[0], words[1] if len(words) > 1 else ""
     rules.refresh()
     if verb == "test":
@@ -51,8 +53,10 @@ def _answer(session: Session, words: list[str]) -> str:
         raise Misuse(
             "No such rule", f"This session has no rule “{rest}”.", "Stored rules: palimpsest permissions remove"
         )
-    if verb:
-        raise Misuse("Unknown", f"“{verb}” is not allow, ask, deny, remove or test.", "/permissions lists the rules.")
+    if verb not in {"", "list"}:
+        raise Misuse(
+            "Unknown", f"“{verb}” is not list, allow, ask, deny, remove or test.", "/permissions lists the rules."
+        )
     mode = session.permissions.mode
     lines = [f"The mode is {mode}: {mode.effect(sandboxed=session.permissions.sandboxed)}"]
     if rules.problem:

@@ -271,3 +271,11 @@ def test_the_list_of_commands_leaves_summaries_their_room_and_help_shows_a_usage
     assert "`/knowledge […]`" in listed
     assert all(len(line.split("|")[1].strip()) <= 32 for line in listed.splitlines() if line.startswith("| `"))
     assert "/knowledge [list | add PATH | importance PATTERN N]" in run("-p", "/help knowledge").out
+
+
+async def test_rules_are_listed_and_added_as_on_the_command_line(session: Session) -> None:
+    added = said(await registry.run(session, "/permissions add deny run_command(git push *)"))
+    assert "deny run_command(git push *)" in added
+    listed = said(await registry.run(session, "/permissions list"))
+    assert "git push" in listed and listed == said(await registry.run(session, "/permissions"))
+    assert isinstance(await registry.run(session, "/permissions add"), CommandFailed)
