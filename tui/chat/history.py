@@ -12,8 +12,8 @@ from memory.records import Conversation, Entry, EntryKind
 from memory.search import Query
 from models.excerpts import split_excerpt
 from models.messages import Image, Role, Text
+from tui.chat.tool_result import result_lines
 from tui.dialogs.choices import ChoiceItem
-from tui.widgets.status import short_count
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
 from tui.widgets.transcript.view import Transcript
 
@@ -50,7 +50,8 @@ def _entry_items(entry: Entry, passage: Callable[[Entry], EntryText], pictures: 
             answer = markdown_items(_text(entry, passage))
             return answer if entry.complete else [*answer, MutedLine("the answer broke off here", gap=True)]
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
-            return [MutedLine(f"▸ {entry.meta.get('name', 'tool')}: {short_count(entry.chars)} characters", gap=True)]
+            name, failed = str(entry.meta.get("name", "tool")), bool(entry.meta.get("failed"))
+            return [*result_lines(name, entry.text or "", entry.chars, failed=failed, prefix="▸ ")]
         case _:
             return []
 

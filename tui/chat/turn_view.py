@@ -1,6 +1,5 @@
 """Renders turn events into the transcript and the status bar."""
 
-import re
 from collections import Counter
 from typing import Final
 
@@ -30,6 +29,7 @@ from agent.events import (
 )
 from models.messages import RecalledSpan
 from models.recalled import LEFT_BRANCH
+from tui.chat.tool_result import result_lines
 from tui.widgets.status import StatusBar, short_count
 from tui.widgets.transcript.items import ErrorItem, MutedLine, notice_line
 from tui.widgets.transcript.view import Transcript
@@ -37,8 +37,6 @@ from tui.widgets.transcript.view import Transcript
 MAX_CITED: Final = 3
 MAX_PROGRESS: Final = 60  # characters of a running tool's last line, in the status bar
 _RECALLED: Final = "recalled  "
-_COMMANDS: Final = {"run_command", "command_output"}
-_COMMAND_OUTCOME: Final = re.compile(r"^\[((?:exit|ended|stopped|runs|started)[^\]\n]{1,200})\]$", re.MULTILINE)
 
 MODEL_CHANGED: Final = "the model changed"
 ARCHIVED: Final = "older turns were archived"
@@ -67,6 +65,7 @@ class TurnView:
         self._recalled: tuple[RecalledSpan, ...] = ()
         self._answering = False  # whether the answer has started
         self._after_tool = False  # whether a tool's result is the last thing shown
+        self._failure_shown = False  # whether why the present call fails is shown already
         self._reasoning_chars = 0  # characters of reasoning
         self.failed = False  # whether the turn ended without an answer
 
@@ -127,20 +126,24 @@ class TurnView:
             case Compacted(receipt=receipt):
                 self._known_changes |= {ARCHIVED}
                 self._muted_line(receipt.text, gap=True)
-            case ToolStarted(summary=summary, call=call):
+            case _:
+                self._write_tool(event)
+
+    def _write_tool(self, event: SessionEvent) -> None:
+        match event:
+            case ToolStarted(summary=summary, call=call, action=action):
+                self._failure_shown = action is None and bool(summary)  # the summary of such a call is its mistake
                 self._transcript.add(MutedLine(summary or call.name, gap=True, prefix="▸ "))
                 self._status.update_info(doing=f"{call.name} · Esc stops")
             case PermissionDenied(reason=reason):
-                self._transcript.add(MutedLine(f"  not done: {reason}", tone="warning"))
+                self._failure_shown = True
+                self._transcript.add(MutedLine(f"not done: {reason}", tone="warning", prefix="  "))
             case ToolProgress(call=call, text=text):
                 if last := text.strip().rpartition("\n")[2].strip():
                     self._status.update_info(doing=f"{call.name}: {last[:MAX_PROGRESS]} · Esc stops")
             case ToolFinished(call=call, chars=chars, failed=failed, shown=shown):
-                outcome = (
-                    "failed" if failed else _command_outcome(call.name, shown) or f"{short_count(chars)} characters"
-                )
-                tone = "warning" if failed else "muted"
-                self._transcript.add(MutedLine(f"{call.name}: {outcome}", tone=tone, prefix="  "))
+                if not (failed and self._failure_shown):
+                    self._transcript.add(*result_lines(call.name, shown, chars, failed=failed))
                 self._after_tool = True
             case _:
                 pass
@@ -176,12 +179,6 @@ class TurnView:
         for number, line in enumerate(cited):
             prefix = _RECALLED if number == 0 else " " * len(_RECALLED)
             self._transcript.add(MutedLine(line, gap=number == 0, prefix=prefix))
-
-
-def _command_outcome(tool: str, shown: str) -> str:
-    """How a command ended, which its output begins with: `exit 1 after 3.2 s`; "" for another tool's output."""
-    match = _COMMAND_OUTCOME.search(shown, 0, 600) if tool in _COMMANDS else None
-    return match[1] if match else ""
 
 
 def _recalled_line(span: RecalledSpan, beside: int) -> str:
