@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.hooks.run import HookResult, run_hook
+from agent.hooks.scripts import HookScripts
 from agent.hooks.settings import HookCommand, HookMatcher, HookSettings
 from agent.tools.commands.environment import command_environment
 from agent.tools.registry import ToolOutput
@@ -81,6 +82,7 @@ class SessionHooks:
         """`folder` is the project's. `conversation` gives its id, "" before its first message, `mode` our permission
         mode."""
         self._settings = settings
+        self._scripts = HookScripts(settings, folder)
         self._folder = folder
         names = {"CLAUDE_PROJECT_DIR": str(folder), "PALIMPSEST_PROJECT_DIR": str(folder)}
         self._environment = command_environment(environment) | names
@@ -114,8 +116,8 @@ class SessionHooks:
     def before_tool(self, call: ToolCall, is_stopped: Callable[[], bool]) -> HookVerdict:
         """PreToolUse: deny outranks ask, and ask allow."""
         found: list[HookVerdict] = []
-        if not self._settings.pre_tool_use:
-            return HookVerdict()
+        if script := self._scripts.touched(call, self._call(call)["tool_input"]):
+            found.append(HookVerdict("ask", f"{script} is run by a hook, outside the sandbox."))
         for result in self._run("PreToolUse", self._settings.pre_tool_use, self._call(call), call.name, is_stopped):
             if result.exit == _BLOCKED:
                 found.append(HookVerdict("deny", result.stderr or "A hook denies it."))
@@ -205,6 +207,13 @@ class SessionHooks:
         }
         results: list[HookResult] = []
         for hook in self._matching(matchers, matched):
+            if script := self._scripts.changed(hook):
+                reason = f"{script} changed since the session began, so the hook that runs it is off until the next"
+                self._note(f"{reason}: `{_line(hook.command)}`.")
+                specific = {"permissionDecision": "ask", "permissionDecisionReason": f"{reason}."}
+                output = msgspec.json.encode({"hookSpecificOutput": specific}).decode()
+                results += [HookResult(0, output)] if event == "PreToolUse" else []
+                continue
             result = run_hook(hook, message, self._folder, self._environment, is_stopped)
             if result.error or result.exit not in {0, _BLOCKED}:
                 problem = result.error or f"exit {result.exit}. {_line(result.stderr)}".strip()

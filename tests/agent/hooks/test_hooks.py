@@ -17,6 +17,7 @@ from agent.events import AnswerStored, Notice, PermissionDenied, PermissionReque
 from agent.hooks.run import run_hook
 from agent.hooks.settings import HookCommand, HookMatcher, HookSettings
 from agent.permissions.action import PermissionAnswer
+from agent.permissions.policy import PermissionMode
 from agent.session import Session
 from foundation.paths import Workspace
 from models.settings import ModelSettings
@@ -240,3 +241,25 @@ def test_no_hook_runs_where_there_is_none(tmp_path: Path) -> None:
     hooks = SessionHooks(HookSettings(), {}, tmp_path / "gone", conversation=lambda: "", mode=lambda: "ask")
     assert hooks.before_message("Hello") == "" and hooks.take_notices() == ()
     assert asyncio.run(asyncio.to_thread(hooks.end)) is None
+
+
+@pytest.mark.parametrize("event", ["post_tool_use", "pre_tool_use"])
+async def test_a_script_of_a_hook_that_changed_in_the_session_is_not_run(
+    open_session: Open, server: Loopback, workspace: Workspace, tmp_path: Path, event: str
+) -> None:
+    script = workspace.root / "check.sh"
+    script.write_text("true\n")
+    session = open_session(**{event: on('sh "$CLAUDE_PROJECT_DIR"/check.sh')})
+    session.permissions.set_mode(PermissionMode.EDIT)
+    arguments = {"path": "check.sh", "content": f"touch {tmp_path}/escaped\n"}
+    server.plays(calls("read_file", path="check.sh"), calls("write_file", **arguments), chat("Done."))
+    seen = await turn(session, "go", grant=False)
+    assert only(seen, PermissionRequested).reason == "A hook asks: check.sh is run by a hook, outside the sandbox."
+    script.write_text(arguments["content"])  # as a command in the sandbox can
+    server.plays(calls("list_files", path="."), chat("Done."))
+    seen = await turn(session, "go on")
+    assert "check.sh changed since the session began" in " ".join(
+        event.text for event in seen if isinstance(event, Notice)
+    )
+    assert len([event for event in seen if isinstance(event, PermissionRequested)]) == (event == "pre_tool_use")
+    assert not (tmp_path / "escaped").exists()
