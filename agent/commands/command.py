@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -11,6 +11,9 @@ from agent.commands.results import Outcome
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
+
+
+_LONGEST_USAGE: Final = 24  # characters, so that the summaries fit at 80 columns
 
 
 class Command(Struct, frozen=True, kw_only=True):
@@ -27,3 +30,8 @@ class Command(Struct, frozen=True, kw_only=True):
     def signature(self) -> str:
         """The command with its arguments: `/resume [ID]`."""
         return f"/{self.name} {self.usage}".rstrip()
+
+    @property
+    def short_signature(self) -> str:
+        """The signature in a list, `/permissions […]` where it is long; `/help NAME` shows it whole."""
+        return self.signature if len(self.usage) <= _LONGEST_USAGE else f"/{self.name} […]"

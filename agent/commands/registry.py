@@ -21,16 +21,9 @@ async def _help(_session: Session, name: str) -> Outcome:
         if named is None:
             raise Misuse("Unknown command", f"There is no command {name}.", "/help lists the commands.")
         return TextResult(f"`{named.signature}` — {named.summary}" + (f"\n\n{named.keys}" if named.keys else ""))
-    lines = [f"| `{_cell(_short_usage(command))}` | {_cell(command.summary)} |" for command in _COMMANDS]
+    lines = [f"| `{_cell(command.short_signature)}` | {_cell(command.summary)} |" for command in _COMMANDS]
     return TextResult("\n".join(["| command | what it does |", "|---|---|", *lines]))
 
-
-def _short_usage(command: Command) -> str:
-    """The command's usage in the list; `/help NAME` shows a long one whole."""
-    return command.signature if len(command.usage) <= _LONGEST_USAGE else f"/{command.name} […]"
-
-
-_LONGEST_USAGE = 24  # characters, so that the summaries fit at 80 columns
 
 _COMMANDS: tuple[Command, ...] = (
     Command(

@@ -23,7 +23,7 @@ def commands_for(text: str) -> list[Suggestion]:
         return []
     return [
         Suggestion(
-            label=command.signature,
+            label=command.short_signature,
             detail=command.summary,
             text=f"/{command.name}" + (" " if command.usage else ""),
             typed=text,
