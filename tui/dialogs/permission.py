@@ -58,7 +58,8 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         self._note = visible(" ".join(filter(None, (action.circumstances, reason))))
         self._detail = visible(action.detail or action.summary)
         self._is_diff = action.is_diff
-        self._summary = visible_line(action.summary) if action.detail else ""
+        is_repeated = action.summary.endswith(action.detail)  # a short command
+        self._summary = visible_line(action.summary) if action.detail and not is_repeated else ""
         self._answers = _answers_of(action, once_only=once_only, offers=offers)
         self._chosen: int | None = None
         self._reason = ""
@@ -101,8 +102,10 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
     def action_answer(self) -> None:
         if self._chosen is None or not self._is_settled:
             return
-        answer = self._answers[self._chosen][1]
-        self.dismiss(PermissionAnswer(False, reason=self._reason.strip()) if self._takes_reason else answer)
+        reason = self._reason.strip()
+        if self._takes_reason and not reason:  # it was chosen to give one; “No” stands above
+            return
+        self.dismiss(PermissionAnswer(False, reason=reason) if self._takes_reason else self._answers[self._chosen][1])
 
     def action_decline(self) -> None:
         self.dismiss(PermissionAnswer(False))
@@ -153,7 +156,8 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         width = max(min(self.size.width * 9 // 10, 100) - 4, 10)
         rows = [f"{'›' if number == self._chosen else ' '} {label}" for number, (label, _) in enumerate(self._answers)]
         if self._takes_reason:
-            rows.append(f"  reason: {visible_line(self._reason)[-_SHOWN_CHARS:]}▏")
+            shown = visible_line(self._reason)[-_SHOWN_CHARS:]
+            rows.append(f"  reason: {shown}▏{'' if shown else ' type it, then Enter'}")
         elif self.typed:
             rows.append(f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}")
         self.query_one(".sheet-answers", Static).update(Text("\n".join(clip(row, width) for row in rows)))

@@ -50,7 +50,7 @@ class RunCommand:
     def action(self, arguments: dict[str, Any]) -> Action:
         command = _command(arguments)
         whole_argument(arguments, "timeout", 1, least=1)
-        flag_argument(arguments, "background")
+        background = "It goes on in the background, without a time limit." * flag_argument(arguments, "background")
         state, concern = self._commands.sandbox.state, ""
         has_sandbox = state.kind is not SandboxKind.NONE
         is_confined = _is_inside(arguments) and has_sandbox
@@ -63,7 +63,7 @@ class RunCommand:
             subject=command,
             detail=command,
             concern=concern,
-            circumstances="" if concern else state.circumstances,
+            circumstances=" ".join(filter(None, ("" if concern else state.circumstances, background))),
             is_from_network=not (is_confined and state.no_network) and fetches(command),
         )
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
 from tui.dialogs.permission import PermissionScreen
@@ -127,3 +128,24 @@ async def test_a_long_diff_scrolls_to_its_end_and_says_how_much_is_left(open_cha
         await chat.press("end")
         await chat.until(lambda: "行 1999" in "\n".join(chat.seen))
         assert "more lines" not in "\n".join(chat.seen) and "Enter answers" in "\n".join(chat.seen)
+
+
+async def test_a_reason_is_waited_for_where_that_answer_is_chosen(open_chat: Any) -> None:
+    answers: list[PermissionAnswer | None] = []
+    async with open_chat(size=(80, 24)) as chat:
+        chat.app.push_screen(PermissionScreen(RUN, "No rule decides.", offers=OFFERS), answers.append)
+        await chat.until(lambda: "for a reason" in "\n".join(chat.seen))
+        await chat.press("up", "enter", "space", "enter")
+        await chat.until(lambda: "type it, then Enter" in "\n".join(chat.seen))
+        assert answers == []
+        await chat.press("n", "o", "enter")
+        await chat.until(lambda: answers == [PermissionAnswer(False, reason="no")])
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+async def test_a_short_command_is_shown_once(open_chat: Any, size: tuple[int, int]) -> None:
+    action = structs.replace(RUN, summary="run echo 茶 🍵", subject="echo 茶 🍵", detail="echo 茶 🍵")
+    async with open_chat(size=size) as chat:
+        chat.app.push_screen(PermissionScreen(action, "No rule decides."))
+        await chat.until(lambda: "Once" in "\n".join(chat.seen))
+        assert "\n".join(chat.seen).count("echo 茶 🍵") == 1

@@ -246,6 +246,8 @@ def test_a_program_that_prints_what_others_wrote_is_known(command: str, expected
 def test_the_question_says_how_it_would_run(make_commands: MakeCommands, commands: Commands) -> None:
     assert RunCommand(commands).action({"command": "curl x"}).circumstances.startswith("No sandbox: it can write any")
     assert RunCommand(commands).action({"command": "curl x"}).is_from_network
+    background = RunCommand(commands).action({"command": "curl x", "background": True})
+    assert background.circumstances.endswith("It goes on in the background, without a time limit.")
     confined = make_commands(sandbox=True)
     action = RunCommand(confined).action({"command": "curl x"})
     if confined.sandbox.state.no_network:
