@@ -7,6 +7,7 @@ from context.epoch import EpochState
 from context.notice import FileNotice
 from context.recall.prefetch import Prefetch
 from context.report import ContextReport
+from context.sources.skills import Skill
 from foundation.privacy import NO_BYTES, Cleared, ClearedBytes
 from memory.records import Conversation
 from models.cleared_parts import NO_PARTS, ClearedParts
@@ -67,6 +68,7 @@ class AssembledRequest(Struct, frozen=True, kw_only=True):
     recalled: tuple[RecalledSpan, ...] = ()
     tail: ClearedParts = NO_PARTS
     notices: tuple[FileNotice, ...] = ()  # about the sources of the tail
+    skill: Skill | None = None  # that the person sent with the message
     shortened: tuple[str, ...] = ()  # names of attachments that are not in the request as a whole
     epoch_changed: str = ""
     compaction: ProjectedCompaction | None = None

@@ -1,6 +1,6 @@
 """The decision whether an action runs, asks the person, or is denied."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 from msgspec import Struct, structs
@@ -56,7 +56,8 @@ class Policy:
     """The permissions of a session: a mode, and rules of the user, the project and the session.
 
     Deny rules come first, then what always asks (a concern, a tainted turn, a note), ask rules, a command that cannot
-    be read while a rule denies or asks, allow rules, the mode. Where stored rules cannot be read, everything asks.
+    be read while a rule denies or asks, allow rules (those of skills in use last), the mode. Where stored rules cannot
+    be read, everything asks.
     """
 
     def __init__(
@@ -87,8 +88,9 @@ class Policy:
         self.mode = mode
         return f"The mode is {mode} now. {mode.effect(sandboxed=mode is PermissionMode.AUTO and self.sandboxed)}"
 
-    def decide(self, action: Action, *, tainted: str = "") -> Decision:
-        """The decision. `tainted` names what untrusted text the turn has read; "" for none."""
+    def decide(self, action: Action, *, tainted: str = "", skills: Sequence[Rule] = ()) -> Decision:
+        """The decision. `tainted` names what untrusted text the turn has read; "" for none. `skills` are the allow
+        rules of the skills in use."""
         self.rules.refresh()
         if rule := self.rules.first(Verdict.DENY, action):
             return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
@@ -100,7 +102,7 @@ class Policy:
             return Decision(Verdict.ASK, concern, asks_always=True)
         if rule := self.rules.first(Verdict.ASK, action):
             return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule, asks_always=True)
-        return self._by_rule_or_mode(action)
+        return self._by_rule_or_mode(action, skills)
 
     def _concern(self, action: Action, tainted: str) -> str:
         """Why the action asks whatever the rules allow."""
@@ -131,14 +133,15 @@ class Policy:
         self.rules.add(rule)
         return rule
 
-    def _by_rule_or_mode(self, action: Action) -> Decision:
+    def _by_rule_or_mode(self, action: Action, skills: Sequence[Rule]) -> Decision:
         if action.access in _FREE:
             return Decision(Verdict.ALLOW, "Reading asks for no permission.")
         is_command = action.access is Access.RUN
         if is_command and not self.rules.allows_exactly(action) and (rule := self.rules.uncertain(action)):
             reason = f"Part of this command cannot be read, and {rule.where[:1].lower()}{rule.where[1:]} says: {rule}."
             return Decision(Verdict.ASK, reason, rule)
-        if rule := self.rules.first(Verdict.ALLOW, action):
+        of_skill = next((rule for rule in skills if rule.matches(action)), None)
+        if rule := self.rules.first(Verdict.ALLOW, action) or of_skill:
             return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
         if action.access is Access.EDIT and self.mode in {PermissionMode.EDIT, PermissionMode.AUTO}:
             return Decision(Verdict.ALLOW, f"The mode {self.mode} allows edits in the project.")

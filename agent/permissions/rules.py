@@ -33,6 +33,7 @@ class RuleSource(StrEnum):
     USER = "user"
     PROJECT = "project"
     SESSION = "session"
+    SKILL = "skill"  # in use; its rules hold until the turn ends, and are not in a RuleSet
 
 
 class Rule(Struct, frozen=True):
@@ -57,6 +58,7 @@ class Rule(Struct, frozen=True):
             RuleSource.USER: "A rule of yours",
             RuleSource.PROJECT: "A rule for this project",
             RuleSource.SESSION: "A rule of this session",
+            RuleSource.SKILL: "The skill in use",
         }[self.source]
 
     def matches(self, action: Action) -> bool:

@@ -14,7 +14,7 @@ from foundation.errors import Misuse
 
 _ACCESS: Final[dict[str, Access]] = {
     COMMAND_TOOL: Access.RUN,
-    **dict.fromkeys(("read_file", "find_files", "search_files"), Access.READ),
+    **dict.fromkeys(("read_file", "find_files", "search_files", "open_skill"), Access.READ),
     **dict.fromkeys(("write_file", "edit_file", "apply_patch"), Access.EDIT),
     "fetch_url": Access.NETWORK,
     "remember": Access.NOTE,

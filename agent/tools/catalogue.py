@@ -19,6 +19,7 @@ from agent.tools.files.read_file import ReadFile
 from agent.tools.files.search_files import SearchFiles
 from agent.tools.memory.recall import RecallPassage, RememberNote
 from agent.tools.memory.search import MemorySearch
+from agent.tools.open_skill import OpenSkill
 from agent.tools.person.ask_user import AskUser
 from agent.tools.person.update_plan import UpdatePlan
 from agent.tools.port import AgentTool, ToolSettings
@@ -71,6 +72,7 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
         RunCommand(ports.commands, ports.checkpoints),
         CommandOutput(ports.commands),
         Delegate(ports.delegation),
+        OpenSkill(memory),
         UpdatePlan(),
         AskUser(),
         *((FetchUrl(ports.settings),) if ports.settings.fetch else ()),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from threading import Event
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import msgspec
 from msgspec import Meta, Struct
@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from agent.events import SessionEvent
 from agent.permissions.action import Action, PersonQuestion
 from agent.permissions.policy import PermissionMode
+from context.sources.skills import Skill
 from foundation.errors import PalimpsestError
 from models.messages import Image, Tool, ToolCall
 
@@ -78,7 +79,8 @@ class ToolRun(Struct, frozen=True):
     `report` shows the person a piece of output while the tool runs, `emit` yields an event of the turn; call them from
     any thread. `ask` blocks until the person has answered: their words, "" for none, None where nobody is there.
     `action` is what was permitted: a tool does that, or fails. `untrusted` names untrusted text that is in view; "" for
-    none. `show` sends a picture with the result, for a model that sees pictures.
+    none. `show` sends a picture with the result, for a model that sees pictures. `open_skill` puts the
+    `allowed-tools` of a skill in force until the turn ends, and gives sentences about it for the person.
     """
 
     entry: str
@@ -89,6 +91,7 @@ class ToolRun(Struct, frozen=True):
     action: Action | None = None
     untrusted: str = ""
     show: Callable[[Image], None] = lambda _: None
+    open_skill: Callable[[Skill], tuple[str, ...]] = lambda _: ()
 
 
 class AgentTool(Protocol):
@@ -119,6 +122,14 @@ class AgentTool(Protocol):
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         """The whole output. Raises PalimpsestError; runs off the event loop."""
         ...
+
+
+@runtime_checkable
+class ConditionalTool(Protocol):
+    """A tool that is described to the model only at times."""
+
+    @property
+    def is_offered(self) -> bool: ...
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:
@@ -170,6 +181,7 @@ def flag_argument(arguments: dict[str, Any], name: str) -> bool:
 
 __all__ = [
     "AgentTool",
+    "ConditionalTool",
     "MalformedCall",
     "Meta",
     "ToolFailure",

@@ -10,7 +10,7 @@ from agent.permissions.action import Action
 from agent.tools.arguments import checked_arguments, example_of
 from agent.tools.memory.recall import shorten_passage
 from agent.tools.output import bounded
-from agent.tools.port import AgentTool, MalformedCall, ToolRun, ToolSettings, arguments_of
+from agent.tools.port import AgentTool, ConditionalTool, MalformedCall, ToolRun, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
 from models.chat.port import Profile
@@ -57,7 +57,8 @@ class Toolbox:
     @property
     def definitions(self) -> tuple[Tool, ...]:
         """Sorted by name, so that a request's head does not change."""
-        return tuple(self._tools[name].definition for name in sorted(self._tools))
+        tools = [self._tools[name] for name in sorted(self._tools)]
+        return tuple(tool.definition for tool in tools if not isinstance(tool, ConditionalTool) or tool.is_offered)
 
     def offered(self, profile: Profile) -> tuple[Tool, ...]:
         """The definitions that this model is offered, by name: none where it takes none, and in a small window those

@@ -19,10 +19,12 @@ from agent.events import SessionEvent
 from agent.hooks.hooks import HookVerdict, SessionHooks
 from agent.permissions.action import Access, Action, PermissionAnswer, PersonQuestion
 from agent.permissions.policy import Decision, Policy
-from agent.permissions.rules import Verdict
+from agent.permissions.rules import Rule, Verdict
+from agent.permissions.skill_rules import notices_of, skill_rules
 from agent.tools.port import MalformedCall, ToolFailure, ToolRun
 from agent.tools.registry import Toolbox, ToolOutput, failed_output
 from agent.turn.ports import TurnStore
+from context.sources.skills import Skill
 from foundation.errors import PalimpsestError
 from foundation.privacy import Cleared
 from memory.records import new_id
@@ -64,6 +66,14 @@ class ToolCalls:
         self.gave_up = ""  # the mistake that the model repeats after its correction
         self._tainted: str | None = None  # what untrusted text is in view; None before the store was asked
         self._question: asyncio.Future[PermissionAnswer] | None = None
+        self._skill_rules: tuple[Rule, ...] = ()  # of the skills in use
+
+    def use_skill(self, skill: Skill) -> tuple[str, ...]:
+        """Puts the `allowed-tools` of the skill in force until the turn ends; gives sentences about it."""
+        rules, left_out = skill_rules(skill.allowed_tools)
+        new = tuple(rule for rule in rules if rule not in self._skill_rules)
+        self._skill_rules += new
+        return notices_of(skill.name, new, left_out)
 
     def stop(self) -> None:
         self._stopped.set()
@@ -133,7 +143,7 @@ class ToolCalls:
             action = self._tools.action(call)
         except ToolFailure as error:
             return replace(failed_output(error), malformed=isinstance(error, MalformedCall))
-        decision = self._permissions.decide(action, tainted=self._untrusted())
+        decision = self._permissions.decide(action, tainted=self._untrusted(), skills=self._skill_rules)
         if self._hooks and decision.verdict is not Verdict.DENY:
             decision = _with_hooks(decision, self._hooks.before_tool(call, self._stopped.is_set))
         return _PlannedCall(call, result_id, action, decision)
@@ -207,6 +217,7 @@ class ToolCalls:
         def run() -> ToolOutput:
             try:
                 run = ToolRun(planned.result_id, self._stopped, report, emit, ask, planned.action, self._untrusted())
+                run = replace(run, open_skill=self.use_skill)
                 return self._run_tool(planned, run)
             finally:
                 emit(None)

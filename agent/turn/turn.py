@@ -20,6 +20,7 @@ from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.recorder import AnswerRecorder
 from agent.turn.tool_calls import NO_MORE_CALLS, ToolCalls
 from context import AssembledRequest, Turn
+from context.notice import FileNotice
 from context.recall.prefetch import Prefetch
 from foundation.errors import PalimpsestError
 from models.chat.port import (
@@ -276,7 +277,8 @@ class TurnRun:
         await asyncio.to_thread(store.request, assembled, turn)
         if assembled.epoch_changed and not any(path and path in assembled.epoch_changed for path in self._reloaded):
             yield events.EpochChanged(assembled.epoch_changed)
-        for notice in assembled.notices:
+        allowed = self._tool_calls.use_skill(assembled.skill) if assembled.skill else ()
+        for notice in (*assembled.notices, *(FileNotice("info", sentence) for sentence in allowed)):
             yield events.Notice(notice.level, str(notice))
         for notice in self._hook_notices():
             yield notice

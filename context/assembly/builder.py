@@ -226,6 +226,7 @@ class RequestAssembler:
                 *(_excerpt_notice(name, excerpt) for name, excerpt in excerpts),
                 *((SEARCH_TOO_LATE,) if self._search_late else ()),
             ),
+            skill=gathered.skill if gathered else None,
             shortened=tuple(name for name, _ in excerpts),
             epoch_changed=changed,
             compaction=compaction,

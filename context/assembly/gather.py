@@ -29,6 +29,7 @@ from context.report import DroppedSource
 from context.settings import ContextSettings
 from context.sources.changes import SourceChange
 from context.sources.conditions import MOST_MESSAGES, ConditionInput
+from context.sources.skills import Skill, find_skill
 from context.types import Attachment, Turn
 from memory.records import EntryKind
 from models.chat.port import Profile
@@ -58,6 +59,7 @@ class GatheredTail(Struct, frozen=True):
     changes: tuple[SourceChange, ...]
     changes_part: MessagePart | None
     notices: tuple[FileNotice, ...] = ()
+    skill: Skill | None = None  # that the person sent with the message
 
 
 def gather_tail(
@@ -91,7 +93,8 @@ def gather_tail(
     if deferred:
         tail = RequestTail(tail.pieces, (*tail.dropped, (Layer.PROJECT, deferred)))
     notices = tuple(attachment.notice for attachment in attached if attachment.notice)
-    return GatheredTail(tail, reported, changed.part if changed else None, notices)
+    skill = find_skill(inputs.sources.skills, turn.skill)
+    return GatheredTail(tail, reported, changed.part if changed else None, notices, skill)
 
 
 def excerpts_of(pieces: Sequence[MessagePiece], attachments: Sequence[Attachment]) -> list[tuple[str, Excerpt]]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from context.assembly.tokens import Layer, MessageCounter, MessagePiece, fit_lines
 from context.errors import NoSuchSkill
 from context.report import DroppedSource
-from context.sources.skills import Skill
+from context.sources.skills import Skill, find_skill
 from foundation.privacy import TextSource, clear
 from memory.hot import Note
 from models.messages import Text
@@ -72,8 +72,7 @@ def skills_called(skills: Sequence[Skill], name: str, text: str) -> tuple[Skill,
     called = [skill for skill in skills if skill.called_by(text)]
     if not name.strip():
         return tuple(called)
-    folded_name = name.strip().casefold()
-    named = next((skill for skill in skills if skill.name.casefold() == folded_name), None)
+    named = find_skill(skills, name)
     if named is None:
         known = ", ".join(skill.name for skill in skills) or "none yet"
         raise NoSuchSkill("No such skill", f"There is no skill “{name}” in skills/.", f"The skills are: {known}.")

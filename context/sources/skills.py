@@ -8,7 +8,8 @@ triggers: [packing list, what to pack]
 …
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -25,11 +26,13 @@ from foundation.yaml import BadYaml, load_yaml
 
 DESCRIPTION_CHARACTERS = 300
 _FOLDER = "skills"
+_MOST_TOOLS = 100
 _CHANGED = "it is new or changed since you trusted this workspace; the skill is left out until `{}` allows it."
 
 
 class Skill(Struct, frozen=True):
-    """A skill. `digest` is the digest of its whole file."""
+    """A skill. `digest` is the digest of its whole file. `allowed_tools` are the items of `allowed-tools`, as written:
+    `Bash(git diff:*)`."""
 
     name: str
     description: str
@@ -37,6 +40,7 @@ class Skill(Struct, frozen=True):
     body: str
     path: str
     digest: str
+    allowed_tools: tuple[str, ...] = ()
 
     def called_by(self, text: str) -> bool:
         """Whether the message contains one of its triggers."""
@@ -109,8 +113,13 @@ class SkillRegistry:
 
     def find(self, name: str) -> Skill | None:
         """The skill of this name, compared case-insensitively."""
-        folded_name = name.strip().casefold()
-        return next((skill for skill in self.skills if skill.name.casefold() == folded_name), None)
+        return find_skill(self.skills, name)
+
+
+def find_skill(skills: Sequence[Skill], name: str) -> Skill | None:
+    """The skill of this name, compared case-insensitively."""
+    folded_name = name.strip().casefold()
+    return next((skill for skill in skills if skill.name.casefold() == folded_name), None)
 
 
 def read_skill(text: str, digest: str, relative_path: str) -> tuple[Skill | None, list[FileNotice]]:
@@ -143,7 +152,17 @@ def read_skill(text: str, digest: str, relative_path: str) -> tuple[Skill | None
     body = "\n".join(lines[end + 1 :]).strip()
     summary = " ".join(description.split())[:DESCRIPTION_CHARACTERS]
     trigger_words = tuple(word for word in map(_scalar_text, trigger_values) if word)
-    return Skill(" ".join(name.split()), summary, trigger_words, body, relative_path, digest), []
+    return Skill(" ".join(name.split()), summary, trigger_words, body, relative_path, digest, _tools(fields)), []
+
+
+_TOOL = re.compile(r"[^\s,()]{1,100}(?:\([^()]{0,300}\))?")
+
+
+def _tools(fields: dict[str, object]) -> tuple[str, ...]:
+    """The items of `allowed-tools`: a list, or a text with blanks or commas between them."""
+    value = fields.get("allowed-tools")
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
+    return tuple(tool for item in items for tool in _TOOL.findall(_scalar_text(item)))[:_MOST_TOOLS]
 
 
 def _scalar_text(value: object) -> str:
