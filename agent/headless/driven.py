@@ -19,7 +19,7 @@ from agent.headless.run import HeadlessRunner
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.action import PermissionAnswer, Scope
 from agent.session import Session
-from foundation.errors import PalimpsestError
+from foundation.errors import Misuse, PalimpsestError
 
 MOST_WAITING: Final = 1_000  # messages that wait for their turn
 CHUNK: Final = 65_536  # bytes read at once
@@ -102,7 +102,8 @@ class _Driver:
         self._idle = asyncio.Event()
         self._ended = asyncio.Event()  # by a signal, or a limit of time
         self._input_over = False
-        self._status = 0
+        self._status: int | None = None  # of the last turn
+        self._bad_lines = 0
 
     async def run(self, stdin: BinaryIO, first: str) -> int:
         loop = asyncio.get_running_loop()
@@ -125,6 +126,13 @@ class _Driver:
                 for task in (worker, taking, ended):
                     task.cancel()
                 await asyncio.gather(worker, taking, ended, return_exceptions=True)
+        return self._exit_status
+
+    @property
+    def _exit_status(self) -> int:
+        """That of the last turn; without a turn, whether there was a line that could not be used."""
+        if self._status is None:
+            return Misuse.exit_status if self._bad_lines else 0
         return self._status
 
     async def _handle(self, message: QueuedMessage) -> bool:
@@ -145,6 +153,7 @@ class _Driver:
                 try:
                     self._take(_decoded(raw))
                 except BadLine as problem:
+                    self._bad_lines += 1
                     problem.message = f"Line {number:,}: {problem.message}"
                     self._output.failed(problem.as_json())
 

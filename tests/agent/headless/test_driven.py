@@ -222,3 +222,14 @@ def test_the_schema_of_the_input_is_what_is_read(line: dict[str, Any]) -> None:
     schema = json.loads((ROOT / "docs/json/input.schema.json").read_text())
     Draft202012Validator(schema).validate(line)
     msgspec.convert(line, InputLine)
+
+
+def test_input_without_one_usable_line_is_misuse(drive: Callable[..., Driver]) -> None:
+    driver = drive()
+    driver.says('{"type": "user", "message": {"content": "hello"}}')
+    assert driver.until("error")["error"]["title"] == "Not understood"
+    assert driver.ends() == 2
+
+
+def test_input_without_a_line_is_no_failure(drive: Callable[..., Driver]) -> None:
+    assert drive().ends() == 0
