@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from context.checklist import Checklist, is_checklist, parse_checklist
+from foundation.errors import Misuse, TemporaryFailure
+from foundation.privacy import Cleared
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
@@ -16,16 +18,34 @@ T = TypeVar("T")
 
 
 class OpenBranch:
-    """Reads the branch of the conversation that is open. The asynchronous methods read the store in a thread."""
+    """Reads and moves the branch of the conversation that is open, in a thread where it is asynchronous."""
 
-    def __init__(self, memory: Memory, conversation: Callable[[], Conversation | None]) -> None:
+    def __init__(self, memory: Memory) -> None:
+        self.conversation: Conversation | None = None  # None before its first message
         self._memory = memory
-        self._conversation = conversation
 
-    @property
-    def conversation(self) -> Conversation | None:
-        """The conversation that is open; None before its first message."""
-        return self._conversation()
+    async def rename(self, title: Cleared) -> Conversation:
+        """Gives the conversation another title. Raises TemporaryFailure before its first message."""
+        conversation = self.opened()
+        await asyncio.to_thread(self._memory.conversations.rename, conversation.seq, title)
+        return await self.reload(conversation)
+
+    async def branch_from(self, entry_id: str) -> Entry:
+        """Begins a branch at one of the user's messages: the next message replaces it there, the old branch stays.
+
+        Raises NotFound, and Misuse for an entry that is not the user's message.
+        """
+        conversation = self.opened()
+        entry = await asyncio.to_thread(self._move_leaf_before, conversation.seq, entry_id)
+        await self.reload(conversation)
+        return entry
+
+    def _move_leaf_before(self, conversation: int, entry_id: str) -> Entry:
+        entry = self._memory.conversations.find_entry(entry_id, conversation)
+        if entry.role is not Role.USER:
+            raise Misuse("Not your message", f"{entry_id} was not said by you.", "/branch lists your messages.")
+        self._memory.conversations.set_leaf(conversation, entry.parent)
+        return entry
 
     async def own_messages(self, limit: int) -> list[tuple[Entry, str]]:
         """The user's last messages on this branch with their texts, newest first."""
@@ -79,3 +99,14 @@ class OpenBranch:
             return read(iter(()) if start is None else stored.path(start))
 
         return await asyncio.to_thread(run)
+
+    def opened(self) -> Conversation:
+        """The conversation that is open. Raises TemporaryFailure before its first message."""
+        if self.conversation is None:
+            raise TemporaryFailure("No conversation yet", "It begins with your first message.", "Say something first.")
+        return self.conversation
+
+    async def reload(self, conversation: Conversation) -> Conversation:
+        """The conversation as the store has it now."""
+        self.conversation = await asyncio.to_thread(self._memory.conversations.at, conversation.seq)
+        return self.conversation

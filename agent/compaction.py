@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
+from agent.branch import OpenBranch
 from agent.config.config import Config
 from agent.hooks.hooks import SessionHooks
 from agent.turn.summariser import CompactionSummaries
@@ -12,18 +13,15 @@ from context.compaction.compact import CompactionReceipt
 from context.compaction.preview import CompactionPreview
 from context.compaction.projection import PlannedCompaction, ProjectedCompaction
 from foundation.errors import TemporaryFailure
-from memory.memory import Memory
-from memory.records import Conversation
 from models.chat.port import ChatModel
 
 
 class CompactingSession(Protocol):
     """What a compaction needs of its session."""
 
-    memory: Memory
     context: Context
     config: Config
-    conversation: Conversation | None
+    branch: OpenBranch
     hooks: SessionHooks
 
     @property
@@ -68,12 +66,12 @@ class ManualCompaction:
                 raise TemporaryFailure("Stopped", "The summary was stopped, and nothing was archived.")
         await asyncio.to_thread(session.hooks.before_compaction, "manual")
         receipt = await asyncio.to_thread(session.context.compact, plan, counter, on_page, label=label)
-        conversation = self._conversation
-        session.conversation = await asyncio.to_thread(session.memory.conversations.at, conversation.seq)
+        await session.branch.reload(session.branch.opened())
         return receipt
 
     async def _plan(self) -> PlannedCompaction | None:
-        session, conversation = self._session, self._conversation
+        session = self._session
+        conversation = session.branch.opened()
         if conversation.leaf is None or session.busy:
             return None
         await session.prepare_model()
@@ -81,9 +79,3 @@ class ManualCompaction:
         return await asyncio.to_thread(
             session.context.plan_compaction, conversation, conversation.leaf, model.profile, model.counter
         )
-
-    @property
-    def _conversation(self) -> Conversation:
-        if self._session.conversation is None:
-            raise TemporaryFailure("No conversation yet", "It begins with your first message.", "Say something first.")
-        return self._session.conversation

@@ -41,8 +41,10 @@ class DelegatingSession(Protocol):
     toolbox: Toolbox
     permissions: Policy
     budget: SpendingBudget
-    conversation: Conversation | None
     hidden: dict[int, tuple[str, ...]]
+
+    @property
+    def conversation(self) -> Conversation | None: ...
 
     @property
     def model(self) -> ChatModel: ...

@@ -45,16 +45,15 @@ from context import AssembledRequest, Attachment, Context, Turn
 from context.report import ContextReport
 from context.sources.skills import Skill
 from foundation.clock import Clock, SystemClock
-from foundation.errors import Misuse, TemporaryFailure
+from foundation.errors import TemporaryFailure
 from foundation.paths import Workspace
-from foundation.privacy import Cleared
 from memory.access import refuse_read_only
 from memory.memory import Memory
-from memory.records import Conversation, Entry
+from memory.records import Conversation
 from models.chat.detect import detect
 from models.chat.port import ChatModel, Profile
 from models.limits import in_bytes
-from models.messages import Fact, RecalledSpan, Role
+from models.messages import Fact, RecalledSpan
 from models.ocr.open import image_text_reader
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class Session:
         self.clock = clock
         read_image = image_text_reader(config.models, config.environment)  # for models that see no pictures
         self.context = Context(workspace, memory, config.context, clock, read_image=read_image)
-        self.conversation: Conversation | None = None
+        self.branch = OpenBranch(memory)
         self.report: ContextReport | None = None
         self.next_title = ""
         self.hidden: dict[int, tuple[str, ...]] = {}  # see agent.turn.store.TurnState
@@ -115,7 +114,6 @@ class Session:
         self.budget = SpendingBudget(config.models, memory, clock)
         if summariser is not None:
             summariser.budget = self.budget
-        self.branch = OpenBranch(memory, lambda: self.conversation)
         self.checkpoints = Checkpoints(workspace.checkpoints, clock, keep_days=config.tools.checkpoint_days)
         self._delegation = Delegation(self)
         ports = ToolPorts(
@@ -160,6 +158,15 @@ class Session:
         return cls(
             memory.workspace, memory, config, model, clock=clock, facts=facts, summariser=summariser, project=project
         )
+
+    @property
+    def conversation(self) -> Conversation | None:
+        """The conversation that is open; None before its first message."""
+        return self.branch.conversation
+
+    @conversation.setter
+    def conversation(self, conversation: Conversation | None) -> None:
+        self.branch.conversation = conversation
 
     @property
     def busy(self) -> bool:
@@ -342,29 +349,6 @@ class Session:
             return ""
         return await self._model.restore(await asyncio.to_thread(self.context.last_model, self.conversation))
 
-    async def rename(self, title: Cleared) -> Conversation:
-        """Gives the conversation another title. Raises TemporaryFailure before its first message."""
-        conversation = self._open_conversation()
-        await asyncio.to_thread(self.memory.conversations.rename, conversation.seq, title)
-        return await self._reload(conversation)
-
-    async def branch_from(self, entry_id: str) -> Entry:
-        """Begins a branch at one of the user's messages: the next message replaces it there, the old branch stays.
-
-        Raises NotFound, and Misuse for an entry that is not the user's message.
-        """
-        conversation = self._open_conversation()
-        entry = await asyncio.to_thread(self._move_leaf_before, conversation.seq, entry_id)
-        await self._reload(conversation)
-        return entry
-
-    def _move_leaf_before(self, conversation: int, entry_id: str) -> Entry:
-        entry = self.memory.conversations.find_entry(entry_id, conversation)
-        if entry.role is not Role.USER:
-            raise Misuse("Not your message", f"{entry_id} was not said by you.", "/branch lists your messages.")
-        self.memory.conversations.set_leaf(conversation, entry.parent)
-        return entry
-
     async def close(self) -> None:
         """Ends the turn, waits until its answer is stored and background work has ended, and closes the store."""
         self.stop()
@@ -380,16 +364,6 @@ class Session:
         if self._summariser is not None:
             await self._summariser.close()
         await asyncio.to_thread(self.memory.close)
-
-    def _open_conversation(self) -> Conversation:
-        if self.conversation is None:
-            raise TemporaryFailure("No conversation yet", "It begins with your first message.", "Say something first.")
-        return self.conversation
-
-    async def _reload(self, conversation: Conversation) -> Conversation:
-        """The conversation as the store has it now."""
-        self.conversation = await asyncio.to_thread(self.memory.conversations.at, conversation.seq)
-        return self.conversation
 
     def _after_turn(self) -> None:
         """Updates the readable mirror, then runs the other background jobs that are due."""

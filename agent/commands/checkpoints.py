@@ -133,7 +133,7 @@ async def _restore(
 
 
 async def _rewind_conversation(session: Session, entry: Entry, report: str) -> Outcome:
-    entry = await session.branch_from(entry.id)
+    entry = await session.branch.branch_from(entry.id)
     notice = f"{report}\n\nThe conversation is rewound: your message is in the prompt. What followed it stays stored."
     return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
 

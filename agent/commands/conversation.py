@@ -37,7 +37,7 @@ async def _resume(session: Session, ref: str) -> Outcome:
 
 async def _branch(session: Session, ref: str) -> Outcome:
     if ref:
-        entry = await session.branch_from(ref)
+        entry = await session.branch.branch_from(ref)
         notice = "Change the message and send it: it begins a branch. What was said after it stays on its own."
         return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
     messages = await session.branch.own_messages(MAX_LISTED)
@@ -63,7 +63,7 @@ async def _retry(session: Session, _rest: str) -> Outcome:
 async def _rename(session: Session, title: str) -> Outcome:
     if not title:
         raise Misuse("No title", "/rename needs the new title.", "/rename Trip planning")
-    await session.rename(clear(title))
+    await session.branch.rename(clear(title))
     return TextResult(f"This conversation is called “{title}” now.")
 
 

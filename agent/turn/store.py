@@ -40,10 +40,15 @@ _BLOCKS_LEFT_OUT = (
 class TurnState(Protocol):
     """What a turn changes of its session."""
 
-    conversation: Conversation | None
     report: ContextReport | None
     next_title: str
     hidden: dict[int, tuple[str, ...]]  # in memory only: what messages of a conversation hid, by the conversation's seq
+
+    @property
+    def conversation(self) -> Conversation | None: ...
+
+    @conversation.setter
+    def conversation(self, conversation: Conversation | None) -> None: ...
 
 
 class StoredTurn:

@@ -127,14 +127,14 @@ async def test_no_method_of_a_session_holds_up_the_loop(session: Session, calls:
 
     work: dict[str, Callable[[], Awaitable[object]]] = {
         "send": send,
-        "rename": lambda: session.rename(as_given("Home")),
+        "rename": lambda: session.branch.rename(as_given("Home")),
         "history": session.branch.history,
         "own_messages": lambda: session.branch.own_messages(9),
         "answers": lambda: session.branch.answers(9),
         "restore_model": session.restore_model,
         "outlook": session.compaction.preview,
         "compact": session.compaction.run,
-        "branch_from": lambda: session.branch_from(message.id),
+        "branch_from": lambda: session.branch.branch_from(message.id),
         "resume": lambda: session.resume("Home"),
         "resume_latest": session.resume_latest,
         "conversations": lambda: session.conversations(9),

@@ -110,9 +110,9 @@ async def test_an_ambiguous_beginning_of_an_id_is_not_resumed(session: Session, 
 
 async def test_a_conversation_is_renamed_in_the_store(session: Session, server: Loopback) -> None:
     with pytest.raises(TemporaryFailure):
-        await session.rename(as_given("Too early"))
+        await session.branch.rename(as_given("Too early"))
     await say(session, server, "House")
-    assert (await session.rename(as_given("Trip"))).title == "Trip"
+    assert (await session.branch.rename(as_given("Trip"))).title == "Trip"
     session.new()
     assert (await session.resume("Trip")).title == "Trip"
 
@@ -124,7 +124,7 @@ async def test_a_branch_replaces_a_message_and_keeps_the_old_branch(session: Ses
     await say(session, server, "One", "First")
     await say(session, server, "Two", "Second")
     (two, _), _one = await session.branch.own_messages(9)
-    assert (await session.branch_from(two.id)).text == "Two"
+    assert (await session.branch.branch_from(two.id)).text == "Two"
     assert await texts(session) == ["One", "First"]
     await say(session, server, "Deux", "Deuxième")
     assert await texts(session) == ["One", "First", "Deux", "Deuxième"]
@@ -133,12 +133,12 @@ async def test_a_branch_replaces_a_message_and_keeps_the_old_branch(session: Ses
 
 async def test_a_branch_begins_at_a_message_of_the_users_alone(session: Session, server: Loopback) -> None:
     with pytest.raises(TemporaryFailure):
-        await session.branch_from("e_1")
+        await session.branch.branch_from("e_1")
     answer = await say(session, server, "One", "First")
     with pytest.raises(Misuse):
-        await session.branch_from(answer)
+        await session.branch.branch_from(answer)
     with pytest.raises(NotFound):
-        await session.branch_from("e_zzzzzzzz")
+        await session.branch.branch_from("e_zzzzzzzz")
     assert await texts(session) == ["One", "First"]
 
 

@@ -1,11 +1,11 @@
 """Logic of the chat screen: handles messages and commands, and shows their results in the transcript."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from agent.commands import registry
 from agent.commands.results import (
@@ -22,16 +22,7 @@ from agent.commands.results import (
     SessionSwitched,
     TextResult,
 )
-from agent.events import (
-    CallLimitReached,
-    PermissionRequested,
-    PlanUpdated,
-    QuestionAsked,
-    SessionEvent,
-    SpendingLimitReached,
-)
 from agent.message_queue import MessageQueue, QueuedMessage
-from agent.permissions.action import PermissionAnswer
 from agent.permissions.policy import PermissionMode
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
@@ -41,66 +32,21 @@ from memory.errors import ReadOnly
 from models.excerpts import placeholder
 from tui.chat.background import PageProgress
 from tui.chat.history import PAGE_SIZE, HistoryView, attached_note, find_conversations
+from tui.chat.port import ChatPort, answer_event
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.dialogs.choices import ExpandChoice
 from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
-from tui.widgets.status import StatusBar
 from tui.widgets.transcript.context_panel import ContextPanel, source_labels
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, markdown_items
-from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from agent.session import Session
-    from context.checklist import Checklist
-    from memory.memory import Memory
     from models.messages import Image
-    from tui.images.protocol import GraphicsProtocol
-    from tui.search.controller import EntryTarget
 
-__all__ = ["PAGE_SIZE", "ChatController", "ChatPort"]
+__all__ = ["PAGE_SIZE", "ChatController"]
 
 _SENT_AGAIN: Final = "the last message, sent again; an answer above stays on a branch of its own"
-
-
-class ChatPort(Protocol):
-    """The port of the screen for ChatController."""
-
-    transcript: Transcript
-    status: StatusBar
-
-    async def ask_permission(self, request: PermissionRequested) -> PermissionAnswer: ...
-
-    async def confirm_more(self, request: CallLimitReached | SpendingLimitReached) -> bool: ...
-
-    async def ask_question(self, request: QuestionAsked) -> str: ...
-
-    def show_plan(self, plan: "Checklist | None") -> None: ...
-
-    async def choose(self, choices: Choices, expand: ExpandChoice | None = None) -> str | None: ...
-
-    async def confirm(self, proposal: Proposal) -> bool: ...
-
-    async def open_recall(self, memory: "Memory", query: str, pictures: str) -> None: ...
-
-    async def open_search(
-        self, memory: "Memory", text: str, pictures: str, can_switch: Callable[[], bool]
-    ) -> "EntryTarget | None": ...
-
-    def save_draft(self) -> None: ...
-
-    def graphics_protocol(self, setting: str) -> "GraphicsProtocol": ...
-
-    def return_to_prompt(self, texts: list[str]) -> None: ...
-
-    def copy_to_clipboard(self, text: str, description: str) -> None: ...
-
-    def show_opening(self, name: str) -> None: ...
-
-    async def restore_draft(self) -> None: ...
-
-    @property
-    def leave(self) -> Callable[[], None]: ...
 
 
 class ChatController:
@@ -191,7 +137,7 @@ class ChatController:
             async with aclosing(self.session.send(text, attachments, skill, pastes=pastes, again=again)) as events:
                 async for event in events:
                     turn_view.write(event)
-                    await self._answer_event(event)
+                    await answer_event(self._view, event)
             self._turn_failed = turn_view.failed
         except ReadOnly:
             self._view.return_to_prompt([text])  # nothing was stored: the text returns to the prompt
@@ -199,22 +145,6 @@ class ChatController:
         finally:
             self._view.transcript.end_stream()
             self._view.status.update_info(working=self.session.working)
-
-    async def _answer_event(self, event: SessionEvent) -> None:
-        """Shows the dialog that the event needs, and the plan that it brings."""
-        match event:
-            case PermissionRequested(answer=answer) if not answer.done():
-                _answer(event, await self._view.ask_permission(event))
-            case CallLimitReached(answer=answer) | SpendingLimitReached(answer=answer) if not answer.done():
-                _answer(event, PermissionAnswer(await self._view.confirm_more(event)))
-            case QuestionAsked(answer=answer) if not answer.done():
-                words = await self._view.ask_question(event)
-                if not answer.done():  # the turn may have been stopped meanwhile
-                    answer.set_result(words)
-            case PlanUpdated(plan=plan):
-                self._view.show_plan(plan)
-            case _:
-                pass
 
     def _read_attachments(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
         attachments = attachments_of(text, self._working_directory)
@@ -397,9 +327,3 @@ def _is_command(text: str) -> bool:
     """Whether the text is a slash and a word; `/usr/bin/env …` is a message."""
     name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
     return bool(name) and "/" not in name
-
-
-def _answer(request: PermissionRequested | CallLimitReached | SpendingLimitReached, answer: PermissionAnswer) -> None:
-    """Answers the question, if stopping the turn has not."""
-    if not request.answer.done():
-        request.answer.set_result(answer)

@@ -1,0 +1,87 @@
+"""The port of the chat screen, and the dialogs that the events of a turn open through it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from agent.commands.results import Choices, Proposal
+from agent.events import (
+    CallLimitReached,
+    PermissionRequested,
+    PlanUpdated,
+    QuestionAsked,
+    SessionEvent,
+    SpendingLimitReached,
+)
+from agent.permissions.action import PermissionAnswer
+from tui.dialogs.choices import ExpandChoice
+from tui.widgets.status import StatusBar
+from tui.widgets.transcript.view import Transcript
+
+if TYPE_CHECKING:
+    from context.checklist import Checklist
+    from memory.memory import Memory
+    from tui.images.protocol import GraphicsProtocol
+    from tui.search.controller import EntryTarget
+
+
+class ChatPort(Protocol):
+    """The port of the screen for ChatController."""
+
+    transcript: Transcript
+    status: StatusBar
+
+    async def ask_permission(self, request: PermissionRequested) -> PermissionAnswer: ...
+
+    async def confirm_more(self, request: CallLimitReached | SpendingLimitReached) -> bool: ...
+
+    async def ask_question(self, request: QuestionAsked) -> str: ...
+
+    def show_plan(self, plan: "Checklist | None") -> None: ...
+
+    async def choose(self, choices: Choices, expand: ExpandChoice | None = None) -> str | None: ...
+
+    async def confirm(self, proposal: Proposal) -> bool: ...
+
+    async def open_recall(self, memory: "Memory", query: str, pictures: str) -> None: ...
+
+    async def open_search(
+        self, memory: "Memory", text: str, pictures: str, can_switch: Callable[[], bool]
+    ) -> "EntryTarget | None": ...
+
+    def save_draft(self) -> None: ...
+
+    def graphics_protocol(self, setting: str) -> "GraphicsProtocol": ...
+
+    def return_to_prompt(self, texts: list[str]) -> None: ...
+
+    def copy_to_clipboard(self, text: str, description: str) -> None: ...
+
+    def show_opening(self, name: str) -> None: ...
+
+    async def restore_draft(self) -> None: ...
+
+    @property
+    def leave(self) -> Callable[[], None]: ...
+
+
+async def answer_event(view: ChatPort, event: SessionEvent) -> None:
+    """Shows the dialog that the event needs, and the plan that it brings."""
+    match event:
+        case PermissionRequested(answer=answer) if not answer.done():
+            _answer(event, await view.ask_permission(event))
+        case CallLimitReached(answer=answer) | SpendingLimitReached(answer=answer) if not answer.done():
+            _answer(event, PermissionAnswer(await view.confirm_more(event)))
+        case QuestionAsked(answer=answer) if not answer.done():
+            words = await view.ask_question(event)
+            if not answer.done():  # the turn may have been stopped meanwhile
+                answer.set_result(words)
+        case PlanUpdated(plan=plan):
+            view.show_plan(plan)
+        case _:
+            pass
+
+
+def _answer(request: PermissionRequested | CallLimitReached | SpendingLimitReached, answer: PermissionAnswer) -> None:
+    """Answers the question, if stopping the turn has not."""
+    if not request.answer.done():
+        request.answer.set_result(answer)
