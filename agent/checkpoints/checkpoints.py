@@ -240,7 +240,9 @@ class Checkpoints:
             if isinstance(error, UnexpectedContent):
                 self._keep_displaced(record, error)
             if isinstance(error, OSError) and not isinstance(error, PalimpsestError):
-                raise NotChanged("Not written", f"{error.filename}: {_reason(error)}.") from error
+                raise NotChanged(
+                    "Not written", f"{error.filename or record.files[0].place}: {_reason(error)}."
+                ) from error
             raise
         for index in others:
             self._finish(swaps[index], record.files[index])

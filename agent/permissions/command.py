@@ -193,12 +193,11 @@ def _allows(wanted: PatternWords, command: tuple[str, ...]) -> bool:
 
 def _judged(command: tuple[str, ...]) -> str:
     """The program whose options count: of `python3 -m pytest`, that is pytest."""
-    is_module = (
-        program_name(command[0]).rstrip("0123456789.") in {"python", "pypy"}
-        and command[1:2] == ("-m",)
-        and len(command) > 2
-    )
-    return command[2] if is_module else command[0]
+    match command:
+        case (name, "-m", module, *_) if program_name(name).rstrip("0123456789.") in {"python", "pypy"}:
+            return module
+        case _:
+            return command[0]
 
 
 def _old_style(command: tuple[str, ...], count: int) -> tuple[str, ...]:

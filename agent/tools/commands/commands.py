@@ -37,6 +37,7 @@ class RunningCommand(Struct, frozen=True):
 class _Background(Struct, frozen=True):
     command: str
     process: CommandProcess
+    inside: bool
 
 
 def open_commands(
@@ -110,7 +111,7 @@ class Commands:
         process = self._start(command, inside=inside)
         handle = f"c{next(self._numbers)}"
         with self._lock:
-            self._background[handle] = _Background(command, process)
+            self._background[handle] = _Background(command, process, inside)
             ended = [name for name, one in self._background.items() if one.process.ended.is_set()]
             for name in ended[: max(len(ended) - KEPT_ENDED, 0)]:
                 del self._background[name]
@@ -121,6 +122,12 @@ class Commands:
         process = self._find(handle).process
         process.wait(seconds, stopped, report)
         return _told(process, new_only=True, note=self.sandbox.after_command())
+
+    def background(self, handle: str) -> tuple[str, bool]:
+        """The command line of a background command, and whether it is in the sandbox; "" where there is none."""
+        with self._lock:
+            found = self._background.get(handle)
+        return (found.command, found.inside) if found else ("", True)
 
     def stop(self, handle: str) -> str:
         """Ends a background command with all that it started; gives what it printed since the last call."""

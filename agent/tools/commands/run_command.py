@@ -64,7 +64,7 @@ class RunCommand:
             detail=command,
             concern=concern,
             circumstances=" ".join(filter(None, ("" if concern else state.circumstances, background))),
-            is_from_network=not (is_confined and state.no_network) and fetches(command),
+            is_from_network=_reads_network(self._commands, command, inside=is_confined),
         )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
@@ -115,12 +115,14 @@ class CommandOutput:
 
     def action(self, arguments: dict[str, Any]) -> Action:
         handle = string_argument(arguments, "handle")
+        command, inside = self._commands.background(handle)
         verb = "stop" if flag_argument(arguments, "stop") else "read the output of"
         return Action(
             tool=self.definition.name,
             access=Access.MEMORY,  # what was started with permission is read and ended without
             summary=f"{verb} command {_summary(handle)}",
             subject=handle,
+            is_from_network=_reads_network(self._commands, command, inside=inside),
         )
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
@@ -129,6 +131,10 @@ class CommandOutput:
             return self._commands.stop(handle)
         seconds = min(whole_argument(arguments, "wait", 0), MOST_WAIT)
         return self._commands.output(handle, seconds, run.stopped, run.report)
+
+
+def _reads_network(commands: Commands, command: str, *, inside: bool) -> bool:
+    return fetches(command) and not (inside and commands.sandbox.state.no_network)
 
 
 def fetches(command: str) -> bool:

@@ -180,6 +180,7 @@ def test_a_full_disk_leaves_each_file_as_it_was_and_undo_works_when_there_is_roo
     assert done.returncode == 0, done.stderr
     message, undone = done.stdout.splitlines()
     assert "the disk is full" in message
+    assert str(tmp_path / "disk") in message
     assert undone == "undone"
 
 

@@ -243,6 +243,12 @@ def test_a_program_that_prints_what_others_wrote_is_known(command: str, expected
     assert fetches(command) == expected
 
 
+def test_what_a_background_command_fetches_is_from_the_network_too(commands: Commands) -> None:
+    handles = [commands.start(command) for command in ("true curl", "true")]
+    fetched = [CommandOutput(commands).action({"handle": handle}).is_from_network for handle in handles]
+    assert fetched == [True, False]
+
+
 def test_the_question_says_how_it_would_run(make_commands: MakeCommands, commands: Commands) -> None:
     assert RunCommand(commands).action({"command": "curl x"}).circumstances.startswith("No sandbox: it can write any")
     assert RunCommand(commands).action({"command": "curl x"}).is_from_network
