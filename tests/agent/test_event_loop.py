@@ -77,7 +77,7 @@ async def session(workspace: Workspace, tmp_path: Path, calls: list[str]) -> Asy
     for number in range(2):
         async for _ in opened.send(f"The boiler's pressure is {number} bar. " * 20):
             pass
-    await opened.rename(as_given("House"))
+    await opened.branch.rename(as_given("House"))
     yield opened
     await opened.close()
 

@@ -348,10 +348,10 @@ async def test_archive_has_the_summary_written_too_and_can_be_stopped(
     writer.plays(stream(Stall()))
     asyncio.get_running_loop().call_later(0.3, talk.stop)
     with pytest.raises(TemporaryFailure):
-        await talk.compact()
+        await talk.compaction.run()
     assert talk.memory.vault.archives() == []
     writer.plays(chat("The boiler's valve is by the window."))
-    receipt = await talk.compact(label="Boiler")
+    receipt = await talk.compaction.run(label="Boiler")
     assert receipt is not None and receipt.archived == "Boiler"
     assert "The summary is by openai:writer" in receipt.text and not receipt.warning
 
