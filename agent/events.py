@@ -139,8 +139,8 @@ class ReasoningDelta(Struct, frozen=True):
 class PermissionRequested(Struct):
     """A tool asks to run. The face answers: `answer.set_result(PermissionAnswer(…))`.
 
-    `reason` is a sentence that says why it asks. `once_only`: the like of it asks again, whatever is answered. `offers`
-    are the rules that may be remembered, the narrowest first: `run_command(git log -1)`, `run_command(git log *)`.
+    `reason` is a sentence that says why it asks. `once_only`: no answer holds for longer. `offers` are
+    the rules that may be remembered, the narrowest first: `run_command(git log -1)`, `run_command(git log *)`.
     """
 
     call: ToolCall

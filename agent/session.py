@@ -126,6 +126,7 @@ class Session:
             delegation=self._delegation,
             open_ocr=ocr_opener(config.models, config.environment),
             sees_pictures=lambda: self.model.profile.vision,
+            withheld=self.permissions.withheld,
         )
         mode, folder = lambda: self.permissions.mode.value, self.project.root
         self.hooks = SessionHooks(config.hooks, config.environment, folder, self._conversation_id, mode)

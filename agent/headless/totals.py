@@ -153,8 +153,8 @@ def _way_to_allow(denial: events.PermissionDenied) -> str:
         return f"{action.summary}: with another --mode"
     if decision and decision.asks_always:
         return f"{action.summary}: a yes from the program that drives --input-format stream-json, or on screen"
-    flag = f"--allow {shlex.quote(offered_rules(action)[0].text)}"
-    return f"--mode edit, or {flag}" if action.access is Access.EDIT else flag
+    flags = [f"--allow {shlex.quote(rule.text)}" for rule in offered_rules(action)[:1]]
+    return " or ".join(["--mode edit,", *flags] if action.access is Access.EDIT and flags else flags or ["--mode edit"])
 
 
 def _without_words(report: ContextReport) -> dict[str, Any]:

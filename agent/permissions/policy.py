@@ -114,14 +114,23 @@ class Policy:
         """The rules that may be remembered where the person allows the action for longer: the narrowest first."""
         return offered_rules(action)
 
+    def withheld(self, action: Action) -> Callable[[str], bool]:
+        """Whether the rules keep a file, by its path, from a permitted action that reads many.
+
+        Those that deny it do, and those that ask for it, where they have not asked for the action itself.
+        """
+        rules = [rule for rule in self.rules.rules if rule.pattern and rule.verdict is not Verdict.ALLOW]
+        rules = [rule for rule in rules if rule.verdict is Verdict.DENY or not rule.matches(action)]
+        return lambda path: any(rule.matches(structs.replace(action, subject=path, also=())) for rule in rules)
+
     def remember(self, action: Action, answer: PermissionAnswer) -> Rule | None:
         """Adds the rule that the answer asks for; gives it, None where the permission was for this call alone.
 
         Raises PalimpsestError or OSError where it cannot be stored; it holds for the session then.
         """
-        if not answer.granted or answer.scope is Scope.ONCE:
-            return None
         offers = self.offers(action)
+        if not answer.granted or answer.scope is Scope.ONCE or not offers:
+            return None
         rule = next((rule for rule in offers if rule.text == answer.rule), offers[0])
         if answer.scope is Scope.PROJECT and self.rules.keeps_projects:
             try:

@@ -19,6 +19,11 @@ from agent.permissions.subjects import address_matches, exact_path, path_matches
 from foundation.errors import Misuse
 
 COMMAND_TOOL: Final = "run_command"
+_FILE_TOOLS: Final = (
+    frozenset({"write_file", "edit_file", "apply_patch"}),
+    frozenset({"read_file", "find_files", "list_files", "search_files"}),
+)
+"""Tools that do the same with a file: a rule that keeps one from a path keeps all of its group from it."""
 
 
 class Verdict(StrEnum):
@@ -67,7 +72,7 @@ class Rule(Struct, frozen=True):
 
     def judge(self, action: Action) -> Certainty:
         """Whether the rule is about the action; MAYBE where a command cannot be read."""
-        if not text_matches(self.tool, action.tool):
+        if not self._is_for(action.tool):
             return Certainty.NO
         if not self.pattern:
             return Certainty.YES
@@ -76,6 +81,14 @@ class Rule(Struct, frozen=True):
         if action.access is Access.RUN and not action.is_for_tool:
             return denies(self.pattern, action.subject)
         return Certainty.YES if self._covers(action) else Certainty.NO
+
+    def _is_for(self, tool: str) -> bool:
+        """Whether the rule is for the tool; one that denies or asks for a path is for all tools of its group."""
+        if text_matches(self.tool, tool):
+            return True
+        if self.verdict is Verdict.ALLOW or not self.pattern:
+            return False
+        return any(tool in group and any(text_matches(self.tool, other) for other in group) for group in _FILE_TOOLS)
 
     def _covers(self, action: Action) -> bool:
         subject = action.subject
@@ -120,7 +133,12 @@ def parse_rule(verdict: Verdict, text: str, source: RuleSource = RuleSource.SESS
 
 
 def offered_rules(action: Action) -> tuple[Rule, ...]:
-    """The rules that a person may choose to have remembered for an action: this very one, then a wider one."""
+    """The rules that a person may choose to have remembered for an action: this very one, then a wider one.
+
+    None for an action on several paths: no pattern matches these and no others.
+    """
+    if action.also and not action.is_for_tool:
+        return ()
     subject, patterns = action.subject, [""]
     if action.is_for_tool:
         patterns = [""]

@@ -17,6 +17,7 @@ from agent.tools.files.find_files import FindFiles
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.read_file import ReadFile
 from agent.tools.files.search_files import SearchFiles
+from agent.tools.files.walk import Withheld
 from agent.tools.memory.recall import RecallPassage, RememberNote
 from agent.tools.memory.search import MemorySearch
 from agent.tools.open_skill import OpenSkill
@@ -53,6 +54,7 @@ class ToolPorts(Struct, frozen=True, kw_only=True):
     delegation: DelegatePort
     open_ocr: OpenOcr
     sees_pictures: Callable[[], bool]
+    withheld: Withheld
 
 
 def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
@@ -63,8 +65,8 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
         MemorySearch(memory, branch.in_view),
         RecallPassage(memory),
         RememberNote(memory, lambda: branch.conversation.id if branch.conversation else None),
-        FindFiles(ports.project),
-        SearchFiles(ports.project),
+        FindFiles(ports.project, ports.withheld),
+        SearchFiles(ports.project, ports.withheld),
         ReadFile(changes, ports.open_ocr, ports.sees_pictures),
         WriteFile(changes),
         EditFile(changes),

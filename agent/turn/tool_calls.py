@@ -168,9 +168,7 @@ class ToolCalls:
             self._question = question = asyncio.get_running_loop().create_future()
             decision = planned.decision
             offers = () if decision.asks_always else tuple(rule.text for rule in self._permissions.offers(action))
-            yield events.PermissionRequested(
-                call, action, decision.reason, question, decision.asks_always, offers, decision
-            )
+            yield events.PermissionRequested(call, action, decision.reason, question, not offers, offers, decision)
             answer = await question
             if answer.granted:
                 try:

@@ -9,7 +9,7 @@ from agent.permissions.action import Access, Action
 from agent.tools.files.concerns import is_state
 from agent.tools.files.gitignore import compile_glob
 from agent.tools.files.project import ProjectFolders, ProjectPath, printable
-from agent.tools.files.walk import FoundFile, ProjectWalk
+from agent.tools.files.walk import FoundFile, ProjectWalk, Withheld, nothing_withheld, withheld_note
 from agent.tools.port import ToolFailure, ToolRun, string_argument, text_argument
 from foundation.files import list_kinds, read_link
 from models.messages import Tool
@@ -34,8 +34,9 @@ class FindFiles:
         },
     )
 
-    def __init__(self, project: ProjectFolders) -> None:
+    def __init__(self, project: ProjectFolders, withheld: Withheld = nothing_withheld) -> None:
         self._project = project
+        self._withheld = withheld
 
     def action(self, arguments: dict[str, Any]) -> Action:
         pattern = text_argument(arguments, "pattern").strip()
@@ -59,23 +60,29 @@ class FindFiles:
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
         if not text_argument(arguments, "pattern").strip():
-            return self._listing(self._project.permitted(text_argument(arguments, "path") or ".", run))
+            place = self._project.permitted(text_argument(arguments, "path") or ".", run)
+            return self._listing(place, self._withheld(run.action or self.action(arguments)))
         places = search_places(self._project, arguments)
         walk = ProjectWalk(self._project, run.stopped)
         matches = glob_filter(string_argument(arguments, "pattern"), places)
-        names = [found.shown for found in walk.files(places) if matches(found)]
-        return "\n".join([f"{len(names):,} file{'' if len(names) == 1 else 's'}{walk_notes(walk)}", *names])
+        withheld = self._withheld(run.action or self.action(arguments))
+        found = [found.shown for found in walk.files(places) if matches(found)]
+        names = [name for name in found if not withheld(name)]
+        notes = withheld_note(len(found) - len(names)) + walk_notes(walk)
+        return "\n".join([f"{len(names):,} file{'' if len(names) == 1 else 's'}{notes}", *names])
 
-    def _listing(self, place: ProjectPath) -> str:
+    def _listing(self, place: ProjectPath, withheld: Callable[[str], bool]) -> str:
         """The names in one folder. Raises ToolFailure."""
         try:
-            entries = [entry for entry in list_kinds(place.path) if not is_state(entry.name)]
+            every = [entry for entry in list_kinds(place.path) if not is_state(entry.name)]
         except OSError as error:
             raise ToolFailure("Not a folder", f"{place.shown}: {error.strerror or error}.") from error
+        entries = [entry for entry in every if not withheld(self._project.shown(place.path / entry.name))]
         names = [(name, kind == "folder") for name, kind in entries]
         ignored = ProjectWalk(self._project, Event()).ignored(place, names)
         lines = [_line(place, name, kind, name in ignored) for name, kind in entries]
-        return "\n".join([f"{place.shown}: {len(lines):,} entr{'y' if len(lines) == 1 else 'ies'}", *lines])
+        note = withheld_note(len(every) - len(entries))
+        return "\n".join([f"{place.shown}: {len(lines):,} entr{'y' if len(lines) == 1 else 'ies'}{note}", *lines])
 
 
 def _line(place: ProjectPath, name: str, kind: str, ignored: bool) -> str:

@@ -16,7 +16,7 @@ from agent.tools.files.find_files import glob_filter, search_places, walk_notes
 from agent.tools.files.project import ProjectFolders, ProjectPath
 from agent.tools.files.ripgrep import FEWEST_FILES, candidates, installed_ripgrep, ripgrep_expression
 from agent.tools.files.text_file import MAX_FILE_BYTES, TextFile
-from agent.tools.files.walk import FoundFile, ProjectWalk
+from agent.tools.files.walk import FoundFile, ProjectWalk, Withheld, nothing_withheld, withheld_note
 from agent.tools.port import ToolFailure, ToolRun, string_argument, text_argument
 from foundation.files import read_bytes
 from foundation.regex import PatternBudget, SafePattern, UnsafePattern
@@ -36,6 +36,7 @@ class SearchOutcome(Struct):
     matches: int = 0
     files: int = 0
     not_searched: int = 0
+    withheld: int = 0  # files left out by permission rules
 
 
 class SearchFiles:
@@ -55,10 +56,16 @@ class SearchFiles:
     )
 
     def __init__(
-        self, project: ProjectFolders, *, ripgrep: str | None = None, fewest_files: int = FEWEST_FILES
+        self,
+        project: ProjectFolders,
+        withheld: Withheld = nothing_withheld,
+        *,
+        ripgrep: str | None = None,
+        fewest_files: int = FEWEST_FILES,
     ) -> None:
         """`ripgrep` is the program, "" for none, by default the installed one; it is asked from so many files on."""
         self._project = project
+        self._withheld = withheld
         self._fewest_files = fewest_files
         self._ripgrep = ripgrep
 
@@ -82,7 +89,11 @@ class SearchFiles:
             self._project.permitted(text_argument(arguments, "path"), run)
         outcome, search = SearchOutcome([]), _Search(pattern)
         walk = ProjectWalk(self._project, run.stopped)
-        for found in self._narrowed(pattern, list(self._files(walk, places, arguments, outcome)), run):
+        withheld = self._withheld(run.action or self.action(arguments))
+        named = list(self._files(walk, places, arguments, outcome))
+        files = [found for found in named if not withheld(found.shown)]
+        outcome.withheld = len(named) - len(files)
+        for found in self._narrowed(pattern, files, run):
             if run.stopped.is_set():
                 raise ToolFailure("Stopped", "The user stopped the turn.")
             search.file(found, outcome)
@@ -173,6 +184,7 @@ def _heading(outcome: SearchOutcome, budget: PatternBudget) -> str:
         text += f", the first {len(outcome.lines):,} lines of output below"
     if budget.is_spent:
         text += "; the time was used up before all was searched: simplify the pattern, or narrow `path` or `glob`"
+    text += withheld_note(outcome.withheld)
     if outcome.not_searched:
         text += f"; {outcome.not_searched:,} files of keys or passwords are searched only by their `path`"
     return text

@@ -1,13 +1,14 @@
 """Walks the project's folders in order. No link is followed; ignored files, and version control's own, are left out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from agent.permissions.action import Action
 from agent.tools.files.concerns import VERSION_CONTROL, comparable, is_state
 from agent.tools.files.gitignore import IgnoreRules, is_ignored
 from agent.tools.files.project import ProjectFolders, ProjectPath, printable
@@ -27,6 +28,20 @@ class FoundFile(Struct, frozen=True):
     root: Path
     parts: tuple[str, ...]
     shown: str
+
+
+Withheld: TypeAlias = Callable[[Action], Callable[[str], bool]]
+"""The files that permission rules keep from an action that reads many, by their paths (Policy.withheld)."""
+
+
+def nothing_withheld(_action: Action) -> Callable[[str], bool]:
+    """No rule keeps any file."""
+    return lambda _path: False
+
+
+def withheld_note(count: int) -> str:
+    """What is said of files that were left out by rules."""
+    return f"; {count:,} file{'' if count == 1 else 's'} left out by the user's rules" if count else ""
 
 
 class ProjectWalk:

@@ -164,6 +164,38 @@ def test_a_permission_for_once_leaves_no_rule() -> None:
     assert session.decide(RUN).verdict is Verdict.ASK
 
 
+PATCH = Action(tool="apply_patch", access=Access.EDIT, summary="patch", subject="b.py", also=("src/a.py",))
+
+
+@pytest.mark.parametrize("tool", ["write_file", "edit_file", "apply_patch"])
+@pytest.mark.parametrize("verdict", [Verdict.DENY, Verdict.ASK])
+def test_a_rule_against_editing_a_path_is_for_every_tool_that_edits(tool: str, verdict: Verdict) -> None:
+    chosen = policy(f"{verdict} {tool}(src/**)", "allow *", mode=PermissionMode.EDIT)
+    for other in ("write_file", "edit_file", "apply_patch"):
+        assert chosen.decide(structs.replace(EDIT, tool=other)).verdict is verdict
+    assert chosen.decide(PATCH).verdict is verdict
+    assert chosen.decide(READ).verdict is Verdict.ALLOW
+
+
+def test_a_rule_against_reading_a_path_is_for_every_tool_that_reads_files() -> None:
+    chosen = policy("deny read_file(src/**)")
+    for tool in ("read_file", "find_files", "search_files"):
+        assert chosen.decide(structs.replace(READ, tool=tool)).verdict is Verdict.DENY
+    assert chosen.decide(EDIT).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("rule", ["allow edit_file(src/**)", "deny edit_file", "allow edit_file"])
+def test_a_rule_that_allows_or_names_no_path_is_for_its_tool_alone(rule: str) -> None:
+    assert policy(rule).decide(structs.replace(EDIT, tool="write_file")).verdict is Verdict.ASK
+
+
+def test_a_permission_for_several_paths_is_not_remembered() -> None:
+    chosen = policy()
+    assert chosen.offers(PATCH) == ()
+    assert chosen.remember(PATCH, PermissionAnswer(True, Scope.SESSION)) is None
+    assert chosen.decide(structs.replace(PATCH, also=())).verdict is Verdict.ASK
+
+
 @pytest.mark.parametrize("text", ["", "edit_file(", "edit_file()", "a b", "(x)"])
 def test_what_is_no_rule_is_refused(text: str) -> None:
     with pytest.raises(Misuse):

@@ -1,7 +1,7 @@
 """A project with every file tool."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,8 @@ import pytest
 
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.permissions.action import Action
+from agent.permissions.policy import Policy
+from agent.permissions.rules import RuleSet, Verdict, parse_rule
 from agent.tools.files.apply_patch import ApplyPatch
 from agent.tools.files.changes import FileChanges
 from agent.tools.files.edit_file import EditFile, WriteFile
@@ -23,14 +25,16 @@ from foundation.clock import SystemClock
 class ProjectTools:
     """The file tools on the folder `root`; `call` runs one as a turn does, permission included."""
 
-    def __init__(self, root: Path, *more: Path, state: Path | None = None) -> None:
+    def __init__(self, root: Path, *more: Path, state: Path | None = None, rules: Sequence[str] = ()) -> None:
         self.root = root
         self.project = ProjectFolders((root, *more), root)
         checkpoints = Checkpoints(state or root.parent / f"{root.name}-state", SystemClock())
         self.changes = changes = FileChanges(self.project, checkpoints)
+        parsed = (rule.partition(" ") for rule in rules)
+        policy = Policy(RuleSet(parse_rule(Verdict(verdict), text) for verdict, _, text in parsed))
         tools: tuple[AgentTool, ...] = (
-            FindFiles(self.project),
-            SearchFiles(self.project, ripgrep=""),
+            FindFiles(self.project, policy.withheld),
+            SearchFiles(self.project, policy.withheld, ripgrep=""),
             ReadFile(changes),
             WriteFile(changes),
             EditFile(changes),

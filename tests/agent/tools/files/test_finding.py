@@ -203,3 +203,31 @@ def test_ripgrep_and_our_own_search_give_the_same(
 @pytest.mark.parametrize("pattern", [r"foo(?!b)", r"(a)\1", r"\Aab", r"\<foo", "[[]", "(?i)é", r"\Bo", "a**", "x{,3}"])
 def test_ripgrep_is_not_asked_for_what_it_may_read_otherwise(pattern: str) -> None:
     assert ripgrep_expression(pattern) == ""
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> ProjectTools:
+    """A project in which rules keep the readers from `secrets`, and ask for `private`."""
+    root = tmp_path / "guarded"
+    root.mkdir()
+    tools = ProjectTools(root, rules=["deny read_file(secrets/**)", "ask search_files(private)", "allow *"])
+    for name in ("a.txt", "secrets/b.txt", "secrets/deep/c.txt", "Secrets2/d.txt", "private/e.txt"):
+        tools.write(name, "the boiler")
+    return tools
+
+
+def test_files_that_rules_keep_from_readers_are_counted_and_not_searched(guarded: ProjectTools) -> None:
+    heading, *lines = guarded.call("search_files", pattern="boiler").splitlines()
+    assert heading == "2 matching lines in 2 files; 3 files left out by the user's rules"
+    assert [line for line in lines if line.endswith(".txt")] == ["Secrets2/d.txt", "a.txt"]
+
+
+def test_a_yes_for_a_folder_searches_what_the_rule_asked_for(guarded: ProjectTools) -> None:
+    assert guarded.call("search_files", pattern="boiler", path="private").startswith("1 matching line in 1 file\n")
+    assert "private/e.txt" not in guarded.call("search_files", pattern="boiler")
+    assert "3 matching lines" not in guarded.call("search_files", pattern="boiler", path="secrets")
+
+
+def test_files_that_rules_keep_from_readers_are_not_listed(guarded: ProjectTools) -> None:
+    assert guarded.call("find_files", pattern="[bc].txt") == "0 files; 2 files left out by the user's rules"
+    assert guarded.call("find_files", path="secrets").startswith("secrets: 0 entries; 2 files left out")
