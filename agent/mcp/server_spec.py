@@ -3,7 +3,9 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
@@ -11,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.errors import PalimpsestError
+from foundation.files import UnsafePath, read_bytes, resolve_path
 from foundation.shell_words import command_line
 from foundation.terminal_text import visible_line
 
@@ -60,8 +63,25 @@ class ConfiguredServer(Struct, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the definition: consent is to this, and is asked again where it changes."""
-        return hashlib.sha256(msgspec.json.encode([self.name, self.raw], order="deterministic")).hexdigest()
+        """SHA-256 of the definition and of the project's files that its command names: consent is to these, and is
+        asked again where they change. What those files load is not known."""
+        held: list[object] = [self.name, self.raw]
+        if programs := self._programs():
+            held.append(programs)
+        return hashlib.sha256(msgspec.json.encode(held, order="deterministic")).hexdigest()
+
+    def _programs(self) -> dict[str, str]:
+        """The SHA-256 of each file of the project that the command line names; "" for one that cannot be read."""
+        root = resolve_path(Path(self.folder))
+        start = root / str(self.raw.get("cwd") or "")
+        found: dict[str, str] = {}
+        for word in (self.raw.get("command", ""), *_listed(self.raw.get("args"))):
+            for name in {str(word), str(word).rpartition("=")[2]}:
+                with suppress(UnsafePath, RuntimeError, OSError, ValueError):
+                    path = resolve_path(start / Path(name).expanduser())
+                    if path.is_relative_to(root) and path.is_file():
+                        found[path.relative_to(root).as_posix()] = _content_digest(path)
+        return found
 
     @property
     def summary(self) -> str:
@@ -100,8 +120,16 @@ _SECRET_NAME: Final = re.compile(
 )
 _PLAIN_HEADERS: Final = {"accept", "content-type", "user-agent", "mcp-protocol-version", "accept-language"}
 LONGEST_NAME: Final = 200
+MOST_PROGRAM_BYTES: Final = 64_000_000  # of a program in the project
 SHORTEST_SECRET: Final = 6  # characters: a shorter value would be replaced in ordinary text
 MOST_MILLISECONDS: Final = 1_000  # a `timeout` from here on is in milliseconds, as Claude Code and Gemini write it
+
+
+def _content_digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(read_bytes(path, most=MOST_PROGRAM_BYTES)).hexdigest()
+    except OSError:
+        return ""
 
 
 def configured_server(name: str, raw: object, source: ServerSource, folder: str) -> ConfiguredServer:

@@ -310,6 +310,10 @@ class McpServers:
 
     async def _open(self, server: ManagedServer) -> None:
         """Connects and lists; a failure is the server's state, never raised."""
+        server.judge(self._consents, ignore_disabled=True)
+        if server.state is ServerState.UNTRUSTED:
+            server.error = "what it runs has changed since it was trusted"
+            return
         try:
             from agent.mcp.connection import ConnectionFailed, ServerConnection
         except ImportError as error:

@@ -95,6 +95,22 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     assert len(read_configuration(many, {"PALIMPSEST_CONFIG_DIR": str(tmp_path)}, (project,)).servers) == 50
 
 
+def test_consent_is_to_the_project_files_that_the_command_names(tmp_path: Path) -> None:
+    consents = ConsentStore(tmp_path / "config")
+    project = tmp_path / "project"
+    (project / "tools").mkdir(parents=True)
+    program = project / "tools" / "server.py"
+    program.write_text("print('first')\n")
+    (project / "other.py").write_text("unnamed\n")
+    raw = {"command": "python3", "args": ["-u", "--script=server.py"], "cwd": "tools"}
+    server = configured_server("own", raw, ServerSource.PROJECT, str(project))
+    consents.record(server, allowed=True)
+    (project / "other.py").write_text("changed\n")
+    assert consents.answer(server) is True
+    program.write_text("print('second')\n")
+    assert consents.answer(server) is None and consents.is_changed(server)
+
+
 def test_consent_is_to_one_definition_in_one_folder(tmp_path: Path) -> None:
     store = ConsentStore(tmp_path / "config")
     here, there = tmp_path / "here", tmp_path / "there"
