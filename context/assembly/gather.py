@@ -23,14 +23,16 @@ from context.layers.message import (
     recalled_pieces,
 )
 from context.layers.project import changes_piece, skill_piece, skills_called
-from context.layers.system import hook_pieces, instruction_pieces, knowledge_pieces, matching_rules
+from context.layers.system import hook_pieces, instruction_pieces, intent_pieces, knowledge_pieces, matching_rules
 from context.notice import FileNotice
 from context.report import DroppedSource
 from context.settings import ContextSettings
 from context.sources.changes import SourceChange
 from context.sources.conditions import MOST_MESSAGES, ConditionInput
 from context.sources.skills import Skill, find_skill
+from context.sources.standing_intents import MOST_FIRED, StandingIntent, standing_intents
 from context.types import Attachment, Turn
+from foundation.privacy import TextSource, clear
 from memory.records import EntryKind
 from models.chat.port import Profile
 from models.excerpts import Excerpt, line_count, split_excerpt
@@ -69,12 +71,15 @@ def gather_tail(
     attached = [_load(inputs, turn, n) for n in range(len(turn.attachments))]
     kinds = frozenset(kind for attachment in attached for kind in attachment.kinds)
     moment = ConditionInput(turn.text, inputs.now, kinds, earlier=_earlier_messages(view))
-    rules = matching_rules(inputs.sources.system, moment, _instructions_in_view(view))
+    in_view = _instructions_in_view(view)
+    rules = matching_rules(inputs.sources.system, moment, in_view)
+    intents = _fired_intents(inputs, turn.text, in_view)
     reported, changed, deferred = _reported_changes(inputs, changes)
     nonce = new_nonce()
     changed = _with_nonce((changed,), nonce)[0] if changed else None
     instructions = (
         *instruction_pieces(rules),
+        *intent_pieces(intents),
         *(knowledge_pieces() if turn.brought is not None else ()),
         *hook_pieces(turn.hook_text),
     )
@@ -92,7 +97,10 @@ def gather_tail(
     tail = bound_tail(parts, inputs.budget, inputs.settings, inputs.counting)
     if deferred:
         tail = RequestTail(tail.pieces, (*tail.dropped, (Layer.PROJECT, deferred)))
-    notices = tuple(attachment.notice for attachment in attached if attachment.notice)
+    notices = (
+        *(attachment.notice for attachment in attached if attachment.notice),
+        *(FileNotice("info", f"reminder: {intent.reminder}", intent.path, intent.line) for intent in intents),
+    )
     skill = find_skill(inputs.sources.skills, turn.skill)
     return GatheredTail(tail, reported, changed.part if changed else None, notices, skill)
 
@@ -139,6 +147,13 @@ def _instructions_in_view(view: BranchView) -> list[str]:
     """The lines of rules that went with messages in view."""
     parts = (part for entry in view.entries for part in entry.sent)
     return [part.text for part in parts if isinstance(part, Text) and part.injected == "instructions"]
+
+
+def _fired_intents(inputs: TailInputs, text: str, in_view: Sequence[str]) -> tuple[StandingIntent, ...]:
+    """The standing intents that the message fires, but those that an earlier message in view has fired."""
+    known = {line for part in in_view for line in part.split("\n")}
+    fired = (intent for intent in standing_intents(inputs.sources.notes) if intent.fires(text))
+    return tuple(islice((i for i in fired if clear(i.instruction, TextSource.OTHER) not in known), MOST_FIRED))
 
 
 def _called_skills(inputs: TailInputs, turn: Turn, view: BranchView) -> tuple[MessagePiece, ...]:

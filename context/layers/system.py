@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from context.assembly.tokens import Layer, MessagePiece
 from context.sources.conditions import ConditionInput
+from context.sources.standing_intents import StandingIntent
 from context.sources.system_yaml import SystemFile, SystemRule
 from foundation.privacy import TextSource, clear
 from models.messages import Text
@@ -46,6 +47,13 @@ def instruction_pieces(rules: Iterable[SystemRule]) -> tuple[MessagePiece, ...]:
             Text(clear("\n".join(lines), TextSource.OTHER), injected="instructions"),
         ),
     )
+
+
+def intent_pieces(intents: Iterable[StandingIntent]) -> tuple[MessagePiece, ...]:
+    """Reminders that the message fires, for the tail."""
+    text = "\n".join(intent.instruction for intent in intents)
+    part = Text(clear(text, TextSource.OTHER), injected="instructions")
+    return (MessagePiece(Layer.SYSTEM, "standing intents", part),) if text else ()
 
 
 def knowledge_pieces() -> tuple[MessagePiece, ...]:
