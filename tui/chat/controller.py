@@ -23,7 +23,6 @@ from agent.commands.results import (
     TextResult,
 )
 from agent.message_queue import MessageQueue, QueuedMessage
-from agent.permissions.policy import PermissionMode
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
 from context import Attachment
@@ -70,9 +69,8 @@ class ChatController:
         return sentence
 
     def show_mode(self) -> None:
-        """Shows the permission mode in the status bar, where it is not the default."""
-        mode = self.session.permissions.mode
-        self._view.status.update_info(mode="" if mode is PermissionMode.ASK else mode.value)
+        """Shows the permission mode in the status bar."""
+        self._view.status.update_info(mode=self.session.permissions.mode.value)
 
     def stop(self) -> bool:
         """Stops the answer and returns waiting messages to the prompt. False where nothing is running."""
@@ -163,6 +161,9 @@ class ChatController:
 
     async def _command(self, line: str) -> None:
         name, _, arguments = line.removeprefix("/").partition(" ")
+        if self._history.has_more_below:
+            await self.return_to_newest()
+        self._view.transcript.follow_end()  # what the command shows is seen, wherever the person was reading
         try:
             await self._run_command(line, name, arguments)
         finally:

@@ -25,7 +25,7 @@ class StatusInfo(Struct, frozen=True, kw_only=True):
     doing: str = ""  # the current activity
     working: str = ""  # the background activity
     waiting: int = 0  # messages queued
-    mode: str = ""  # what tools may do, "" for the default; not shown where the workspace is read-only
+    mode: str = ""  # what tools may do, "" before that is known; not shown where the workspace is read-only
     read_only: bool = False  # the workspace is not trusted
     hint: str = ""  # what a key does next; shown in place of the activity
 

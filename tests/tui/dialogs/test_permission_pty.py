@@ -92,7 +92,7 @@ def test_shift_tab_goes_through_the_modes(terminal: "Terminal") -> None:
         terminal.type(SHIFT_TAB)
         terminal.until(lambda text, shown=shown: shown in text.rstrip().rpartition("\n")[2])
     terminal.type(SHIFT_TAB)
-    terminal.until(lambda text: "mode " not in text.rstrip().rpartition("\n")[2])
+    terminal.until(lambda text: "mode ask" in text.rstrip().rpartition("\n")[2])
 
 
 def test_always_in_this_project_is_remembered_in_the_next_chat(
