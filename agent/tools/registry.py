@@ -29,6 +29,9 @@ _KEPT_FIRST: Final = (
 """The order in which tools are kept where a small window has no room for all; those of MCP servers come after them."""
 
 
+SMALLEST_WINDOW: Final = 6_000  # tokens
+
+
 class ToolOutput(Struct, frozen=True):
     """`whole` is stored, `shown` goes to the model. `malformed`: it corrects a call that could not be understood.
 
@@ -62,13 +65,15 @@ class Toolbox:
 
     def offered(self, profile: Profile) -> tuple[Tool, ...]:
         """The definitions that this model is offered, by name: none where it takes none, and in a small window those
-        kept first that fit `tools.window_share` of it.
+        kept first that fit `tools.window_share` of it, or half of that below SMALLEST_WINDOW tokens.
 
         Counted by a fixed estimate, so that the tools do not change while a model's counter learns.
         """
         if not (profile.calls_tools and self.settings.enabled):
             return ()
         counter, room = Estimate(), profile.window * self.settings.window_share
+        if profile.window < SMALLEST_WINDOW:  # the head and a message of some length must still fit
+            room /= 2
         definitions = self.definitions
         if tool_tokens(definitions, counter, in_text=profile.text_tools) <= room:
             return definitions

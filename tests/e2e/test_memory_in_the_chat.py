@@ -36,7 +36,7 @@ RULES = (
     ("is_result and 'greenhouse' in message", f"As you said: {FACT}"),
     ("is_result", "It is kept."),
     ("'remember' in message", _call("remember", note="Tea is at four on Thursdays.")),
-    ("'greenhouse' in message and '?' in message", _call("search_memory", query="greenhouse key")),
+    ("'greenhouse' in message and '?' in message", _call("memory_search", query="greenhouse key")),
     ("'haiku' in message", "Soft rain on roofs, a cat by stoves, evening slows to tea."),
     ("'hello' in message", "Hello! How can I help?"),
     ("'thanks' in message", "You are welcome!"),

@@ -23,6 +23,7 @@ from agent.commands.results import (
     TextResult,
 )
 from agent.message_queue import MessageQueue, QueuedMessage
+from agent.permissions.policy import PermissionMode
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
 from context import Attachment
@@ -69,8 +70,9 @@ class ChatController:
         return sentence
 
     def show_mode(self) -> None:
-        """Shows the permission mode in the status bar."""
-        self._view.status.update_info(mode=self.session.permissions.mode.value)
+        """Shows the permission mode in the status bar; not the default where no model calls tools."""
+        mode, is_offline = self.session.permissions.mode, self.session.profile.spec == "offline"
+        self._view.status.update_info(mode="" if is_offline and mode is PermissionMode.ASK else mode.value)
 
     def stop(self) -> bool:
         """Stops the answer and returns waiting messages to the prompt. False where nothing is running."""

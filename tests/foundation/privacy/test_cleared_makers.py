@@ -23,6 +23,7 @@ REVIEWED = {
     ("agent/services/archive.py", "as_given"): "a file that the person named, kept to the byte unless --redact",
     ("agent/cli/archive_maintenance.py", "as_made"): "a fixed label",
     ("agent/cli/export.py", "as_given"): "an export of what the store holds, cleared on its way in",
+    ("agent/permissions/stored_rules.py", "as_given"): "the person's own rules, with one added or removed",
     ("agent/config/edit.py", "as_given"): "the person's own configuration, with one value changed that was examined",
     ("agent/doctor/model_checks.py", "as_made"): "a fixed word",
     ("agent/exporters.py", "as_given"): "an export of what the store holds, cleared on its way in",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.tools.memory.search import _NAMED, MemorySearch  # pyright: ignore[reportPrivateUsage]
+from agent.tools.memory.search import _NAMED, MemorySearch  # pyright: ignore[reportPrivateUsage]  # the definition names each filter
 from agent.tools.port import ToolFailure, ToolRun
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
