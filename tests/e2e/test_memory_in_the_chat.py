@@ -46,7 +46,7 @@ RULES = (
 
 @pytest.fixture(scope="module")
 def address(scripted_llama: Scripted) -> str:
-    return scripted_llama(context=16_384, rules=RULES).address
+    return scripted_llama(context=20_480, rules=RULES).address
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ class Chat:
             *("--workspace", str(folder / "ws"), "--model", model),
             HOME=str(folder / "home"),
             PALIMPSEST_CONFIG_DIR=str(folder / "user-config"),
-            PALIMPSEST_MODELS_WINDOW="9000",
+            PALIMPSEST_MODELS_WINDOW="19000",
             PALIMPSEST_CONTEXT_RECALL_WAIT="30",
         )
         self.terminal.until(lambda text: "❯ Ask" in text, within=60)
