@@ -41,8 +41,8 @@ def git_paths(folder: Path) -> GitPaths:
 def add_hook_folder(folder: Path) -> None:
     """Creates `.git/hooks` in a repository without: what does not exist cannot be made read-only."""
     own = folder / ".git"
-    if (own / "HEAD").is_file():
-        with suppress(OSError):
+    with suppress(OSError):  # also where the folder cannot be entered
+        if (own / "HEAD").is_file():
             (own / "hooks").mkdir(exist_ok=True)
 
 

@@ -60,7 +60,9 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path, server: Loopback) -
         PALIMPSEST_MODEL=f"openai:m@{server.address}/v1",
         PALIMPSEST_MODELS_WINDOW="16000",
     )
-    opened.until(lambda text: text.rstrip().rpartition("\n")[2].strip() == "m", within=90)  # the session is open
+    opened.until(
+        lambda text: text.rstrip().rpartition("\n")[2].strip() == "mode ask · m", within=90
+    )  # the session is open
     yield opened
     opened.close()
 
