@@ -25,6 +25,13 @@ class GitPaths(NamedTuple):
 
 def git_paths(folder: Path) -> GitPaths:
     """What is protected in the folder's `.git`: of its own, its submodules and its worktrees."""
+    try:
+        return _git_paths(folder)
+    except PermissionError:  # no command can enter it either
+        return GitPaths([], [])
+
+
+def _git_paths(folder: Path) -> GitPaths:
     own = folder / ".git"
     if own.is_file():  # of a worktree or a submodule: it names the git folder
         return GitPaths([str(own)], [])
@@ -53,7 +60,7 @@ def has_redirection(folder: Path) -> bool:
 def set_redirection_aside(folder: Path) -> bool:
     """Renames a `commondir` that a command made, so that git does not read it; says whether there was one."""
     own = folder / ".git"
-    if own.is_file() or not has_redirection(folder):
+    if not has_redirection(folder) or own.is_file():
         return False
     with suppress(OSError):
         (own / _REDIRECTION).replace(own / _QUARANTINE)
