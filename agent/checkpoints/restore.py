@@ -4,6 +4,7 @@ import difflib
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -160,13 +161,12 @@ def _planned(
     made = max((file.folders for _, file in steps if not file.before), key=len, default=())
     command = any(record.kind is CheckpointKind.COMMAND for record, _ in steps)
 
-    def planned(now: FileState, wanted: FileState, **fields: object) -> PlannedFile:
-        return PlannedFile(file=oldest, now=now, wanted=wanted, folders=made, command=command, **fields)  # type: ignore[arg-type]  # the fields of its callers below
-
+    planned = partial(PlannedFile, file=oldest, folders=made, command=command)
+    unread = partial(planned, now=FileState(None), wanted=FileState(None))
     if not any(place.is_relative_to(folder) for folder in folders):
-        return planned(FileState(None), FileState(None), problem="is not in the project folders of now")
+        return unread(problem="is not in the project folders of now")
     if _STATE_FOLDER in {part.casefold() for part in PurePosixPath(oldest.path).parts}:
-        return planned(FileState(None), FileState(None), problem="belongs to the program's own state")
+        return unread(problem="belongs to the program's own state")
     try:
         now = state = _present(place)
         merged = False
@@ -177,15 +177,15 @@ def _planned(
             )
             found = take_back(state, before, after)
             if isinstance(found, Conflict):
-                return planned(now, now, problem=found.reason)
+                return planned(now=now, wanted=now, problem=found.reason)
             merged = merged or (state.body not in (before.body, after.body))
             state = found
     except PalimpsestError as error:
-        return planned(FileState(None), FileState(None), problem=f"cannot be restored: {error.message.rstrip('.')}")
+        return unread(problem=f"cannot be restored: {error.message.rstrip('.')}")
     except OSError as error:
-        return planned(FileState(None), FileState(None), problem=f"cannot be read: {error.strerror}")
+        return unread(problem=f"cannot be read: {error.strerror}")
     added, removed = _line_counts(now.body, state.body)
-    return planned(now, state, merged=merged, added=added, removed=removed)
+    return planned(now=now, wanted=state, merged=merged, added=added, removed=removed)
 
 
 def _unless_folder(planned: PlannedFile, deleted: set[Path]) -> PlannedFile:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from agent.permissions.action import Access, Action
-from agent.tools.port import ToolFailure, ToolRun, string_argument
+from agent.tools.port import ToolRun, string_argument, texts_argument
 from models.messages import Tool
 
 DELEGATE: Final = "delegate"
@@ -41,11 +41,11 @@ class Delegate:
 
     def action(self, arguments: dict[str, Any]) -> Action:
         question = string_argument(arguments, "question")
-        _files(arguments)
+        texts_argument(arguments, "files")
         return Action(tool=DELEGATE, access=Access.MEMORY, summary=f"delegate: {_line(question)}", detail=question)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
-        return self._port.answer(string_argument(arguments, "question"), _files(arguments), run)
+        return self._port.answer(string_argument(arguments, "question"), texts_argument(arguments, "files"), run)
 
 
 def with_course(answer: str, entry: str, conversation: str) -> str:
@@ -57,13 +57,6 @@ def answer_entry(output: str) -> str:
     """The entry of the delegate's answer, which this output of the tool repeats; "" where it has none."""
     match = _COURSE.search(output)
     return match[1] if match else ""
-
-
-def _files(arguments: dict[str, Any]) -> tuple[str, ...]:
-    files: object = arguments.get("files") or []
-    if not isinstance(files, list) or not all(isinstance(name, str) for name in files):  # type: ignore[reportUnknownVariableType]  # JSON
-        raise ToolFailure("Wrong argument", "“files” must be a list of paths.")
-    return tuple(files)  # type: ignore[reportUnknownArgumentType]  # as above
 
 
 def _line(text: str, most: int = 80) -> str:

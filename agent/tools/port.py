@@ -171,6 +171,14 @@ def whole_argument(arguments: dict[str, Any], name: str, default: int, *, least:
     return value
 
 
+def texts_argument(arguments: dict[str, Any], name: str) -> tuple[str, ...]:
+    """The list of strings `name`; missing is none. Raises ToolFailure where it is no such list."""
+    try:
+        return msgspec.convert(arguments.get(name) or (), tuple[str, ...])
+    except msgspec.ValidationError as error:
+        raise ToolFailure("Wrong argument", f"“{name}” must be a list of strings.") from error
+
+
 def flag_argument(arguments: dict[str, Any], name: str) -> bool:
     """The yes or no of `name`; missing is no. Raises ToolFailure."""
     value = arguments.get(name, False)
@@ -191,5 +199,6 @@ __all__ = [
     "flag_argument",
     "string_argument",
     "text_argument",
+    "texts_argument",
     "whole_argument",
 ]

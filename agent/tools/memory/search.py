@@ -16,6 +16,7 @@ from agent.tools.port import (
     flag_argument,
     string_argument,
     text_argument,
+    texts_argument,
     whole_argument,
 )
 from foundation.clock import iso
@@ -198,8 +199,8 @@ def _parsed(memory: Memory, text: str, given: SearchOptions, exclude: frozenset[
 def _filter_text(arguments: dict[str, Any], name: str) -> str:
     """The filter's text; a list of texts is joined. Raises ToolFailure."""
     value = arguments.get(name)
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):  # pyright: ignore[reportUnknownVariableType]  # from JSON
-        return ",".join(value)  # pyright: ignore[reportUnknownArgumentType]  # of strings
+    if isinstance(value, list):
+        return ",".join(texts_argument(arguments, name))
     return "" if value is None else text_argument(arguments, name).strip()
 
 
