@@ -93,7 +93,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
     access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
     lost_index = _index_lost(workspace)
     notice = access.notice_naming(invocation.ignored_settings)
-    changes = trust_changes(access.trust_state, reading.ignored)
+    changes = trust_changes(access.workspace, access.trust_state, reading.ignored)
     trust_notices = [notice] if notice and access.trust_state.trusted and not changes else []
     opening = LaunchOptions(
         workspace=access.workspace,

@@ -1,13 +1,16 @@
 """Rules that the `allowed-tools` of a skill in use add for the rest of the turn.
 
 They come last of the allow rules: deny rules, ask rules and what always asks decide before them. Names and patterns of
-Claude Code are understood (`Bash(git diff:*)`, `Read`). What allows any command or any address is left out.
+Claude Code are understood (`Bash(git diff:*)`, `Read`). Left out is what allows any command or any address, a prefix
+that lets a program run any code (`python3 *`, `npx *`), and a tool of an MCP server.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
+from agent.permissions.command import pattern_words, runs_code
+from agent.permissions.programs import RUNNERS, program_name
 from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, parse_rule
 from foundation.errors import Misuse
 
@@ -25,6 +28,14 @@ _OTHER_NAMES: Final = {
     "Task": "delegate",
 }
 _NEEDS_PATTERN: Final = frozenset({COMMAND_TOOL, "fetch_url"})
+_OF_SERVERS: Final = "__"  # in the name of a tool of an MCP server
+_PACKAGE_RUNNERS: Final = frozenset({"npx", "uvx", "bunx", "pnpx", "pipx"})
+_RUNNING_SUBCOMMANDS: Final = frozenset(
+    {"run", "exec", "x", "dlx", "tool", "script", "shell", "start", "create", "init"}
+)
+_WITH_SUBCOMMANDS: Final = frozenset(
+    {"uv", "npm", "pnpm", "yarn", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "go", "cargo", "docker", "podman"}
+)
 
 
 def skill_rules(allowed: Sequence[str]) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
@@ -42,15 +53,42 @@ def skill_rules(allowed: Sequence[str]) -> tuple[tuple[Rule, ...], tuple[str, ..
         except Misuse:
             left_out.append(item)
             continue
-        if "*" in rule.tool or (rule.tool in _NEEDS_PATTERN and not rule.pattern.strip("* ")):
+        is_broad = rule.tool in _NEEDS_PATTERN and not rule.pattern.strip("* ")
+        runs_any = rule.tool == COMMAND_TOOL and _runs_any_code(rule.pattern)
+        if "*" in rule.tool or _OF_SERVERS in rule.tool or is_broad or runs_any:
             left_out.append(item)
         else:
             rules.setdefault(rule.text, rule)
     return tuple(rules.values()), tuple(left_out)
 
 
+def _runs_any_code(pattern: str) -> bool:
+    """Whether commands with this prefix run code that the pattern does not name: `python3 *`, `node -e *`, `uv run *`.
+
+    A prefix that names the script (`python3 scripts/check.py *`) or the module (`python3 -m pytest *`) does not.
+    """
+    if not pattern.endswith("*"):
+        return False
+    wanted = pattern_words(pattern)
+    whole = wanted.words[:-1] if wanted.is_open else wanted.words  # the last word may only be the beginning of one
+    if not whole:
+        return True
+    name, arguments = program_name(whole[0]), [word for word in whole[1:] if not word.startswith("-")]
+    if name in RUNNERS or any(word in _CODE_OPTIONS for word in whole[1:]):
+        return name in RUNNERS or runs_code(whole[0])
+    if name in _WITH_SUBCOMMANDS and (not arguments or arguments[0] in _RUNNING_SUBCOMMANDS):
+        return len(arguments) < 2
+    return (name in _PACKAGE_RUNNERS or runs_code(whole[0])) and not arguments
+
+
+_CODE_OPTIONS: Final = frozenset({"-c", "-e", "-E", "-p", "--eval", "--print", "-r", "--command", "-Command"})
+
+
 def notices_of(skill: str, rules: Sequence[Rule], left_out: Sequence[str]) -> tuple[str, ...]:
     """Sentences for the person about what the skill allows."""
     allows = f"Until this answer ends, the skill “{skill}” allows {', '.join(rule.text for rule in rules)}."
-    refused = f"The skill “{skill}” cannot allow {', '.join(left_out)}: a rule needs a tool, and for commands a prefix."
+    refused = (
+        f"The skill “{skill}” cannot allow {', '.join(left_out)}: a rule needs a tool that is not an MCP server's, and "
+        "for commands a prefix that names what an interpreter, a shell or a runner runs."
+    )
     return (*([allows] if rules else []), *([refused] if left_out else []))

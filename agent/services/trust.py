@@ -1,17 +1,20 @@
 """Trust in a workspace: what it contains, shown before the user trusts it, and links that it may follow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct, structs
 
 from agent.config.config import IgnoredSetting
+from agent.permissions.skill_rules import skill_rules
+from context.sources.skills import SkillRegistry
+from foundation.clock import SystemClock
 from foundation.errors import Misuse
 from foundation.files import resolve_path
 from foundation.paths import LINKABLE, LINKABLE_FILES, Workspace
 from foundation.program import own_command
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_line
 from foundation.trusted_content import CHANGED, NEW, ContentDigests, content_digests
 from foundation.workspace_trust import TrustRecord, TrustState, trust_key, trust_store
 from memory.access import counts, first_entry
@@ -28,6 +31,7 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
     hooks: bool
     skills: tuple[str, ...]
     links: tuple[str, ...]  # links that lead out of it: `name → target`
+    allowed_tools: tuple[str, ...] = ()  # what skills allow while they are in use: `skill: rule, rule`
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -53,7 +57,36 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
             f"It belongs to {self.owner} and holds {_counted(self.conversations, 'conversation')} with "
             f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}.",
             f"It brings {_listed(acts) or 'no configuration, no hooks and no skills'}.",
+            *_allowed_lines(self.allowed_tools),
         )
+
+
+def _allowed_lines(allowed: Sequence[str]) -> list[str]:
+    """What skills allow without asking, a line a skill."""
+    if not allowed:
+        return []
+    lines = ["Without asking, while they are in use, skills allow:"]
+    lines += [f"· {line}" for line in allowed[:MAX_LISTED]]
+    more = len(allowed) - MAX_LISTED
+    return [*lines, *([f"· and so do {_counted(more, 'other skill')}"] if more > 0 else [])]
+
+
+def _allowed_tools(workspace: Workspace, paths: Collection[str] | None = None) -> tuple[str, ...]:
+    """What the skills allow, those at `paths` or all of them, whether or not they are trusted yet."""
+    registry = SkillRegistry(workspace, SystemClock())
+    registry.refresh()
+    skills = [skill for skill in registry.skills if paths is None or skill.path in paths]
+    rules = {skill.name: [rule.text for rule in skill_rules(skill.allowed_tools)[0]] for skill in skills}
+    return tuple(f"{name}: {_rules_listed(found)}" for name, found in rules.items() if found)
+
+
+def _rules_listed(rules: Sequence[str]) -> str:
+    more = len(rules) - _MAX_RULES
+    shown = [_short(visible_line(rule)) for rule in rules[:_MAX_RULES]]
+    return ", ".join([*shown, *([_counted(more, "other rule")] if more > 0 else [])])
+
+
+_MAX_RULES = 12  # of a skill, in a dialog
 
 
 def trust_workspace(
@@ -71,8 +104,9 @@ def trust_workspace(
 MAX_LISTED = 6  # files, and settings, in a dialog
 
 
-def trust_changes(standing: TrustState, ignored: Sequence[IgnoredSetting]) -> tuple[str, ...]:
-    """Changes since the workspace was trusted, a line a file; below config.yaml its settings that need trust.
+def trust_changes(workspace: Workspace, standing: TrustState, ignored: Sequence[IgnoredSetting]) -> tuple[str, ...]:
+    """Changes since the workspace was trusted, a line a file; below config.yaml its settings that need trust, and at
+    the end the tools that changed skills allow.
 
     `ignored` are those settings, with their values. () where nothing needs trust.
     """
@@ -85,7 +119,7 @@ def trust_changes(standing: TrustState, ignored: Sequence[IgnoredSetting]) -> tu
             lines += _settings_of(ignored)
     if (more := len(standing.changes) - MAX_LISTED) > 0:
         lines.append(f"So {'is' if more == 1 else 'are'} {_counted(more, 'other file')}.")
-    return tuple(lines)
+    return (*lines, *_allowed_lines(_allowed_tools(workspace, standing.changed)))
 
 
 def _settings_of(ignored: Sequence[IgnoredSetting]) -> list[str]:
@@ -158,6 +192,7 @@ def contents_of(workspace: Workspace) -> WorkspaceContents:
         config=bool(content.config),
         hooks=bool(content.hooks),
         skills=tuple(sorted(content.skills)),
+        allowed_tools=_allowed_tools(workspace),
         links=links,
     )
 

@@ -11,10 +11,12 @@ from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
 from agent.events import Notice, PermissionRequested, ToolFinished
 from agent.permissions.rules import Verdict, parse_rule
-from agent.services.trust import trust_workspace
+from agent.permissions.skill_rules import notices_of, skill_rules
+from agent.services.trust import contents_of, trust_changes, trust_workspace
 from agent.session import Session
 from agent.tools.open_skill import OpenSkill
 from foundation.paths import Workspace
+from foundation.workspace_trust import trust_store
 from models.settings import ModelSettings
 from models.tokens import Estimate, tool_tokens
 from tests.agent.tools.test_tools import calls, only, told, turn
@@ -161,3 +163,46 @@ async def test_the_tool_is_described_where_there_are_skills(session: Session, sk
     assert tool_tokens((OpenSkill.definition,), Estimate()) <= 70
     shutil.rmtree(skill.parent)
     assert "open_skill" not in {tool.name for tool in session.toolbox.definitions}
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        *("Bash(python3:*)", "Bash(python3.11 *)", "Bash(/usr/bin/python3 *)", "Bash(python3 -c *)", "Bash(pyth*)"),
+        *("Bash(node -e *)", "Bash(bash *)", "Bash(sh -c *)", "Bash(env FOO=1 *)", "Bash(sudo apt *)", "Bash(xargs *)"),
+        *("Bash(npx *)", "Bash(uvx:*)", "Bash(uv run *)", "Bash(npm exec *)", "Bash(npm *)", "Bash(make *)"),
+        *("Bash(python3 s*)", "Bash(python3 -m *)", "mcp__files__write", "files__write_file", "files__write(x)"),
+    ],
+)
+def test_a_skill_cannot_allow_what_runs_any_code_nor_tools_of_servers(item: str) -> None:
+    rules, left_out = skill_rules([item])
+    assert not rules
+    assert left_out == (item,)
+    assert "MCP server" in notices_of("release", rules, left_out)[0]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        *("run_command(python3 scripts/check.py *)", "run_command(python3 -m pytest *)", "run_command(git log *)"),
+        *("run_command(npm run build *)", "run_command(uv run pytest *)", "run_command(make release)"),
+        *("run_command(npm test *)", "run_command(cargo test *)"),
+    ],
+)
+def test_a_skill_allows_commands_that_it_names(item: str) -> None:
+    rules, left_out = skill_rules([item])
+    assert [rule.text for rule in rules] == [item]
+    assert not left_out
+
+
+def test_the_trust_dialog_shows_what_skills_allow(
+    workspace: Workspace, skill: Path, environment: dict[str, str]
+) -> None:
+    prepare_workspace(workspace, environment)
+    line = "· release: run_command(echo *), edit_file(docs/**)"
+    assert line in contents_of(workspace).short_lines
+    trust_workspace(workspace, environment)
+    assert not trust_changes(workspace, trust_store(environment).state(workspace), ())
+    (skill / "SKILL.md").write_text(SKILL.replace("docs/**", "src/**"), encoding="utf-8")
+    changes = trust_changes(workspace, trust_store(environment).state(workspace), ())
+    assert changes[-1] == line.replace("docs/**", "src/**")
