@@ -35,6 +35,8 @@ from context.sources.skills import Skill
 from context.sources.workspace import WorkspaceSources
 from context.state import ContextState
 from context.types import AssembledRequest, Turn
+from context.working_set.policy import working_set
+from context.working_set.reductions import reduced
 from foundation.clock import Clock
 from foundation.paths import Workspace
 from foundation.privacy import NO_BYTES, clear
@@ -107,8 +109,11 @@ class Context:
 
         def query() -> Query | None:
             view = read_view(conversations.path(leaf), total, conversations.entries) if leaf else BranchView()
+            stored = components.store.epoch(conversation.seq) if conversation else None
+            state = decode_epoch(stored.state) if stored else None
+            view = reduced(view, state.reduced if state else {})
             return query_for(
-                resolve_citations(text, components.recall).text, previous_question(view), limits, view.seqs
+                resolve_citations(text, components.recall).text, previous_question(view), limits, view.readable
             )
 
         return Prefetch(query, components.search)
@@ -167,12 +172,13 @@ class Context:
             return None
         components, counting = self.state, MessageCounter(counter, profile.images)
         budget = budget_for(profile.window, components.settings)
-        view = components.history.view(leaf, budget.total)
         state = self._current_epoch(conversation)
+        view = reduced(components.history.view(leaf, budget.total), state.reduced if state else {})
         history = self._current_zones(view, state, counting)
         fixed, running = self._head_tokens(conversation, counting), _is_running(view)
         before = fixed + history.tokens
-        low = int(budget.total * components.settings.low_water)
+        working = working_set(budget, components.settings, fixed)
+        low = working.low
         if not running and before <= low:  # requested while the budget is not exceeded: halve the history
             low = fixed + (before - fixed) // 2
         inputs = CompactionInputs(
@@ -182,6 +188,7 @@ class Context:
             history=history,
             fixed=fixed,
             low=low,
+            high=working.high,
             running=running,
             profile=profile,
             budget=budget,

@@ -48,6 +48,7 @@ class EpochState(Struct, frozen=True, kw_only=True):
     pages: tuple[PageRecipe, ...] = ()  # in view, oldest first
     pages_digest: str = ""  # of the bytes of the pages
     pages_begin: ChapterStart | None = None
+    reduced: dict[int, str] = msgspec.field(default_factory=dict)  # lines for tool results; "" for a message: its words
     hidden: tuple[int, ...] = ()  # omitted summaries: pages show all the text that they cover
 
 

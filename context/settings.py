@@ -34,10 +34,20 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
         float, Meta(ge=0, le=600, description="The most seconds that a message waits for what is recalled for it.")
     ] = 3.0
     attachment_share: Annotated[float, Meta(ge=0, le=1, description="The most that attachments may take.")] = 0.5
+    working_tokens: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="The size of a request in tokens from which on old tool results become a line each and older "
+            "turns leave for the archive; at most half of the window. 0 fills the window.",
+        ),
+    ] = 24_000
     high_water: Annotated[
-        float, Meta(gt=0, le=1, description="How full a request may be before older turns leave for the archive.")
+        float, Meta(gt=0, le=1, description="How much of the window's share for requests may be filled.")
     ] = 1.0
-    low_water: Annotated[float, Meta(gt=0, le=1, description="How full it is after they left.")] = 0.5
+    low_water: Annotated[
+        float, Meta(gt=0, le=1, description="How much of the room for the conversation is filled after turns left.")
+    ] = 0.3
     summary_tokens: Annotated[
         int, Meta(ge=40, le=100_000, description="The most that the summary of one compaction takes.")
     ] = 500

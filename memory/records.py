@@ -234,6 +234,7 @@ class SpendingRow(Struct, frozen=True, kw_only=True):
     completion_tokens: int
     cached_tokens: int
     cost: Any = None
+    title: str = ""  # of the conversation
 
 
 class ModelUsage(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Assembly of one request for a turn: reads the sources, continues or begins an epoch, and plans a compaction where the
 request overflows."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 import msgspec
 from msgspec import Struct
@@ -11,6 +11,8 @@ from context.assembly.digest import Item, decode_items, tools_digest
 from context.assembly.excerpts import is_attached_text
 from context.assembly.gather import GatheredTail, TailInputs, excerpts_of, gather_tail
 from context.assembly.head import HeadSources, new_epoch_state
+from context.assembly.history import tokens_by_entry
+from context.assembly.offline_sources import NOTHING, OfflineSources, cited_notes, entry_citations, further_passages
 from context.assembly.request import BuiltRequest, HistoryZones, RequestInputs, build_request
 from context.assembly.tail import RequestTail, is_in_view
 from context.assembly.tokens import Layer, MessageCounter
@@ -21,17 +23,17 @@ from context.epoch import EpochBasis, EpochState, decode_epoch, reason_to_end
 from context.errors import RequestTooLarge
 from context.notice import FileNotice
 from context.pages.in_view import PageRequest, page_room
-from context.recall.citations import cited_parts, resolve_citations, whole_passages
+from context.recall.citations import cited_parts, resolve_citations
 from context.recall.prefetch import previous_question
-from context.recall.recall import RecallRequest, fit_passages, limits_of, query_for, recall_passages
+from context.recall.recall import RecallRequest, fit_passages, limits_of, recall_passages
 from context.recall.stale import current_passages, passages_in, superseded_statements
 from context.report import DroppedSource, archive_of
 from context.sources.changes import notes_in_request, unchanged_notes, unreported_changes
 from context.state import ContextState
 from context.types import AssembledRequest, Turn
+from context.working_set.policy import LEAST_SAVING, due_entries, working_set
+from context.working_set.reductions import receipt_sentence, reduced, reductions_of
 from foundation.privacy import TextSource, clear
-from foundation.trust import Citation, Trust
-from models.chat.offline.phrases import asks
 from models.chat.port import Profile
 from models.cleared_parts import cleared_parts
 from models.excerpts import Excerpt, without_placeholders
@@ -70,6 +72,7 @@ class RequestAssembler:
         self._page_room = components.pages.room(arguments.profile, self._budget)
         self._stored_epoch: EpochState | None = None
         self._search_late = False
+        self._is_reducing = False  # old tool results become lines with this request
 
     def assemble(self) -> AssembledRequest:
         """The assembled request. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
@@ -98,7 +101,9 @@ class RequestAssembler:
         if stored is None:
             return self._new_epoch(1, ""), True, ""
         state = self._stored_epoch = decode_epoch(stored.state)
-        if state is None:  # ended by hand: entries may have been forgotten
+        if state is not None:
+            self._view = reduced(self._view, state.reduced)
+        else:  # ended by hand: entries may have been forgotten
             self._components.pages.forget()
         reason = self._reason_to_end(state) if state else stored.reason
         if state and not reason:
@@ -131,7 +136,36 @@ class RequestAssembler:
             number=number,
             reason=reason,
         )
+        if (before := self._stored_epoch) is not None:
+            if state.pieces == before.pieces and before.nonce:  # the server has read this head
+                state = msgspec.structs.replace(state, nonce=before.nonce)
+            state = msgspec.structs.replace(state, reduced={seq: before.reduced[seq] for seq in self._view.reduced})
+            if before.summary != state.summary:  # the conversation is read anew in any case
+                state = self._reduced(state, due_entries(self._view, tokens_by_entry(self._history(state))))
         return self._add_pages(state) if self._page_room and self._view.summaries else state
+
+    def _next_reduction(self, state: EpochState, inputs: RequestInputs) -> EpochState | None:
+        """The epoch after this one, with all reductions that are due; None where the request is within the working
+        set, or too little would be saved."""
+        size = inputs.fixed + inputs.history.tokens + self._tail_tokens(inputs.tail)
+        if self._is_reducing or size <= working_set(self._budget, self._components.settings, inputs.fixed).high:
+            return None
+        due = due_entries(self._view, tokens_by_entry(inputs.history))
+        if sum(due.values()) < inputs.history.tokens * LEAST_SAVING:
+            return None
+        self._is_reducing = True
+        shorter = self._reduced(state, due)
+        after = size - inputs.history.tokens + self._history(shorter).tokens
+        reason = receipt_sentence(shorter.reduced, due, size, after)
+        return msgspec.structs.replace(shorter, number=state.number + 1, reason=reason)
+
+    def _reduced(self, state: EpochState, due: Collection[int]) -> EpochState:
+        """The state with further entries reduced."""
+        text_of = self._components.history.text_of
+        lines = reductions_of((entry for entry in self._view.entries if entry.seq in due), text_of)
+        state = msgspec.structs.replace(state, reduced={**state.reduced, **lines})
+        self._view = reduced(self._view, state.reduced)
+        return state
 
     def _add_pages(self, state: EpochState) -> EpochState:
         """Adds pages of the oldest turns to the epoch, where the model accepts images and the budget allows."""
@@ -163,7 +197,6 @@ class RequestAssembler:
     def _assemble_with(self, state: EpochState, new: bool, changed: str) -> AssembledRequest:
         history = self._history(state)
         gathered = None if self._turn.continuing else self._gather_tail(state)
-        whole = self._whole_passages(gathered.tail) if gathered else ()
         inputs = RequestInputs(
             profile=self._arguments.profile,
             budget=self._budget,
@@ -173,16 +206,15 @@ class RequestAssembler:
             tools=self._arguments.tools,
             tool_tokens=self._tool_tokens,
             facts=self._arguments.facts,
-            whole=whole,
-            notes=self._notes(state),
-            citations=self._citations(),
-            superseded=self._superseded((*gathered.tail.recalled, *whole)) if gathered else {},
+            offline=self._offline_sources(state, gathered),
             history=history,
             tail=gathered.tail if gathered else None,
             previous=self._previous_items(),
             secret=self._components.store.secret,
             archive=archive_of(archived_tokens(self._view), history.pages),
         )
+        if (shorter := self._next_reduction(state, inputs)) is not None:
+            return self._assemble_with(shorter, True, changed or shorter.reason)
         compaction = self._compaction(inputs)
         result = build_request(self._after_compaction(inputs, compaction) if compaction else inputs)
         return self._result(result, state, new, changed, gathered, compaction=compaction)
@@ -272,7 +304,7 @@ class RequestAssembler:
         limits = limits_of(settings, self._budget.total)
         if not settings.recall:  # cited passages are included all the same, as an attachment is
             return cited_parts(message.passages, limits.cited, self._counting)
-        entries = self._view.seqs | ({turn.entry} if turn.entry is not None else set[int]())
+        entries = self._view.readable | ({turn.entry} if turn.entry is not None else set[int]())
         unchanged = unchanged_notes(state, self._sources.notes)
         shown = current_passages(passages_in(self._view), self._sources.notes)
         request = RecallRequest(
@@ -292,59 +324,22 @@ class RequestAssembler:
             return recall_passages(self._components.search, request, limits, self._counting)
         return fit_passages(prefetched.results if prefetched else None, request, limits, self._counting)
 
-    def _whole_passages(self, tail: RequestTail) -> tuple[RecalledSpan, ...]:
-        """For offline, which reads them for nothing: the whole passages of what was recalled, and of further hits."""
-        if self._arguments.profile.spec != "offline" or self._turn.brought is not None:
-            return ()
-        settings, text = self._components.settings, self._turn.text
-        before, limits = previous_question(self._view), limits_of(settings, self._budget.total)
-        entries = self._view.seqs | ({self._turn.entry} if self._turn.entry is not None else set[int]())
-        query = query_for(text, before, limits, entries) if settings.recall and asks(text) else None
-        hits = self._components.search(query).hits if query else ()
-        return whole_passages(tail.recalled, hits, self._components.recall)
-
-    def _notes(self, state: EpochState) -> tuple[RecalledSpan, ...]:
-        """For offline: where each note in the request is."""
+    def _offline_sources(self, state: EpochState, gathered: GatheredTail | None) -> OfflineSources:
         if self._arguments.profile.spec != "offline":
-            return ()
-        return tuple(
-            RecalledSpan(
-                clear(note.text, TextSource.OTHER),
-                Citation(
-                    kind="memory",
-                    ref=note.path,
-                    title=clear(note.heading, TextSource.OTHER),
-                    time=note.time,
-                    lines=(note.words_first, note.words_last),
-                ),
-                Trust.EXACT,
-                1.0,
+            return NOTHING
+        recalled = gathered.tail.recalled if gathered else ()
+        limits = limits_of(self._components.settings, self._budget.total)
+        whole = further_passages(self._components, self._turn, self._view, recalled, limits) if gathered else ()
+        return OfflineSources(
+            whole=whole,
+            notes=cited_notes(notes_in_request(state, self._sources.notes)),
+            citations=entry_citations(self._view),
+            superseded=superseded_statements(
+                self._turn.text, self._components.clock.now(), self._view, (*recalled, *whole)
             )
-            for note in notes_in_request(state, self._sources.notes)
-            if note.text
+            if gathered
+            else {},
         )
-
-    def _citations(self) -> dict[int, Citation]:
-        """For offline: where each entry in view is."""
-        if self._arguments.profile.spec != "offline":
-            return {}
-        return {
-            entry.seq: Citation(
-                kind="entry",
-                ref=entry.id,
-                title="this conversation",
-                conversation=entry.conversation,
-                speaker=entry.said_by,
-                time=entry.time,
-            )
-            for entry in self._view.entries
-        }
-
-    def _superseded(self, recalled: Sequence[RecalledSpan]) -> dict[str, str]:
-        """For offline: which statements no longer hold, and since when."""
-        if self._arguments.profile.spec != "offline":
-            return {}
-        return superseded_statements(self._turn.text, self._components.clock.now(), self._view, recalled)
 
     # ── compaction ──
 
@@ -352,8 +347,10 @@ class RequestAssembler:
         """The compaction that must precede this request; None where none is needed or no entry can leave."""
         budget, settings, turn = self._budget, self._components.settings, self._turn
         tail = self._tail_tokens(inputs.tail)
-        high_water = int(budget.total * settings.high_water)
-        if inputs.fixed + inputs.history.tokens + tail <= high_water and not self._view.further:
+        working = working_set(budget, settings, inputs.fixed)
+        before = inputs.fixed + inputs.history.tokens
+        is_within = before + tail <= working.high and not (self._is_reducing and before > working.fold)
+        if is_within and not self._view.further:
             return None
         compaction_inputs = CompactionInputs(
             conversation=turn.conversation,
@@ -363,7 +360,8 @@ class RequestAssembler:
             fixed=inputs.fixed,
             message=self._components.conversations.entry(turn.entry) if turn.entry is not None else None,
             tail=tail,
-            low=int(budget.total * settings.low_water),
+            low=working.low,
+            high=working.fold if self._is_reducing else working.high,
             running=turn.continuing or turn.entry is not None,
             profile=self._arguments.profile,
             budget=budget,

@@ -15,7 +15,7 @@ from context.report import PageUsage, SourceReport
 from memory.context_store import ContextStore
 from memory.conversations import Conversations
 from memory.records import Entry
-from models.messages import Image, Message, Role, Text
+from models.messages import Image, Message, RecalledSpan, Role, Text
 
 
 class EntryCounts:
@@ -108,7 +108,15 @@ class HistoryReader:
         and pages.
         """
         texts = [self.text_of(entry) for entry in view.summaries if entry.seq not in hidden]
-        return self.zones_of(texts, view.entries, counting, question_follows=question_follows, pages=pages, nonce=nonce)
+        return self.zones_of(
+            texts,
+            view.entries,
+            counting,
+            question_follows=question_follows,
+            pages=pages,
+            nonce=nonce,
+            reduced=view.reduced,
+        )
 
     def zones_of(
         self,
@@ -119,16 +127,22 @@ class HistoryReader:
         question_follows: bool,
         pages: Pages = (),
         nonce: str = "",
+        reduced: frozenset[int] = frozenset(),
     ) -> HistoryZones:
-        """Zones B and C from summary texts and entries."""
+        """Zones B and C from summary texts and entries. `reduced`: see BranchView."""
         before, sources, in_view = _zone_b(summaries, pages, counting, nonce)
-        overlay = self.overlay
+        overlay = {seq: _reduced(message) if seq in reduced else message for seq, message in self.overlay.items()}
         turns = turn_messages(entries, self.text_of, overlay)
         if question_follows:
             turns = (*turns, *before_next(turns))
-        uncached = frozenset(entry.seq for entry in entries if not entry.complete) | overlay.keys()
+        uncached = frozenset(entry.seq for entry in entries if not entry.complete) | overlay.keys() | reduced
         counts = self.counts.of(turns, counting, uncached)
         return HistoryZones(before, tuple(zip(turns, counts, strict=True)), len(entries), sources, in_view)
+
+
+def _reduced(message: Message) -> Message:
+    """A message with private text, without what was recalled for it."""
+    return Message(message.role, tuple(part for part in message.parts if not isinstance(part, RecalledSpan)))
 
 
 def _zone_b(

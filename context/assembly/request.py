@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from context.assembly.budget import Budget, lend
 from context.assembly.digest import Item, encode_items, message_item, messages_sha256, part_item, unchanged_tokens
+from context.assembly.offline_sources import NOTHING, OfflineSources
 from context.assembly.tail import RequestTail, squeeze
 from context.assembly.tokens import CountedMessage, Layer, MessageCounter
 from context.epoch import EpochState
@@ -35,7 +36,6 @@ from models.messages import (
     Image,
     Message,
     MessagePart,
-    RecalledSpan,
     Request,
     Role,
     Tool,
@@ -78,10 +78,7 @@ class RequestInputs(Struct, frozen=True, kw_only=True):
     tools: tuple[Tool, ...] = ()
     tool_tokens: int = 0
     facts: tuple[Fact, ...] = ()
-    whole: tuple[RecalledSpan, ...] = ()  # for offline
-    notes: tuple[RecalledSpan, ...] = ()  # in the head or changed since, for offline
-    citations: Mapping[int, Citation] = {}  # by the seq of the entry, for offline
-    superseded: Mapping[str, str] = {}  # day by reference, for offline
+    offline: OfflineSources = NOTHING
     history: HistoryZones
     tail: RequestTail | None
     leaving: DroppedSource | None = None  # turns that a compaction must archive first
@@ -120,18 +117,20 @@ def build_request(inputs: RequestInputs) -> BuiltRequest:
         zones=zone_ends,
         max_tokens=inputs.budget.reserve,
         facts=inputs.facts,
-        whole=inputs.whole,
-        notes=inputs.notes,
+        whole=inputs.offline.whole,
+        notes=inputs.offline.notes,
     )
-    request = replace(request, cited=_citations(inputs, request)) if inputs.citations else request
-    request = replace(request, superseded=dict(inputs.superseded)) if inputs.superseded else request
+    request = replace(request, cited=_citations(inputs, request)) if inputs.offline.citations else request
+    request = replace(request, superseded=dict(inputs.offline.superseded)) if inputs.offline.superseded else request
     items = _items(inputs, last)
     return BuiltRequest(request, _report(inputs, request, tail, last, items), tail, encode_items(items))
 
 
 def _citations(inputs: RequestInputs, request: Request) -> tuple[Citation | None, ...]:
     """The citation of each message of the history; None for the other messages."""
-    history = [None if item.entry is None else inputs.citations.get(item.entry) for item, _ in inputs.history.turns]
+    history = [
+        None if item.entry is None else inputs.offline.citations.get(item.entry) for item, _ in inputs.history.turns
+    ]
     start, end = request.zones[1], request.zones[2]
     return (*[None] * start, *history, *[None] * (len(request.messages) - end))
 

@@ -14,16 +14,23 @@ _CHARACTERS_A_TOKEN = 16  # more than any text has; older entries could not fit 
 class BranchView(Struct, frozen=True):
     """Summaries, then entries, oldest first.
 
-    `further`: older entries exist that were not read.
+    `further`: older entries exist that were not read. `reduced`: the seqs of entries that stand here with less than
+    they were first sent with (context.working_set).
     """
 
     summaries: tuple[Entry, ...] = ()
     entries: tuple[Entry, ...] = ()
     further: bool = False
+    reduced: frozenset[int] = frozenset()
 
     @property
     def seqs(self) -> frozenset[int]:
         return frozenset(entry.seq for entry in (*self.summaries, *self.entries))
+
+    @property
+    def readable(self) -> frozenset[int]:
+        """The seqs of the entries whose text is in view: memory need not bring it."""
+        return self.seqs - {e.seq for e in self.entries if e.seq in self.reduced and e.kind is EntryKind.TOOL_RESULT}
 
 
 class CompactionAnchor(Struct, frozen=True):

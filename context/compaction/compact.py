@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from foundation.privacy import clear, cleared_fields
+from memory.origin import UNTRUSTED, untrusted_source
 from memory.pages.types import ArchiveResult, OnPage
 from memory.records import Conversation, Entry, EntryCost, EntryDraft, EntryKind
 from models.messages import Role
@@ -64,6 +65,7 @@ def carry_out(
     assert conversation is not None
     joined_tokens = archived_tokens(view) if plan.joins else 0
     price = projection.written.price if projection.written else None
+    untrusted = untrusted_source(reversed((*(view.summaries if plan.joins else ()), *plan.leaving)))
     draft = EntryDraft(
         conversation=conversation.seq,
         parent=inputs.message.seq if inputs.message else inputs.leaf,
@@ -78,6 +80,7 @@ def carry_out(
                 "pinned": plan.pinned.seq if plan.pinned else None,
                 "tokens": projection.plan.leaving_tokens + joined_tokens,
                 **({"cost": price.fields} if price else {}),
+                **({UNTRUSTED: untrusted} if untrusted else {}),
             }
         ),
     )
@@ -98,7 +101,8 @@ def receipt_of(projection: "ProjectedCompaction", stored: StoredSummary, summary
     before, after = projection.plan.before, projection.after
     pages = len(stored.archived.pages) if stored.archived else 0
     destination = f"{_counted(pages, 'page')} of the archive" if pages else "the archive"
-    moved = _counted(plan.turns, "older turn") if plan.turns else _counted(len(plan.leaving), "older tool result")
+    results = sum(entry.kind is EntryKind.TOOL_RESULT for entry in plan.leaving)
+    moved = _counted(plan.turns, "older turn") if plan.turns else _counted(results, "older tool result")
     text = (
         f"{moved} ({_counted(len(plan.leaving), 'entry', 'entries')}) left for {destination}. The whole request: "
         f"{before:,} → {after:,} tokens. A summary of {summary_tokens:,} stands in their place, and every word "

@@ -12,20 +12,21 @@ from models.messages import Role
 SUMMARY_PART = 0.12  # tokens of a summary, as a part of the tokens that leave
 SUMMARY_FLOOR = 60
 FRAME = 30  # tokens of zone B's frames and its reply
-NEARLY_FULL = 0.85  # of the budget: the last turn stays where the request is within this with it
+NEARLY_FULL = 0.85  # of the working set: the last turn stays where the request is within this with it
 
 
 class CompactionBudget(Struct, frozen=True):
     """Token budget of a compaction.
 
     `total` of a request; `fixed` outside the conversation (head and tail); `summaries` in view; `low`, the target after
-    the compaction.
+    the compaction; `high`, above which the running turn's older rounds leave too.
     """
 
     total: int
     fixed: int
     summaries: int
     low: int
+    high: int
 
 
 class CompactionPlan(Struct, frozen=True):
@@ -83,12 +84,12 @@ def plan_entries(
     staying: list[tuple[Entry, ...]] = list(turns)
     leaving: list[tuple[Entry, ...]] = []
     while staying and estimate.size(leaving, [*staying, current]) > figures.low:
-        if leaving and len(staying) == 1 and estimate.size(leaving, [*staying, current]) <= figures.total * NEARLY_FULL:
+        if leaving and len(staying) == 1 and estimate.size(leaving, [*staying, current]) <= figures.high * NEARLY_FULL:
             break  # the next message is about the last turn
         leaving.append(staying.pop(0))
     leaving_turns = len(leaving)
     pinned: Entry | None = None
-    if current and estimate.size(leaving, [*staying, current]) > figures.total * settings.high_water:
+    if current and estimate.size(leaving, [*staying, current]) > figures.high:
         pinned, current = _drop_older_rounds(current, leaving, staying, estimate)
     if not leaving or estimate.size(leaving, [*staying, current]) >= estimate.size([], [*leaving, *staying, current]):
         return None

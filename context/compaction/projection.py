@@ -45,6 +45,7 @@ class CompactionInputs(Struct, frozen=True, kw_only=True):
     message: Entry | None = None
     tail: int = 0
     low: int  # target tokens of the request after the compaction
+    high: int  # tokens above which the running turn's older rounds leave too
     running: bool
     profile: Profile
     budget: Budget
@@ -101,10 +102,12 @@ def plan_compaction(inputs: CompactionInputs, settings: ContextSettings) -> Plan
         fixed += inputs.tail
     else:
         tokens[message.seq] = inputs.tail
-        view = BranchView(view.summaries, (*view.entries, message), view.further)
+        view = BranchView(view.summaries, (*view.entries, message), view.further, view.reduced)
     summaries = sum(count for _, count in history.summaries)
     pages = _expected_pages(inputs.page_room, history)
-    figures = CompactionBudget(inputs.budget.total, fixed + pages, summaries - history.page_tokens, inputs.low)
+    figures = CompactionBudget(
+        inputs.budget.total, fixed + pages, summaries - history.page_tokens, inputs.low, inputs.high
+    )
     entries = plan_entries(view, tokens, figures, settings, running=inputs.running)
     if entries is None:
         return None
@@ -153,7 +156,13 @@ def project(
     pages = tuple(zip(selection.pages, components.pages.draw(selection.pages), strict=True))
     texts = [text for seq, text in summary_texts.items() if seq not in selection.hidden]
     history = reader.zones_of(
-        texts, shown, counting, question_follows=question_follows, pages=pages, nonce=SAMPLE_NONCE
+        texts,
+        shown,
+        counting,
+        question_follows=question_follows,
+        pages=pages,
+        nonce=SAMPLE_NONCE,
+        reduced=view.reduced,
     )
     return ProjectedCompaction(plan, text, history, written)
 

@@ -1,22 +1,19 @@
 """Conversation layer: summaries and pages (zone B), then entries exactly as they were sent (zone C)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from typing import cast
 
-import msgspec
 from msgspec import Struct
 
 from context.assembly.tokens import Layer, MessagePiece
 from foundation.privacy import TextSource, clear
 from memory.records import Entry, EntryKind
+from memory.tool_calls import INTERRUPTED, NOT_RUN, may_have_run, tool_calls
 from models.fence import label
 from models.messages import Image, Message, MessagePart, Role, Text, ToolCall, ToolResult
 
 LONGEST_NAME = 40  # characters of who said it
 NO_ANSWER = "(no answer)"
 READ_TALK = "I have read this conversation."
-NOT_RUN = "(not run)"
 GOES_ON = "(the conversation goes on)"
 READ = "I have read the summary of what came before."
 READ_PAGES = "I have read what came before."
@@ -62,7 +59,7 @@ def turn_messages(
     """Messages of zone C. Repairs sequences that a chat template may refuse: two questions in a row, a call without a
     result."""
     messages: list[PastMessage] = []
-    pending: dict[str, ToolCall] = {}
+    pending: dict[str, ToolResult] = {}  # what stands for the result of a call that has none
     of_people = False
     for entry in entries:
         message = overlay.get(entry.seq) or message_of(entry, text_of(entry))
@@ -79,7 +76,10 @@ def turn_messages(
         else:
             messages += _missing_results(pending)
             messages += _separator(messages, message, named=named)
-        pending |= {part.id: part for part in message.parts if isinstance(part, ToolCall)}
+        missing = f"({INTERRUPTED})" if may_have_run(entry) else NOT_RUN
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                pending[part.id] = ToolResult(part.id, part.name, missing, True)
         messages.append(PastMessage(message, entry.seq, named))
     return (*messages, *_missing_results(pending))
 
@@ -113,10 +113,8 @@ def _separator(history: Sequence[PastMessage], message: Message, *, named: bool)
     return ()
 
 
-def _missing_results(pending: dict[str, ToolCall]) -> list[PastMessage]:
-    missing = [
-        PastMessage(Message(Role.TOOL, (ToolResult(call.id, call.name, NOT_RUN, True),))) for call in pending.values()
-    ]
+def _missing_results(pending: dict[str, ToolResult]) -> list[PastMessage]:
+    missing = [PastMessage(Message(Role.TOOL, (result,))) for result in pending.values()]
     pending.clear()
     return missing
 
@@ -128,7 +126,7 @@ def message_of(entry: Entry, text: str) -> Message | None:
             parts: tuple[MessagePart, ...] = (*entry.sent, Text(text)) if text or not entry.sent else entry.sent
             return Message(Role.USER, _with_name(entry.speaker, parts) if _is_named(entry) else parts)
         case EntryKind.MESSAGE, Role.ASSISTANT:
-            calls = _calls(entry)
+            calls = tool_calls(entry)
             if not text and not calls:
                 return Message(Role.ASSISTANT, (Text(NO_ANSWER),))
             return Message(Role.ASSISTANT, ((Text(text),) if text else ()) + calls)
@@ -143,22 +141,3 @@ def message_of(entry: Entry, text: str) -> Message | None:
             return Message(Role.TOOL, (result, *(part for part in entry.sent if isinstance(part, Image))))
         case _:
             return None
-
-
-class _StoredCall(Struct):
-    """A tool call in an answer's metadata."""
-
-    id: str
-    name: str
-    arguments: str
-
-
-def _calls(entry: Entry) -> tuple[ToolCall, ...]:
-    """Tool calls of an answer. Imported metadata may hold anything under that key: invalid values are skipped."""
-    stored: object = entry.meta.get("tool_calls")
-    calls: list[ToolCall] = []
-    for value in cast("list[object]", stored) if isinstance(stored, list) else ():
-        with suppress(msgspec.ValidationError):
-            call = msgspec.convert(value, _StoredCall)
-            calls.append(ToolCall(call.id, call.name, call.arguments))
-    return tuple(calls)

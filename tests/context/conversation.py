@@ -1,6 +1,7 @@
 """A conversation on a workspace's real memory, sent turn by turn as a session does."""
 
 import re
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -163,3 +164,25 @@ def begins_with(longer: Request, shorter: Request) -> bool:
     """The prefix law, to the letter."""
     messages: tuple[Message, ...] = shorter.messages
     return longer.messages[: len(messages)] == messages and longer.tools == shorter.tools
+
+
+def remembered(talk: Talk, *lines: str, title: str = "Trip planning", day: int = 1) -> list[str]:
+    """Another conversation that held these lines; gives the entries' ids."""
+    conversation = talk.memory.cold.new_conversation(clear(title))
+    parent: int | None = None
+    ids: list[str] = []
+    for n, line in enumerate(lines):
+        entry = talk.memory.cold.append(
+            EntryDraft(
+                conversation=conversation.seq,
+                parent=parent,
+                kind=EntryKind.MESSAGE,
+                role=Role.USER,
+                speaker="Ann",
+                text=clear(line),
+                time=datetime(2026, 1, day, 10, n % 60, tzinfo=UTC),
+            )
+        )
+        parent = entry.seq
+        ids.append(entry.id)
+    return ids

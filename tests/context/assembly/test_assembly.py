@@ -59,6 +59,26 @@ def test_a_rule_that_an_earlier_message_completes_joins(talk: Talk) -> None:
     assert "Go through" not in texts(talk.send("办理登机"))[-1]  # the flight was four messages ago
 
 
+def test_a_rule_sees_only_what_the_person_wrote_and_the_beginning_of_long_texts(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    when = "{entity: flight_number, keyword: 登机}"
+    talk.write("system.yaml", f"rules:\n  - when: {when}\n    then: [Go through the check-in steps.]\n")
+    talk.send("Any flight?", answer="我明天坐 CA1234")
+    assert "Go through" not in texts(talk.send("帮我办理登机"))[-1]
+    talk.send("我明天坐 CA1234")
+    monkeypatch.setattr("context.assembly.gather._EARLIER_CHARACTERS", 5)
+    assert "Go through" not in texts(talk.preview("帮我办理登机"))[-1]
+
+
+def test_private_text_of_the_rules_is_not_sent(talk: Talk) -> None:
+    hidden = "Be kind. <private>The gate code is 1234.</private>"
+    talk.write("system.yaml", f"abilities: ['{hidden}']\nrules:\n  - when: {{keyword: gate}}\n    then: ['{hidden}']\n")
+    sent = texts(talk.send("Open the gate"))
+    assert sum("Be kind." in text for text in sent) == 2 and not any("1234" in text for text in sent)
+    assert not any("Be kind." in text for text in texts(talk.preview("And now?"))[2:]), "its lines are known in view"
+
+
 def test_a_rule_that_only_an_earlier_message_matches_is_not_repeated(talk: Talk) -> None:
     talk.write("system.yaml", SYSTEM)
     talk.send("When does CA1234 leave?")

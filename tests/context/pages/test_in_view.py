@@ -87,6 +87,8 @@ def test_what_stands_whole_on_pages_is_not_said_by_a_summary_too(workspace: Work
 
 
 def test_what_does_not_fit_the_vision_budget_stays_in_the_summary(seeing: Talk) -> None:
+    seeing.settings = msgspec.structs.replace(seeing.settings, working_tokens=0)
+    seeing.reopen()
     until_pages(seeing)
     assert seeing.assembled is not None
     assert not all(recipe.whole for recipe in seeing.assembled.epoch.pages)

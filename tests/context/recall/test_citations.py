@@ -7,8 +7,7 @@ from memory.errors import NotFound
 from memory.recalled_passage import RecalledPassage
 from models.recalled import RecalledSpan, recalled_block
 from models.tokens import estimate
-from tests.context.conversation import Talk, texts
-from tests.context.recall.test_recall import remembered
+from tests.context.conversation import Talk, remembered, texts
 
 FERRY = "The ferry to Hydra leaves at seven from gate E8."
 

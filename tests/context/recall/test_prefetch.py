@@ -12,8 +12,7 @@ from context import AssembledRequest, Turn
 from context.recall.prefetch import Prefetch
 from memory.search import Query, SearchResults
 from models.messages import RecalledSpan, Role
-from tests.context.conversation import Talk, texts
-from tests.context.recall.test_recall import remembered
+from tests.context.conversation import Talk, remembered, texts
 
 QUESTION = "Which gate does the ferry to Hydra leave from?"
 

@@ -12,31 +12,9 @@ from memory.records import EntryDraft, EntryKind
 from memory.search import Hit, SearchResults
 from models.chat.port import ImageRule
 from models.messages import RecalledSpan, Role
-from models.recalled import by_relevance, recalled_block
+from models.recalled import by_relevance
 from models.tokens import Estimate, estimate
-from tests.context.conversation import Talk, texts
-
-
-def remembered(talk: Talk, *lines: str, title: str = "Trip planning", day: int = 1) -> list[str]:
-    """Another conversation that held these lines; gives the entries' ids."""
-    conversation = talk.memory.cold.new_conversation(clear(title))
-    parent: int | None = None
-    ids: list[str] = []
-    for n, line in enumerate(lines):
-        entry = talk.memory.cold.append(
-            EntryDraft(
-                conversation=conversation.seq,
-                parent=parent,
-                kind=EntryKind.MESSAGE,
-                role=Role.USER,
-                speaker="Ann",
-                text=clear(line),
-                time=datetime(2026, 1, day, 10, n % 60, tzinfo=UTC),
-            )
-        )
-        parent = entry.seq
-        ids.append(entry.id)
-    return ids
+from tests.context.conversation import Talk, remembered, texts
 
 
 def test_a_passage_comes_back_with_its_citation_date_and_trust(talk: Talk) -> None:
@@ -256,62 +234,6 @@ def test_the_best_passage_goes_before_newer_ones_that_only_come_close(talk: Talk
     assert [part.citation.ref for part in found] == ["e_2", "e_1", "e_3"]  # equals newest first, and no others
 
 
-def found_by_hand(hits: tuple[Hit, ...], tokens: int = 2000) -> tuple[RecalledSpan, ...]:
-    limits, counting = RecallLimits(tokens, 200, 100), MessageCounter(Estimate(), ImageRule.NONE)
-    return recall_passages(
-        lambda _: SearchResults(query="", total=len(hits), hits=hits), RecallRequest("the vault"), limits, counting
-    )
-
-
-def said(text: str, seq: int, *, conversation: str = "c", day: int = 1, score: float = 0.5, by: str = "") -> Hit:
-    time = datetime(2026, 1, day, tzinfo=UTC)
-    citation = Citation(kind="entry", ref=f"e_{seq}", conversation=conversation, title=conversation, time=time)
-    return Hit(
-        id=f"e_{seq}",
-        kind="message",
-        conversation=conversation,
-        entry=seq,
-        time=time,
-        score=score,
-        snippet=text,
-        citation=citation,
-        trust=Trust.EXACT,
-        superseded_by=by,
-    )
-
-
-def test_passages_of_a_day_stand_together_where_the_best_of_them_was_and_in_their_order() -> None:
-    hits = (
-        said("The vault has a red door.", 8, score=0.9),
-        said("Vaults elsewhere are blue.", 90, conversation="d", score=0.7),
-        said("Who has been in the vault?", 7, score=0.5),
-        said("The vault was empty in spring.", 3, score=0.3),
-    )
-    parts = found_by_hand(hits)
-    assert [part.citation.ref for part in parts] == ["e_3", "e_7", "e_8", "e_90"]
-    assert [part.follows for part in parts] == [False, False, True, False]
-    assert [part.rank for part in parts] == [3, 2, 0, 1]
-
-
-def test_short_passages_fill_the_room_and_no_more() -> None:
-    hits = tuple(
-        said(f"In the vault stands box {n * 7919} with a lid of its own.", 2 * n, score=1 - n / 100) for n in range(90)
-    )
-    parts = found_by_hand(hits, 600)
-    assert 520 <= estimate(recalled_block(parts)) <= 600
-    assert {part.rank for part in parts} == set(range(len(parts)))
-
-
-def test_what_was_superseded_says_when() -> None:
-    hits = (
-        said("The vault opens at ten.", 9, day=20, score=0.9),
-        said("The vault opens at nine.", 2, score=0.8, by="e_9"),
-    )
-    newer, older = found_by_hand(hits)
-    assert (newer.superseded, older.superseded) == ("", "2026-01-20")
-    assert "superseded on 2026-01-20: The vault opens at nine." in recalled_block([newer, older])
-
-
 def test_a_request_counts_what_was_recalled_as_it_is_sent(talk: Talk) -> None:
     remembered(talk, *(f"The lighthouse of island {n * 7919} has {n + 3} lamps and a keeper." for n in range(12)))
     assembled = talk.send("Tell me of the lighthouse, the lamps and the keeper.")
@@ -319,62 +241,6 @@ def test_a_request_counts_what_was_recalled_as_it_is_sent(talk: Talk) -> None:
     taken = [source.tokens for source in layer.sources]
     assert len(assembled.recalled) == 12 and all(tokens > 0 for tokens in taken)
     assert sum(taken) == layer.tokens
-
-
-def test_of_two_that_are_as_relevant_the_shorter_leaves_room_for_more() -> None:
-    long = " ".join(f"The vault of house {n} has a door of its own." for n in range(8))
-    hits = (
-        said(long, 2, score=0.5),
-        *(said(f"Key {n * 7919} fits the vault.", n, conversation="d", score=0.5) for n in range(10, 19)),
-    )
-    assert [part.citation.ref for part in found_by_hand(hits, 150)] == [f"e_{n}" for n in range(10, 19)]
-    surely = (said(long, 2, score=0.9), *hits[1:])
-    assert found_by_hand(surely, 150)[0].citation.ref == "e_2"
-
-
-def test_a_passage_whose_label_stands_goes_before_one_that_needs_its_own() -> None:
-    hits = (
-        said("Under the vault is a well.", 2, score=0.9),
-        said("Over the vault is a loft.", 30, conversation="another one with a long name", score=0.5),
-        said("By the vault is a gate.", 9, score=0.49),
-    )
-    assert [part.citation.ref for part in found_by_hand(hits, 74)] == ["e_2", "e_9"]
-
-
-def scored(*scores: float) -> SearchResults:
-    """Hits of about 100 tokens each, with these scores."""
-    hits = tuple(
-        Hit(
-            id=f"e_{n}",
-            kind="message",
-            conversation=f"c{n}",
-            entry=n + 1,
-            snippet=" ".join(f"word{n}x{m}" for m in range(40)),
-            score=score,
-            citation=Citation(kind="entry", ref=f"e_{n}", conversation=f"c{n}", title=f"Talk {n}"),
-            trust=Trust.EXACT,
-        )
-        for n, score in enumerate(scores)
-    )
-    return SearchResults(query="", total=len(hits), hits=hits, likelihood=0.9)
-
-
-def test_each_further_passage_must_be_worth_its_tokens() -> None:
-    results, counting = scored(1.0, *[0.3] * 12, 0.1), MessageCounter(Estimate(), ImageRule.NONE)
-    request = RecallRequest("Which of the words was it?")
-    all_that_fit = fit_passages(results, request, RecallLimits(4000, 200, 100, all_that_fit=True), counting)
-    assert len(all_that_fit) == 14
-    worth = fit_passages(results, request, RecallLimits(4000, 200, 100), counting)
-    assert 1 < len(worth) < 8
-    assert counting.text(recalled_block(worth)) < 800
-    assert min(part.score for part in worth) == 0.3
-
-
-def test_where_the_best_is_in_view_the_weak_ones_do_not_stand_in_for_it() -> None:
-    counting = MessageCounter(Estimate(), ImageRule.NONE)
-    request = RecallRequest("Which of the words was it?", entries=frozenset({1}))
-    assert fit_passages(scored(1.0, 0.15, 0.1), request, RecallLimits(4000, 200, 100), counting) == ()
-    assert len(fit_passages(scored(1.0, 0.5, 0.1), request, RecallLimits(4000, 200, 100), counting)) == 1
 
 
 def test_nothing_comes_back_for_courtesy_however_well_it_matches(talk: Talk) -> None:

@@ -11,8 +11,7 @@ from context import AssembledRequest, Context, Turn
 from foundation.paths import Workspace
 from memory.memory import Memory
 from memory.search.embedding import EmbedderSet
-from tests.context.conversation import Talk
-from tests.context.recall.test_recall import remembered
+from tests.context.conversation import Talk, remembered
 from tests.fakes import FakeClock
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder
 

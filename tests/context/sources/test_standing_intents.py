@@ -2,7 +2,7 @@
 
 import pytest
 
-from context.sources.standing_intents import StandingIntent, standing_intents
+from context.sources.standing_intents import MOST_FIRED, StandingIntent, standing_intents
 from memory.hot import Note
 from tests.context.conversation import Talk, texts
 
@@ -61,6 +61,13 @@ def test_a_fired_intent_goes_with_the_message_and_is_shown_once_while_in_view(ta
     )
     assert [str(notice) for notice in assembled.notices] == ["MEMORY.md:5: reminder: its warranty."]
     assert talk.send("The boiler again.").notices == ()
+
+
+def test_a_message_fires_few_intents(talk: Talk) -> None:
+    lines = (f"- When we talk about the boiler, remind me of point {number}.\n" for number in range(MOST_FIRED + 2))
+    talk.write("MEMORY.md", MEMORY.partition("- When")[0] + "".join(lines))
+    assert len(talk.send("The boiler is loud.").notices) == MOST_FIRED
+    assert len(talk.send("The boiler again.").notices) == 2
 
 
 def test_an_edited_line_holds_from_the_next_message(talk: Talk) -> None:

@@ -1,0 +1,51 @@
+"""The working set of a window, and the line that stands for a result."""
+
+import pytest
+
+from context.assembly.budget import budget_for
+from context.settings import ContextSettings
+from context.working_set.policy import working_set
+from context.working_set.reductions import MOST_SHOWN, result_line
+from tests.context.compaction.test_plan import T, entries
+
+SETTINGS = ContextSettings()
+
+
+@pytest.mark.parametrize(
+    ("window", "tokens", "high"),
+    [
+        (131_072, 24_000, 24_000),
+        (32_768, 24_000, 16_384),
+        (16_384, 24_000, 8_192),
+        (8_192, 24_000, 6_144),  # all of it: half of so little would be read anew too often
+        (131_072, 0, 126_976),
+        (131_072, 500, 2_250),  # the head and as much again as half of what was asked for
+    ],
+)
+def test_a_request_aims_at_the_setting_at_half_of_the_window_or_at_all_of_a_small_one(
+    window: int, tokens: int, high: int
+) -> None:
+    settings = ContextSettings(working_tokens=tokens)
+    working = working_set(budget_for(window, settings), settings, 2_000)
+    assert working.high == high
+    assert 2_000 < working.low < working.fold < working.high
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("import os\n\n\ndef keel():\n    pass\n\n\nclass Ship:\n    def sail(self): ...\n", "keel, Ship, sail"),
+        ("collected 9 items\n\nE   ValueError: no wind\n1 failed\n", "E ValueError: no wind … 1 failed"),
+        ("[exit 2 after 0.1 s]\nls: nope\n", "[exit 2 after 0.1 s]"),
+        ("\n\n  一行文字，说明船期。\n第二行\n", "一行文字，说明船期。"),
+        ("", ""),
+        ("x" * 10_000, "x" * MOST_SHOWN + "…"),
+    ],
+)
+def test_a_line_has_the_size_the_reference_and_what_was_shown(text: str, shown: str) -> None:
+    (entry,) = entries(T)
+    line = str(result_line(entry, text))
+    assert f"{len(text):,} characters" in line
+    assert f"recall {entry.id} brings" in line
+    assert line.endswith(f" It showed: {shown}]" if shown else "brings them.]")
+    assert "\n" not in line
