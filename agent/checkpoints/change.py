@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -9,8 +10,9 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from agent.checkpoints.blobs import MOST_BYTES
 from foundation.errors import PalimpsestError
-from foundation.files import remove_folder
+from foundation.files import is_folder, remove_folder
 
 _BESIDE: Final = ".checkpoint"
 _LONGEST_STEM: Final = 60  # characters of a name, which may be 4 bytes each of the 255 that a name may have
@@ -71,7 +73,10 @@ class ChangedFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def remove_empty_folders(file: ChangedFile) -> None:
     """Removes the folders that were made for the file, where they are empty."""
+    above = {folder.as_posix() for folder in PurePosixPath(file.path).parents}
     for name in reversed(file.folders):
+        if name not in above:  # forged
+            continue
         with suppress(OSError, PalimpsestError):
             remove_folder(structs.replace(file, path=name).place)
 
@@ -105,7 +110,7 @@ class CheckpointRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     id: str
     time: int
-    """Microseconds since 1970."""
+    """Milliseconds since 1970."""
     kind: CheckpointKind
     conversation: str
     message: str = ""
@@ -119,6 +124,49 @@ class CheckpointRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def file_path(folder: Path, path: str) -> Path:
     """The file's path. Raises NotChanged unless `path` is relative and stays below the folder."""
     relative = PurePosixPath(path)
-    if not path or relative.is_absolute() or ".." in relative.parts or "\0" in path or not folder.is_absolute():
+    is_relative = path and not relative.is_absolute() and ".." not in relative.parts and "\0" not in path
+    if not is_relative or not folder.is_absolute() or ".." in folder.parts or "\0" in str(folder):
         raise NotChanged("Not a path", f"{path!r} is not a relative path below {folder}.")
     return folder.joinpath(*relative.parts)
+
+
+def refuse_unusable(changes: Sequence[FileChange]) -> None:
+    """Raises NotChanged where a file is named twice or too large."""
+    if len({change.place for change in changes}) < len(changes):
+        raise NotChanged("A file is named twice", "Each file can be changed once at a time.")
+    for change in changes:
+        if max(len(change.expected or b""), len(change.new or b"")) > MOST_BYTES:
+            raise NotChanged("Too large", f"{change.path} is larger than {MOST_BYTES:,} bytes.")
+
+
+def missing_folders(change: FileChange) -> tuple[str, ...]:
+    """The folders (relative) between the project folder and the file that do not exist, outermost first."""
+    above = list(change.place.relative_to(change.folder).parents)[:-1]
+    return tuple(folder.as_posix() for folder in reversed(above) if not is_folder(change.folder / folder))
+
+
+def is_path(file: ChangedFile) -> bool:
+    """Whether the file's path can be one that a tool changed; a forged journal may name others."""
+    with suppress(NotChanged):
+        return bool(file.place)
+    return False
+
+
+def is_below(folder: str, path: str, folders: Sequence[Path]) -> bool:
+    """Whether `path` below `folder` is below one of these folders."""
+    with suppress(NotChanged):
+        place = file_path(Path(folder), path)
+        return any(place.is_relative_to(allowed) for allowed in folders)
+    return False
+
+
+def makes_room(changes: Sequence[FileChange], index: int) -> bool:
+    """Whether the file is deleted to make room: its name becomes a folder's, or its folder's name a file's.
+
+    Other files are deleted last, so that no text of a moved file is missing.
+    """
+    if changes[index].new is not None:
+        return False
+    place = changes[index].place
+    made = (other.place for other in changes if other.new is not None)
+    return any(place.is_relative_to(other) or other.is_relative_to(place) for other in made)

@@ -13,20 +13,24 @@ from pathlib import Path
 from threading import RLock
 from typing import Final
 
-from agent.checkpoints.blobs import MOST_BYTES, Blobs, content_name
+from agent.checkpoints.blobs import Blobs, content_name
 from agent.checkpoints.change import (
     ChangedFile,
     CheckpointKind,
     CheckpointRecord,
     FileChange,
     NotChanged,
+    makes_room,
+    missing_folders,
     name_beside,
+    refuse_unusable,
     remove_empty_folders,
 )
-from agent.checkpoints.command_changes import TrackedFile, changed_files, tracked_files
+from agent.checkpoints.command_changes import UnfinishedCommand, UnfinishedCommands, tracked_files
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.history import CheckpointHistory, unfinished
 from agent.checkpoints.journal import Begun, Ended, Journal
+from agent.checkpoints.notices import Notices
 from agent.checkpoints.recovery import recover_change
 from agent.checkpoints.retention import keep_only
 from foundation.clock import Clock, to_ms
@@ -42,6 +46,8 @@ from foundation.files import (
     read_bytes,
 )
 from foundation.files.conditional import FileSwap, Outgoing, UnexpectedContent, permission_bits
+from foundation.program import PROGRAM
+from memory.errors import Damaged
 from memory.records import new_id
 
 LOCK_TIMEOUT: Final = 30.0  # seconds that a change waits for that of another process
@@ -51,18 +57,22 @@ MS_PER_DAY: Final = 86_400_000
 class Checkpoints:
     """The checkpoints of a workspace, for one session at a time. Its methods block; call them from any thread."""
 
-    def __init__(self, folder: Path, clock: Clock, *, keep_days: int = 0) -> None:
-        """`folder` is `.palimpsest/checkpoints`; it is made with the first change. `keep_days`: see `prune`."""
+    def __init__(self, folder: Path, clock: Clock, folders: Sequence[Path] = (), *, keep_days: int = 0) -> None:
+        """`folder` is `.palimpsest/checkpoints`; it is made with the first change. Only below the project folders
+        `folders` is cleared up after killed processes. `keep_days`: see `prune`."""
         self.folder = folder
         self.blobs = Blobs(folder / "blobs")
         self.journal = Journal(folder / "journal.jsonl")
         self.conversation = ""
         self.message = ""
         self._made: list[CheckpointRecord] = []
-        self._outgoing: list[tuple[ChangedFile, Outgoing]] = []
-        self._notices: list[str] = []
+        self._outgoing: list[tuple[str, ChangedFile, Outgoing]] = []
+        self._commands = UnfinishedCommands(folder / "commands", self.blobs)
+        self._notices = Notices(folder / "notices.json")
         self._clock = clock
         self._keep_days = keep_days
+        self._folders = folders
+        self._recovered: set[str] = set()
         self._is_pruned = False
         self._guard = RLock()
         self._file_lock = FileLock(folder / "journal.lock", timeout=LOCK_TIMEOUT)
@@ -92,8 +102,8 @@ class Checkpoints:
         conversation: str | None = None,
     ) -> CheckpointRecord:
         """As `apply`, for every kind of checkpoint; `conversation` is by default that of the turn."""
-        _refuse_unusable(changes)
-        with self._locked():
+        refuse_unusable(changes)
+        with self.locked():
             self._look_at_outgoing()
             try:
                 files = tuple(self._stored(change) for change in changes)
@@ -118,9 +128,17 @@ class Checkpoints:
         return taken
 
     def history(self, conversation: str) -> CheckpointHistory:
-        """The checkpoints of the conversation, with interrupted ones cleared up."""
-        self.recover()
-        return CheckpointHistory.read(self.journal.lines(), conversation)
+        """The checkpoints of the conversation, with interrupted ones cleared up. Raises Damaged where the journal
+        cannot be opened."""
+        try:
+            if exists(self.folder) and not is_folder(self.folder):
+                raise Damaged("No checkpoints", f"{self.folder} is not a folder.", "Move it away.")
+            self.recover()
+        except OSError as error:
+            if isinstance(error, PalimpsestError):
+                raise
+            raise Damaged("No checkpoints", f"{error.filename or self.folder}: {_reason(error)}.") from error
+        return CheckpointHistory.read(self.journal.content(), conversation)
 
     def recover(self) -> None:
         """Clears up after processes that were killed in the middle of a change; `take_notices` says what was found.
@@ -128,49 +146,68 @@ class Checkpoints:
         Files of the person that such a change had just taken out are put back; the changes themselves stay as far as
         they were made, and undo takes them back.
         """
-        if not unfinished(self.journal.lines()):
+        if not unfinished(self.journal.lines()) and not self._commands.stored():
             return
-        with self._locked():
+        with self.locked():
             for record in unfinished(self.journal.lines()):
-                self._notices.append(recover_change(record, self.journal, self.folder))
+                if record.id not in self._recovered:  # one of other folders stays unfinished
+                    self._notices.add(recover_change(record, self.journal, self.folder, self._folders))
+                    self._recovered.add(record.id)
+            for sentence in self._commands.recover(self.journal, self._folders):
+                self._notices.add(sentence)
+
+    def prune_once(self, conversation: str) -> None:
+        """Prunes at the first message of a session; `conversation` is open."""
+        if not self._is_pruned:
+            self.conversation = self.conversation or conversation
+            self.prune()
 
     def prune(self) -> int:
         """Removes the checkpoints of conversations in which nothing changed for `keep_days` days (0: none), those of
-        the open one excepted; gives the number of checkpoints."""
+        the open one excepted; gives the number of checkpoints. A damaged journal is left as it is."""
         self._is_pruned = True
         if not self._keep_days or not exists(self.folder / "journal.jsonl"):
             return 0
+        if damage := self.journal.content().damage:
+            self._notices.add(f"{damage}, so that no checkpoint is removed. `{PROGRAM} check` says more.")
+            return 0
         oldest = to_ms(self._clock.now()) - self._keep_days * MS_PER_DAY
-        with self._locked():
+        with self.locked():
             records = [line.record for line in self.journal.lines() if isinstance(line, Begun)]
             fresh = {record.conversation for record in records if record.time >= oldest} | {self.conversation}
-            return keep_only(lambda record: record.conversation in fresh, self.journal, self.blobs, self.folder)
+            return keep_only(lambda record: record.conversation in fresh, self.journal, self._commands, self.folder)
 
     def forget(self, conversation: str) -> int:
-        """Removes the checkpoints of a deleted conversation; gives their number."""
+        """Removes the checkpoints of a deleted conversation; gives their number. Raises Damaged, with all left as it
+        is, where lines of the journal cannot be read: they may need any version."""
         if not exists(self.folder / "journal.jsonl"):
             return 0
-        with self._locked():
-            return keep_only(lambda record: record.conversation != conversation, self.journal, self.blobs, self.folder)
+        with self.locked():
+            if damage := self.journal.content().damage:
+                raise Damaged("Not removed", f"{damage}, and may name any version.")
+            return keep_only(
+                lambda record: record.conversation != conversation, self.journal, self._commands, self.folder
+            )
 
-    def before_command(self) -> tuple[TrackedFile, ...]:
-        """Call before a command runs: the files that tools changed in this conversation, as they are now."""
+    def before_command(self, entry: str = "", *, label: str = "", seconds: float = 0) -> UnfinishedCommand | None:
+        """Call before a command runs, for `seconds` at most: keeps the files that tools changed in this conversation,
+        as they are now. None where there are none."""
         records = self.history(self.conversation).edits()
         if not records:
-            return ()
-        with self._locked():
-            return tracked_files(records, self.blobs)
+            return None
+        with self.locked():
+            record = self._record((), CheckpointKind.COMMAND, entry=entry, label=label)
+            return self._commands.begin(record, tracked_files(records, self.blobs), seconds)
 
-    def after_command(self, tracked: Sequence[TrackedFile], entry: str, *, label: str = "") -> None:
-        """Call after it, with what `before_command` gave: those that the command changed become a checkpoint."""
-        if not tracked:
+    def after_command(self, running: UnfinishedCommand | None) -> None:
+        """Call after it, with what `before_command` gave: the files that the command changed become a checkpoint."""
+        if running is None:
             return
-        with self._locked():
-            if files := changed_files(tracked, self.blobs):
-                record = self._record(files, CheckpointKind.COMMAND, entry=entry, label=label)
-                self.journal.add(Begun(record))
-                self.journal.add(Ended(record.id))
-                self._made.append(record)
+        try:
+            with self.locked():
+                self._made += self._commands.end(running, self.journal)
+        finally:
+            running.lock.release()
 
     def _record(
         self,
@@ -209,19 +246,19 @@ class Checkpoints:
             mode_before=before_bits,
             mode_after=None if change.new is None else before_bits if change.mode is None else change.mode,
             beside=name_beside(place),
-            folders=change.folders if change.new is None else _missing_folders(change),
+            folders=change.folders if change.new is None else missing_folders(change),
         )
 
     def _change_files(self, record: CheckpointRecord, changes: Sequence[FileChange]) -> None:
         swaps = [_swap(file, change) for file, change in zip(record.files, changes, strict=True)]
-        first = [index for index in range(len(changes)) if _makes_room(changes, index)]
+        first = [index for index in range(len(changes)) if makes_room(changes, index)]
         others = sorted(set(range(len(changes))) - set(first), key=lambda index: changes[index].new is None)
         made: list[int] = []
         try:
             for index in first:
                 swaps[index].make()
                 made.append(index)
-                self._finish(swaps[index], record.files[index])
+                self._finish(swaps[index], record, index)
             for index in others:
                 if changes[index].new is not None:
                     make_folder(record.files[index].place.parent, mode=0o777)
@@ -245,14 +282,14 @@ class Checkpoints:
                 ) from error
             raise
         for index in others:
-            self._finish(swaps[index], record.files[index])
+            self._finish(swaps[index], record, index)
 
-    def _finish(self, swap: FileSwap, file: ChangedFile) -> None:
-        outgoing = swap.finish()
+    def _finish(self, swap: FileSwap, record: CheckpointRecord, index: int) -> None:
+        outgoing, file = swap.finish(), record.files[index]
         if not file.after:
             remove_empty_folders(file)
         if outgoing is not None:
-            self._outgoing.append((file, outgoing))
+            self._outgoing.append((record.id, file, outgoing))
 
     def _taken_back(
         self,
@@ -284,7 +321,7 @@ class Checkpoints:
         for body in dict.fromkeys(error.displaced):
             file = next((file for file in record.files if str(file.place) == error.filename), record.files[0])
             place = keep_beside(self.folder, f"{record.id}-{content_name(body)[:8]}", file, body)
-            self._notices.append(
+            self._notices.add(
                 f"{file.path} was saved while a tool changed it, and kept; a copy of what was saved is {place}."
             )
 
@@ -293,32 +330,40 @@ class Checkpoints:
         saved while a tool changed the file.
 
         A program that had a file open when it was replaced may write to the replaced one: that text is kept beside.
+        Those that a session found at its end are given by the next one.
         """
         self.recover()
-        if not self._is_pruned:
-            self.prune()
+        if exists(self._notices.path):
+            with self.locked(), suppress(OSError):
+                self._notices.load()
         with self._guard:
             self._look_at_outgoing()
-            notices, self._notices = tuple(self._notices), []
-        return notices
+            return self._notices.take()
 
     def close(self) -> None:
-        """Looks once more at files that were replaced, and lets them go."""
+        """Looks once more at files that were replaced, lets them go, and stores the notices that nobody has taken."""
         with self._guard:
             self._look_at_outgoing()
+        if self._notices:
+            with suppress(PalimpsestError, OSError), self.locked():  # else `take_notices` of this object has them
+                self._notices.store()
 
     def _look_at_outgoing(self) -> None:
-        for file, outgoing in self._outgoing:
+        """Keeps what was written to replaced files. Raises nothing: a full disk must not end a session."""
+        for checkpoint, file, outgoing in self._outgoing:
             if (body := outgoing.late_edit()) is not None:
-                place = keep_beside(self.folder, new_id("ck"), file, body)
-                self._notices.append(
-                    f"{file.path} was saved at the moment a tool changed it; the text that was saved is {place}."
-                )
+                what = f"{file.path} was saved at the moment a tool changed it"
+                try:
+                    place = keep_beside(self.folder, f"{checkpoint}-{content_name(body)[:8]}", file, body)
+                    self._notices.add(f"{what}; the text that was saved is {place}.")
+                except OSError as error:
+                    self._notices.add(f"{what}, and the text that was saved could not be kept: {_reason(error)}.")
             outgoing.close()
         self._outgoing.clear()
 
     @contextmanager
-    def _locked(self) -> Generator[None]:
+    def locked(self) -> Generator[None]:
+        """Holds the lock that a change of files and of the journal needs. Raises TemporaryFailure, NotChanged."""
         with self._guard:
             try:
                 make_private_folder(self.folder)
@@ -335,14 +380,6 @@ class Checkpoints:
                 self._file_lock.release()
 
 
-def _refuse_unusable(changes: Sequence[FileChange]) -> None:
-    if len({change.place for change in changes}) < len(changes):
-        raise NotChanged("A file is named twice", "Each file can be changed once at a time.")
-    for change in changes:
-        if max(len(change.expected or b""), len(change.new or b"")) > MOST_BYTES:
-            raise NotChanged("Too large", f"{change.path} is larger than {MOST_BYTES:,} bytes.")
-
-
 def _holds(place: Path, expected: bytes | None) -> bool:
     if expected is None:
         return not exists(place) or is_folder(place)  # which another change may empty; if not, nothing is changed
@@ -352,27 +389,9 @@ def _holds(place: Path, expected: bytes | None) -> bool:
         return False
 
 
-def _missing_folders(change: FileChange) -> tuple[str, ...]:
-    """The folders (relative) between the project folder and the file that do not exist, outermost first."""
-    above = list(change.place.relative_to(change.folder).parents)[:-1]
-    return tuple(folder.as_posix() for folder in reversed(above) if not is_folder(change.folder / folder))
-
-
 def _swap(file: ChangedFile, change: FileChange) -> FileSwap:
     beside = file.place.with_name(file.beside)
     return FileSwap(file.place, change.expected, change.new, beside=beside, mode=change.mode)
-
-
-def _makes_room(changes: Sequence[FileChange], index: int) -> bool:
-    """Whether the file is deleted to make room: its name becomes a folder's, or its folder's name a file's.
-
-    Other files are deleted last, so that no text of a moved file is missing.
-    """
-    if changes[index].new is not None:
-        return False
-    place = changes[index].place
-    made = (other.place for other in changes if other.new is not None)
-    return any(place.is_relative_to(other) or other.is_relative_to(place) for other in made)
 
 
 def _reason(error: OSError) -> str:

@@ -1,10 +1,11 @@
 """The journal of checkpoints: an append-only file, a line for each begin and end of a change.
 
-Each line is the CRC-32 of its JSON, a space, and the JSON. A line that a crash cut off is skipped; the next line begins
-on a line of its own.
+Each line is the CRC-32 of its JSON, a space, and the JSON. A line that a crash cut off is marked as such before the
+next one is added, and skipped. Every other line that cannot be read is damage, and counted.
 """
 
 import os
+import re
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -35,6 +36,30 @@ class Ended(Struct, frozen=True, tag="end", tag_field="line", omit_defaults=True
 JournalLine = Begun | Ended
 
 _DECODER: Final = msgspec.json.Decoder(JournalLine)
+_MOST_NAMED: Final = 5  # lines
+_CUT_OFF: Final = b" torn"  # at the end of a line that a crash cut off
+_BEGINNING: Final = re.compile(rb"[0-9a-f]{0,8}|[0-9a-f]{8} (\{.*)?", re.DOTALL)
+"""What a line looks like that was cut off while it was written."""
+
+
+class JournalContent(Struct, frozen=True):
+    """The intact lines with their numbers, oldest first, and the numbers of those that cannot be read or are missing:
+    the end of a change whose beginning is not there tells of one."""
+
+    numbered: tuple[tuple[int, JournalLine], ...] = ()
+    unreadable: tuple[int, ...] = ()
+
+    @property
+    def lines(self) -> tuple[JournalLine, ...]:
+        return tuple(line for _, line in self.numbered)
+
+    @property
+    def damage(self) -> str:
+        """What cannot be read, as the beginning of a sentence; "" where all can."""
+        count, named = len(self.unreadable), ", ".join(map(str, self.unreadable[:_MOST_NAMED]))
+        more = " …" if count > _MOST_NAMED else ""
+        lines = f"{count} line{'s' * (count != 1)} of the journal of checkpoints cannot be read (line {named}{more})"
+        return lines if count else ""
 
 
 class Journal:
@@ -42,11 +67,11 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._read: tuple[tuple[int, int, int], tuple[JournalLine, ...]] | None = None
+        self._read: tuple[tuple[int, int, int], JournalContent] | None = None
 
     def add(self, line: JournalLine) -> None:
         """Appends the line, synced. Raises OSError."""
-        append(self._path, (b"\n" if self._is_torn() else b"") + _encoded(line), sync=True)
+        append(self._path, (_CUT_OFF + b"\n" if self._is_torn() else b"") + _encoded(line), sync=True)
 
     def _is_torn(self) -> bool:
         """Whether the last line has no end."""
@@ -59,13 +84,16 @@ class Journal:
 
     def lines(self) -> tuple[JournalLine, ...]:
         """Every intact line, oldest first."""
+        return self.content().lines
+
+    def content(self) -> JournalContent:
+        """What the file holds. Raises OSError where it cannot be read at all."""
         found = status(self._path)
         if found is None:
-            return ()
+            return JournalContent()
         signature = (found.st_size, found.st_mtime_ns, found.st_ino)
         if self._read is None or self._read[0] != signature:
-            parsed = (_decoded(line) for line in read_bytes(self._path, owned=True).split(b"\n"))
-            self._read = (signature, tuple(line for line in parsed if line is not None))
+            self._read = (signature, _parsed(read_bytes(self._path, owned=True)))
         return self._read[1]
 
     def rewrite(self, lines: Iterable[JournalLine]) -> None:
@@ -76,6 +104,33 @@ class Journal:
 def _encoded(line: JournalLine) -> bytes:
     body = msgspec.json.encode(line)
     return b"%08x " % zlib.crc32(body) + body + b"\n"
+
+
+def _parsed(body: bytes) -> JournalContent:
+    *whole, last = body.split(b"\n")
+    numbered: list[tuple[int, JournalLine]] = []
+    unreadable: list[int] = []
+    begun: set[str] = set()
+    lost = 0  # beginnings
+    for number, text in enumerate(whole, 1):
+        line = _decoded(text)
+        if line is None:
+            if text and not text.endswith(_CUT_OFF):
+                unreadable.append(number)
+            continue
+        numbered.append((number, line))
+        if isinstance(line, Begun):
+            begun.add(line.record.id)
+        elif line.id not in begun:
+            lost += 1
+            if lost > len(unreadable):
+                unreadable.append(number)
+    last = last.rstrip(b"\0")  # which a power cut may leave
+    if (line := _decoded(last)) is not None:
+        numbered.append((len(whole) + 1, line))
+    elif not _BEGINNING.fullmatch(last):
+        unreadable.append(len(whole) + 1)
+    return JournalContent(tuple(numbered), tuple(unreadable))
 
 
 def _decoded(line: bytes) -> JournalLine | None:

@@ -5,23 +5,40 @@ The temporary file beside each file tells how far it came: it holds the new byte
 """
 
 import glob
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from agent.checkpoints.blobs import Blobs, content_name
-from agent.checkpoints.change import ChangedFile, CheckpointRecord, is_beside, remove_empty_folders
+from agent.checkpoints.change import ChangedFile, CheckpointRecord, is_below, is_beside, is_path, remove_empty_folders
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.journal import Ended, Journal
 from foundation.errors import PalimpsestError
-from foundation.files import exchange, exists, list_files, read_bytes, remove
+from foundation.files import exchange, exists, is_folder, list_files, read_bytes, remove
 from foundation.files.atomic_exchange import ASIDE, link_if_free
 
+_MOST_NAMES: Final = 5
 
-def recover_change(record: CheckpointRecord, journal: Journal, folder: Path) -> str:
-    """Finds out which files of the change were changed, and writes its end; a sentence for the person."""
+
+def recover_change(record: CheckpointRecord, journal: Journal, folder: Path, folders: Sequence[Path]) -> str:
+    """Finds out which files of the change were changed, and writes its end; a sentence for the person.
+
+    A change of files that are not below the project folders `folders` is left to a session that has those.
+    """
+    forged = [file.path for file in record.files if not is_path(file)]
+    outside = [
+        file.place
+        for file in record.files
+        if is_path(file) and not is_below(file.folder, file.path, folders) and is_folder(Path(file.folder))
+    ]
+    if outside:
+        return f"A change of files outside the project folders was interrupted, and they are left: {_names(outside)}."
     changed: list[int] = []
     kept: list[Path] = []
     for index, file in enumerate(record.files):
+        if not is_below(file.folder, file.path, folders):
+            continue
         with suppress(PalimpsestError, OSError):  # a file that cannot be read counts as unchanged
             was_changed, displaced = _settle(file, Blobs(folder / "blobs"))
             if was_changed:
@@ -29,15 +46,24 @@ def recover_change(record: CheckpointRecord, journal: Journal, folder: Path) -> 
             if displaced is not None:
                 kept.append(keep_beside(folder, record.id, file, displaced))
     for index in sorted(set(range(len(record.files))) - set(changed)):
-        if not record.files[index].before:
+        file = record.files[index]
+        if not file.before and is_below(file.folder, file.path, folders):
             remove_empty_folders(record.files[index])
     journal.add(Ended(record.id, changed=tuple(changed), interrupted=True))
-    count, names = len(record.files), ", ".join(record.files[index].path for index in changed)
+    count, names = len(record.files), _names([record.files[index].path for index in changed])
     sentence = f"A change of {count} file{'s' * (count != 1)} was interrupted: "
     sentence += (
         f"{len(changed)} changed ({names}); /undo takes back what a tool changed." if changed else "none changed."
     )
+    if forged:
+        sentence += f" The journal names what is no path below a project folder; it was skipped: {_names(forged)}."
     return sentence + "".join(f" Another program's text was kept in {place}." for place in kept)
+
+
+def _names(paths: Sequence[str | Path]) -> str:
+    """The first names."""
+    more = f" and {len(paths) - _MOST_NAMES} more" if len(paths) > _MOST_NAMES else ""
+    return ", ".join(map(str, paths[:_MOST_NAMES])) + more
 
 
 def _settle(file: ChangedFile, blobs: Blobs) -> tuple[bool, bytes | None]:

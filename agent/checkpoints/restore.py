@@ -16,13 +16,13 @@ from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.merge import Conflict, FileState, take_back
 from foundation.errors import PalimpsestError
-from foundation.files import is_folder, read_bytes, scan
+from foundation.files import is_file, is_folder, read_bytes, scan
 from foundation.files.conditional import UnexpectedContent, permission_bits
 from memory.errors import Damaged
-from memory.records import new_id
 
 _ATTEMPTS: Final = 5  # against a person who saves meanwhile
 _STATE_FOLDER: Final = ".palimpsest"
+_IS_FOLDER: Final = "is a folder now"
 
 
 class PlannedFile(Struct, frozen=True, kw_only=True):
@@ -84,11 +84,13 @@ class RestorePlan(Struct, frozen=True):
 
 
 class Restored(Struct, frozen=True):
-    """What was done. `kept` are the versions of files with a conflict: the path in the project, and where it is."""
+    """What was done. `kept` are the versions of files with a conflict: the file, and where its version is; `unkept`
+    those that could not be written there: the file, and why. They are in the checkpoint still."""
 
     plan: RestorePlan
-    record: CheckpointRecord | None
-    kept: tuple[tuple[str, Path], ...] = ()
+    record: CheckpointRecord
+    kept: tuple[tuple[Path, Path], ...] = ()
+    unkept: tuple[tuple[Path, str], ...] = ()
 
 
 def plan_restore(checkpoints: Checkpoints, records: Sequence[CheckpointRecord], folders: Sequence[Path]) -> RestorePlan:
@@ -99,8 +101,12 @@ def plan_restore(checkpoints: Checkpoints, records: Sequence[CheckpointRecord], 
         for file in record.files:
             by_path.setdefault(file.place, []).append((record, file))
     planned = [_planned(checkpoints, place, steps, folders) for place, steps in sorted(by_path.items())]
-    deleted = {file.file.place for file in planned if file.is_change and file.wanted.body is None}
-    return RestorePlan(newest_first, tuple(_unless_folder(file, deleted) for file in planned))
+    made = {Path(file.file.folder, name) for file in planned for name in file.folders}
+    planned = [structs.replace(file, folders=_above(file.file, made)) for file in planned]
+    deleted = [file for file in planned if file.is_change and file.wanted.body is None]
+    gone = {file.file.place for file in deleted}
+    gone |= {Path(file.file.folder, name) for file in deleted for name in file.folders}
+    return RestorePlan(newest_first, tuple(_unless_in_the_way(file, gone) for file in planned))
 
 
 def restore(
@@ -108,19 +114,17 @@ def restore(
 ) -> Restored:
     """Takes the checkpoints back, as one checkpoint of its own. Files with a conflict stay as they are, and the
     version that was to be restored is kept beside. Raises NotChanged, PalimpsestError."""
-    for attempt in range(_ATTEMPTS):
+    for _ in range(_ATTEMPTS):
         plan = plan_restore(checkpoints, records, folders)
-        try:
+        with suppress(UnexpectedContent):
             record = _make(checkpoints, plan, kind)
-        except UnexpectedContent:
-            if attempt == _ATTEMPTS - 1:
-                raise
-            continue
-        return Restored(plan, record, _keep_conflicts(checkpoints, plan, record))
+            return Restored(plan, record, *_keep_conflicts(checkpoints, plan, record))
     raise NotChanged("Not restored", "The files change all the time.", "Try again.")
 
 
-def _make(checkpoints: Checkpoints, plan: RestorePlan, kind: CheckpointKind) -> CheckpointRecord | None:
+def _make(checkpoints: Checkpoints, plan: RestorePlan, kind: CheckpointKind) -> CheckpointRecord:
+    """Makes what can be made. The checkpoints count as taken back, also where no file could be restored: otherwise
+    the same ones would be tried for ever."""
     changes = [
         FileChange(
             folder=Path(planned.file.folder),
@@ -133,22 +137,26 @@ def _make(checkpoints: Checkpoints, plan: RestorePlan, kind: CheckpointKind) -> 
         for planned in plan.changes
     ]
     reverts = tuple(record.id for record in plan.records)
-    if changes or not plan.conflicts:
-        return checkpoints.make(changes, kind, reverts=reverts, conversation=plan.records[0].conversation)
-    return None
+    return checkpoints.make(changes, kind, reverts=reverts, conversation=plan.records[0].conversation)
 
 
 def _keep_conflicts(
-    checkpoints: Checkpoints, plan: RestorePlan, record: CheckpointRecord | None
-) -> tuple[tuple[str, Path], ...]:
-    name = record.id if record else new_id("ck")
-    kept: list[tuple[str, Path]] = []
+    checkpoints: Checkpoints, plan: RestorePlan, record: CheckpointRecord
+) -> tuple[tuple[tuple[Path, Path], ...], tuple[tuple[Path, str], ...]]:
+    """Keeps the versions; those kept, and those that could not be, each with the reason."""
+    kept: list[tuple[Path, Path]] = []
+    unkept: list[tuple[Path, str]] = []
     for planned in plan.conflicts:
+        file = planned.file
         with suppress(Damaged):  # the plan's problem says so
-            if planned.file.before:
-                body = checkpoints.blobs.get(planned.file.before)
-                kept.append((planned.file.path, keep_beside(checkpoints.folder, name, planned.file, body)))
-    return tuple(kept)
+            if file.before:
+                body = checkpoints.blobs.get(file.before)
+                try:
+                    kept.append((file.place, keep_beside(checkpoints.folder, record.id, file, body)))
+                except (OSError, PalimpsestError) as error:
+                    reason = error.message if isinstance(error, PalimpsestError) else error.strerror or str(error)
+                    unkept.append((file.place, reason.rstrip(".")))
+    return tuple(kept), tuple(unkept)
 
 
 def _planned(
@@ -177,7 +185,8 @@ def _planned(
             )
             found = take_back(state, before, after)
             if isinstance(found, Conflict):
-                return planned(now=now, wanted=now, problem=found.reason)
+                problem = _IS_FOLDER if is_folder(place) else found.reason
+                return planned(now=now, wanted=now, problem=problem)
             merged = merged or (state.body not in (before.body, after.body))
             state = found
     except PalimpsestError as error:
@@ -188,17 +197,30 @@ def _planned(
     return planned(now=now, wanted=state, merged=merged, added=added, removed=removed)
 
 
-def _unless_folder(planned: PlannedFile, deleted: set[Path]) -> PlannedFile:
-    """The plan of the file; a conflict where it would be made and a folder is there that stays."""
+def _above(file: ChangedFile, made: set[Path]) -> tuple[str, ...]:
+    """Those of the folders that the file lies in, as the journal names them: outermost first."""
+    root = Path(file.folder)
+    inner = (folder for folder in reversed(file.place.parents) if folder in made and folder.is_relative_to(root))
+    return tuple(folder.relative_to(root).as_posix() for folder in inner)
+
+
+def _unless_in_the_way(planned: PlannedFile, gone: set[Path]) -> PlannedFile:
+    """The plan of the file; a conflict where it would be made, and in its place is a folder that stays, or in that of
+    a folder above it a file. `gone` are the files and folders that the plan deletes."""
     place = planned.file.place
-    if planned.problem or planned.wanted.body is None or not is_folder(place) or _is_emptied(place, deleted):
+    if planned.problem or planned.wanted.body is None:
         return planned
-    return structs.replace(planned, wanted=planned.now, problem="is a folder now")
+    if is_folder(place) and not _is_emptied(place, gone):
+        return structs.replace(planned, wanted=planned.now, problem=_IS_FOLDER)
+    above = (folder for folder in place.parents if folder.is_relative_to(planned.file.folder))
+    if any(is_file(folder) and folder not in gone for folder in above):
+        return structs.replace(planned, wanted=planned.now, problem="would be below a file that is there now")
+    return planned
 
 
-def _is_emptied(folder: Path, deleted: set[Path]) -> bool:
-    return all(
-        _is_emptied(path, deleted) if stat.S_ISDIR(found.st_mode) else path in deleted for path, found in scan(folder)
+def _is_emptied(folder: Path, gone: set[Path]) -> bool:
+    return folder in gone and all(
+        _is_emptied(path, gone) if stat.S_ISDIR(found.st_mode) else path in gone for path, found in scan(folder)
     )
 
 

@@ -16,7 +16,7 @@ class ProjectWithTools:
     def __init__(self, folder: Path, state: Path) -> None:
         self.folder = folder
         self.state = state
-        self.checkpoints = Checkpoints(state, SystemClock())
+        self.checkpoints = Checkpoints(state, SystemClock(), (folder,))
         self.turn(1)
 
     def turn(self, number: int) -> None:

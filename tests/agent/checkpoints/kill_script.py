@@ -34,7 +34,7 @@ def is_whole(name: str, body: bytes) -> bool:
 def change_files(folder: Path, state: Path, seed: int) -> None:
     """Edits, undoes, makes again and rewinds, without an end."""
     chance = random.Random(seed)
-    checkpoints = Checkpoints(state, SystemClock())
+    checkpoints = Checkpoints(state, SystemClock(), (folder,))
     add = checkpoints.journal.add
 
     def add_and_say(line: JournalLine) -> None:

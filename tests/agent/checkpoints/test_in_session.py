@@ -8,14 +8,12 @@ import pytest
 from agent.checkpoints.change import CheckpointKind
 from agent.commands import registry
 from agent.commands.results import SessionSwitched, TextResult
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import CheckpointMade, PermissionRequested, ToolFinished, UserStored
 from agent.session import Session
 from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
-from tests.agent.tools.test_tools import calls, only, turn
+from tests.agent.sessions import calls, only, open_session, turn
 from tests.agent.turn.event_order import assert_in_order
 from tests.loopback import Loopback, chat
 
@@ -24,17 +22,16 @@ LONG = "The boiler in the cellar was repaired, and the roof is next. " * 60
 
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    config = Config(
-        model=f"openai:m@{server.address}/v1",
-        environment=environment,
-        models=ModelSettings(tools=True, window=8_000, retries=0),
-        tools=ToolSettings(sandbox=False),
-    )
     project = tmp_path / "project"
     project.mkdir()
-    opened = Session.open(workspace, config, project=(project,))
+    opened = open_session(
+        workspace,
+        tmp_path,
+        server,
+        models=ModelSettings(tools=True, window=8_000, retries=0),
+        tools=ToolSettings(sandbox=False),
+        project=(project,),
+    )
     yield opened
     await opened.close()
 

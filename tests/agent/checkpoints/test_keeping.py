@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from agent.checkpoints.change import CheckpointKind
+from agent.checkpoints.change import ChangedFile, CheckpointKind
 from agent.checkpoints.checkpoints import Checkpoints
+from agent.checkpoints.conflicts import keep_beside
+from agent.checkpoints.merge import merge_bytes
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.run_command import RunCommand
 from agent.tools.commands.sandbox import Sandbox, SandboxFolders
 from agent.tools.files.project import ProjectFolders
 from agent.tools.port import ToolRun, ToolSettings
 from foundation.clock import SystemClock
+from foundation.errors import PalimpsestError
 from tests.agent.checkpoints.conftest import ProjectWithTools
 
 
@@ -45,6 +48,26 @@ def test_checkpoints_of_conversations_that_rest_are_removed(project: ProjectWith
     assert versions(project.state) == 1
 
 
+@pytest.mark.parametrize(
+    ("checkpoint", "path"),
+    [("ck_1", "../../../evil"), ("ck_1", "/evil"), ("ck_1", "a/../../../../evil"), ("../../..", "evil"), ("ck_1", "")],
+)
+def test_a_forged_journal_keeps_nothing_outside_its_folder(tmp_path: Path, checkpoint: str, path: str) -> None:
+    folder = tmp_path / "state" / "checkpoints"
+    folder.mkdir(parents=True)
+    file = ChangedFile(folder=str(tmp_path / "project"), path=path, before="", after="", beside="")
+    with pytest.raises(PalimpsestError):
+        keep_beside(folder, checkpoint, file, b"evil")
+    assert not [found for found in tmp_path.rglob("*") if found.is_file()]
+
+
+def test_a_merge_of_very_many_lines_is_a_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    sides = (b"1\n2\n3\n4\n", b"one\n2\n3\n4\n", b"1\n2\n3\nfour\n")
+    assert merge_bytes(*sides) == b"one\n2\n3\nfour\n"
+    monkeypatch.setattr("agent.checkpoints.merge._MOST_LINES", 3)
+    assert merge_bytes(*sides) is None
+
+
 @pytest.mark.parametrize(("days", "keep_days"), [(20, 30), (4000, 0)])
 def test_checkpoints_are_kept_as_long_as_the_setting_says(project: ProjectWithTools, days: int, keep_days: int) -> None:
     project.tool(a=b"1\n")
@@ -57,7 +80,7 @@ def test_those_of_a_deleted_conversation_go_with_it(project: ProjectWithTools) -
     project.tool(a=b"2\n")
     project.write("a", b"mine\n")
     project.undo()
-    assert project.checkpoints.forget("c_1") == 1
+    assert project.checkpoints.forget("c_1") == 2, "the tool's, and the undo that could restore nothing"
     left = [path for path in project.state.rglob("*") if path.is_file()]
     assert sorted(path.name for path in left) == ["journal.jsonl", "journal.lock"]
     assert (project.state / "journal.jsonl").read_bytes() == b""
@@ -66,9 +89,9 @@ def test_those_of_a_deleted_conversation_go_with_it(project: ProjectWithTools) -
 def test_undo_goes_back_past_a_command_that_changed_the_same_lines(project: ProjectWithTools) -> None:
     project.write("a", b"x=1\n")
     project.tool(a=b"x=2\n")
-    tracked = project.checkpoints.before_command()
+    running = project.checkpoints.before_command("e_3", label="run_command")
     project.write("a", b"x = 2\n")
-    project.checkpoints.after_command(tracked, "e_3", label="run_command")
+    project.checkpoints.after_command(running)
     [made] = project.checkpoints.take_made("e_3")
     assert [file.path for file in made.files] == ["a"]
     restored = project.undo()
@@ -79,9 +102,10 @@ def test_undo_goes_back_past_a_command_that_changed_the_same_lines(project: Proj
 
 
 def test_a_command_that_changed_nothing_makes_no_checkpoint(project: ProjectWithTools) -> None:
-    project.checkpoints.after_command(project.checkpoints.before_command(), "e_2")
+    project.checkpoints.after_command(project.checkpoints.before_command("e_2"))
     project.tool(a=b"1\n")
-    project.checkpoints.after_command(project.checkpoints.before_command(), "e_3")
+    project.checkpoints.after_command(project.checkpoints.before_command("e_3"))
+    assert list((project.state / "commands").iterdir()) == []
     assert project.checkpoints.take_made("e_3") == ()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from agent.checkpoints.change import CheckpointRecord
+from agent.checkpoints.change import ChangedFile, CheckpointRecord
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.journal import Begun, Ended
 from foundation.clock import SystemClock
@@ -22,7 +22,7 @@ def interrupted(project: ProjectWithTools, **new: bytes | None) -> tuple[Checkpo
 
 def recovered(project: ProjectWithTools) -> str:
     """The notice of another process that finds it."""
-    [notice] = Checkpoints(project.state, SystemClock()).take_notices()
+    [notice] = Checkpoints(project.state, SystemClock(), (project.folder,)).take_notices()
     assert list(project.folder.rglob("*.checkpoint")) == []
     return notice
 
@@ -142,3 +142,83 @@ def test_a_new_file_that_was_cut_off_while_it_was_written_is_removed(project: Pr
     assert "none changed" in recovered(project)
     assert project.files() == {"a": b"1\n"}
     assert not (project.state / "conflicts").exists()
+
+
+def test_what_an_interrupted_rewind_took_back_stays_taken_back_and_the_rest_is_undone(
+    project: ProjectWithTools,
+) -> None:
+    """Of one file three turns were taken back, of the other none."""
+    project.write("a", b"1\n")
+    project.write("b", b"1\n")
+    for turn, text in enumerate((b"2\n", b"3\n", b"4\n"), 1):
+        project.turn(turn)
+        project.tool(a=text, b=text)
+    record = project.rewind(1).record
+    assert record is not None and project.files() == {"a": b"1\n", "b": b"1\n"}
+    project.write("b", b"4\n")
+    journal = project.checkpoints.journal
+    journal.rewrite(line for line in journal.lines() if line != Ended(record.id))
+    journal.add(Ended(record.id, changed=(0,), interrupted=True))
+    for text in (b"3\n", b"2\n"):
+        restored = project.undo()
+        assert restored.plan.conflicts == () and project.files() == {"a": b"1\n", "b": text}
+    project.redo()
+    assert project.files() == {"a": b"1\n", "b": b"3\n"}
+    project.rewind(1)
+    assert project.files() == {"a": b"1\n", "b": b"1\n"}
+
+
+def test_an_interrupted_redo_is_in_effect_for_the_files_that_it_made_again(project: ProjectWithTools) -> None:
+    project.tool(a=b"1\n", b=b"1\n")
+    undone = project.undo().record
+    again = project.redo().record
+    assert undone is not None and again is not None
+    (project.folder / "b").unlink()
+    journal = project.checkpoints.journal
+    journal.rewrite(line for line in journal.lines() if line != Ended(again.id))
+    journal.add(Ended(again.id, changed=(0,), interrupted=True))
+    project.redo()
+    assert project.files() == {"a": b"1\n", "b": b"1\n"}
+    project.undo()
+    assert project.files() == {}
+
+
+@pytest.mark.parametrize("way", ["outside", "project/../outside"])
+def test_a_forged_change_outside_the_project_folders_is_left(project: ProjectWithTools, way: str) -> None:
+    record = project.tool(a=b"2\n")
+    outside = project.folder.parent / "outside"
+    (outside / "empty").mkdir(parents=True)
+    beside = outside / ".x.aaaaaaaaaaaa.checkpoint"
+    beside.write_bytes(b"mine\n")
+    forged = ChangedFile(
+        folder=str(project.folder.parent / way), path="x", after="a" * 64, beside=beside.name, folders=("empty",)
+    )
+    project.checkpoints.journal.add(Begun(structs.replace(record, id="ck_forged", files=(forged,))))
+    recovered(project)
+    assert sorted(path.name for path in outside.iterdir()) == [beside.name, "empty"]
+    assert project.undo().plan.conflicts == ()
+
+
+def test_folders_that_a_forged_change_names_and_that_are_not_above_its_file_stay(project: ProjectWithTools) -> None:
+    record = project.tool(a=b"2\n")
+    (project.folder / "empty").mkdir()
+    forged = structs.replace(record.files[0], path="x", folders=("empty",))
+    project.checkpoints.journal.add(Begun(structs.replace(record, id="ck_forged", files=(forged,))))
+    recovered(project)
+    assert project.folders() == ["empty"]
+
+
+@pytest.mark.parametrize("path", ["../a", "/a", "", "a\0b"])
+def test_a_forged_path_stops_no_undo(project: ProjectWithTools, path: str) -> None:
+    project.write("a", b"1\n")
+    record = project.tool(a=b"2\n", b=b"2\n")
+    journal = project.checkpoints.journal
+    files = (structs.replace(record.files[0], path=path), *record.files)
+    journal.rewrite([Begun(structs.replace(record, files=files)), Ended(record.id, changed=(0, 1, 2))])
+    forged = structs.replace(record, id="ck_forged", files=files[:1])
+    journal.add(Begun(forged))
+    journal.add(Ended(forged.id))
+    project.undo()
+    assert project.files() == {"a": b"1\n"}
+    project.redo()
+    assert project.files() == {"a": b"2\n", "b": b"2\n"}

@@ -1,7 +1,9 @@
 """Undo, redo and rewind: files are restored, and no edit of the person is overwritten."""
 
+import errno
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -83,18 +85,100 @@ def test_a_conflict_leaves_the_file_and_keeps_the_other_version_beside(project: 
     assert project.files() == {"a": b"mine\n", "b": b"1\n"}
     assert project.problems(restored) == {"a": "was changed since in the same lines"}
     [(path, place)] = restored.kept
-    assert (path, place.read_bytes()) == ("a", b"1\n")
+    assert (path, place.read_bytes()) == (project.folder / "a", b"1\n")
     assert place.is_relative_to(project.state)
 
 
-def test_where_everything_conflicts_nothing_is_undone(project: ProjectWithTools) -> None:
+def test_a_turn_of_which_nothing_can_be_restored_counts_as_taken_back(project: ProjectWithTools) -> None:
     project.write("a", b"1\n")
+    project.write("b", b"1\n")
+    project.tool(b=b"2\n")
+    project.turn(2)
     project.tool(a=b"2\n")
     project.write("a", b"mine\n")
-    assert project.undo().record is None
+    restored = project.undo()
+    assert [place.read_bytes() for _, place in restored.kept] == [b"1\n"]
+    assert project.files() == {"a": b"mine\n", "b": b"2\n"}
+    project.undo()
+    assert project.files() == {"a": b"mine\n", "b": b"1\n"}
+    assert project.checkpoints.history("c_1").last_turn() == ()
+    assert len(list((project.state / "conflicts").iterdir())) == 1, "kept once"
+    project.redo()
+    assert project.files() == {"a": b"mine\n", "b": b"2\n"}
+    project.redo()
     project.write("a", b"2\n")
-    assert project.undo().record is not None
-    assert project.files() == {"a": b"1\n"}
+    project.undo()
+    assert project.files() == {"a": b"1\n", "b": b"2\n"}
+
+
+def test_folders_that_a_turn_made_go_with_the_last_of_its_files(project: ProjectWithTools) -> None:
+    for name in ("new__a", "new__deep__b", "new__deep__c", "new__d"):
+        project.tool(**{name: b"x"})
+    project.undo()
+    assert (project.files(), project.folders()) == ({}, [])
+    project.redo()
+    assert sorted(project.files()) == ["new/a", "new/d", "new/deep/b", "new/deep/c"]
+    (project.folder / "new/a").unlink()
+    project.undo()
+    assert (project.files(), project.folders()) == ({}, [])
+
+
+def test_several_files_of_a_folder_make_room_for_a_file(project: ProjectWithTools) -> None:
+    project.write("new", b"file\n")
+    project.tool(new=None)
+    project.tool(new__a=b"x")
+    project.tool(new__b=b"x")
+    project.undo()
+    assert project.files() == {"new": b"file\n"}
+
+
+@pytest.mark.parametrize("within", ["", "mine"])
+def test_a_folder_in_place_of_a_deleted_file_is_a_conflict_of_that_file_alone(
+    project: ProjectWithTools, within: str
+) -> None:
+    project.write("a", b"1\n")
+    project.write("b", b"1\n")
+    project.tool(a=None, b=b"2\n")
+    (project.folder / "a" / within).mkdir(parents=True)
+    restored = project.undo()
+    assert project.problems(restored) == {"a": "is a folder now"}
+    assert project.files() == {"b": b"1\n"}
+    assert restored.kept[0][1].read_bytes() == b"1\n"
+
+
+def test_a_folder_in_place_of_a_changed_file_is_called_so(project: ProjectWithTools) -> None:
+    project.write("a", b"1\n")
+    project.tool(a=b"2\n")
+    (project.folder / "a").unlink()
+    (project.folder / "a").mkdir()
+    assert project.problems(project.undo()) == {"a": "is a folder now"}
+
+
+def test_a_file_in_place_of_a_folder_is_a_conflict_of_the_files_below_alone(project: ProjectWithTools) -> None:
+    project.write("d/a", b"1\n")
+    project.write("b", b"1\n")
+    project.tool(d__a=None, b=b"2\n")
+    (project.folder / "d").rmdir()
+    project.write("d", b"mine\n")
+    assert project.problems(project.undo()) == {"d/a": "would be below a file that is there now"}
+    assert project.files() == {"b": b"1\n", "d": b"mine\n"}
+
+
+def test_a_version_that_cannot_be_kept_beside_is_said_with_what_was_restored(
+    project: ProjectWithTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_full(*_: object) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    project.write("a", b"1\n")
+    project.write("b", b"1\n")
+    project.tool(a=b"2\n", b=b"2\n")
+    project.write("a", b"mine\n")
+    monkeypatch.setattr("agent.checkpoints.restore.keep_beside", is_full)
+    restored = project.undo()
+    assert restored.unkept == ((project.folder / "a", "No space left on device"),)
+    assert [file.file.path for file in restored.plan.changes] == ["b"]
+    assert project.files() == {"a": b"mine\n", "b": b"1\n"}
 
 
 @pytest.mark.parametrize(
