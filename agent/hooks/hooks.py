@@ -16,11 +16,13 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.hooks.run import HookResult, run_hook
-from agent.hooks.scripts import HookScripts
+from agent.hooks.scripts import HookScripts, ScriptStore
 from agent.hooks.settings import HookCommand, HookMatcher, HookSettings
 from agent.tools.commands.environment import command_environment
 from agent.tools.registry import ToolOutput
+from foundation.paths import config_dir
 from foundation.privacy import TextSource, clear
+from foundation.program import own_command
 from models.messages import ToolCall
 
 END_SECONDS: Final = 10.0  # of a hook while the session closes
@@ -82,7 +84,7 @@ class SessionHooks:
         """`folder` is the project's. `conversation` gives its id, "" before its first message, `mode` our permission
         mode."""
         self._settings = settings
-        self._scripts = HookScripts(settings, folder)
+        self.scripts = HookScripts(settings, folder, ScriptStore(config_dir(environment)))
         self._folder = folder
         names = {"CLAUDE_PROJECT_DIR": str(folder), "PALIMPSEST_PROJECT_DIR": str(folder)}
         self._environment = command_environment(environment) | names
@@ -107,7 +109,7 @@ class SessionHooks:
             self._started |= {conversation} if conversation else set()
             texts.append(self._context("SessionStart", self._settings.session_start, {"source": source}, source))
         texts.append(self._context("UserPromptSubmit", self._settings.user_prompt_submit, {"prompt": clear(prompt)}))
-        return _bounded(texts)
+        return "\n".join(filter(None, texts))  # each is bounded
 
     def note_conversation(self, conversation: str) -> None:
         """Takes the id of a conversation that began with a message: its SessionStart has run."""
@@ -116,8 +118,6 @@ class SessionHooks:
     def before_tool(self, call: ToolCall, is_stopped: Callable[[], bool]) -> HookVerdict:
         """PreToolUse: deny outranks ask, and ask allow."""
         found: list[HookVerdict] = []
-        if script := self._scripts.touched(call, self._call(call)["tool_input"]):
-            found.append(HookVerdict("ask", f"{script} is run by a hook, outside the sandbox."))
         for result in self._run("PreToolUse", self._settings.pre_tool_use, self._call(call), call.name, is_stopped):
             if result.exit == _BLOCKED:
                 found.append(HookVerdict("deny", result.stderr or "A hook denies it."))
@@ -207,9 +207,10 @@ class SessionHooks:
         }
         results: list[HookResult] = []
         for hook in self._matching(matchers, matched):
-            if script := self._scripts.changed(hook):
-                reason = f"{script} changed since the session began, so the hook that runs it is off until the next"
-                self._note(f"{reason}: `{_line(hook.command)}`.")
+            if script := self.scripts.changed(hook):
+                reason = f"{script} changed since it was trusted, so the hook that runs it is off"
+                again = own_command("trust", str(self._folder))
+                self._note(f"{reason}: `{_line(hook.command)}`. To have it run from the next session on: `{again}`.")
                 specific = {"permissionDecision": "ask", "permissionDecisionReason": f"{reason}."}
                 output = msgspec.json.encode({"hookSpecificOutput": specific}).decode()
                 results += [HookResult(0, output)] if event == "PreToolUse" else []

@@ -1,9 +1,7 @@
 """Runs one hook: JSON on standard input, its output and status back, within its time."""
 
 import os
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -15,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.hooks.settings import HookCommand
+from agent.tools.commands.process import IS_WINDOWS, CommandStatus, Launch, shell_arguments, start_supervised
 
 MAX_OUTPUT: Final = 256 * 1024  # bytes of each stream that are kept; the rest is read and dropped
 _POLL_SECONDS: Final = 0.02
@@ -37,22 +36,14 @@ def run_hook(
     environment: Mapping[str, str],
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> HookResult:
-    """Runs the command in the folder. After `timeout` seconds, or once stopped, it is ended with its process group."""
+    """Runs the command in the folder. After `timeout` seconds, or once stopped, it is ended. So is, always, all
+    that it leaves behind."""
     try:
-        process = subprocess.Popen(
-            hook.command,
-            shell=True,
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        process, source, status = _started(hook.command, folder, environment)
     except OSError as error:
         return HookResult(-1, error=f"it could not be started: {error.strerror or error}")
     streams = [_Reader(stream) for stream in (process.stdout, process.stderr) if stream]
-    Thread(target=_feed, args=(process.stdin, msgspec.json.encode(message)), daemon=True).start()
+    Thread(target=_feed, args=(source, msgspec.json.encode(message)), daemon=True).start()
     deadline, error = time.monotonic() + hook.timeout, ""
     while process.poll() is None and not error:
         time.sleep(_POLL_SECONDS)
@@ -65,7 +56,53 @@ def run_hook(
     stdout, stderr = (stream.text() for stream in streams)
     if any(stream.is_alive for stream in streams):  # something that it left behind holds its output
         _end(process)
-    return HookResult(process.wait(), stdout, stderr, error)
+    ended = _status(process, status)
+    if ended.error and not error:
+        error = f"it could not be started: {ended.error}"
+    return HookResult(-ended.signal or ended.exit, stdout, stderr, error)
+
+
+def _started(
+    command: str, folder: Path, environment: Mapping[str, str]
+) -> "tuple[subprocess.Popen[bytes], IO[bytes] | None, int]":
+    """The process, its standard input, and the descriptor of its status (-1 on Windows).
+
+    Elsewhere it runs under the supervisor, which ends all that the hook leaves behind.
+    """
+    if IS_WINDOWS:
+        process = subprocess.Popen(
+            command,
+            shell=True,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        return process, process.stdin, -1
+    reading, writing = os.pipe()
+    launch = Launch(arguments=shell_arguments(command), folder=folder, environment=environment)
+    try:
+        process, status = start_supervised(launch, stderr=subprocess.PIPE, source=reading)
+    except OSError:
+        os.close(writing)
+        raise
+    finally:
+        os.close(reading)
+    return process, os.fdopen(writing, "wb"), status
+
+
+def _status(process: "subprocess.Popen[bytes]", status: int) -> CommandStatus:
+    """How the hook ended, once it has."""
+    exit_code = process.wait()
+    if status < 0:
+        return CommandStatus(exit=exit_code)
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
+    with os.fdopen(status, "rb") as pipe:
+        line = pipe.readline()
+    return msgspec.json.decode(line, type=CommandStatus) if line else CommandStatus()
 
 
 class _Reader:
@@ -100,12 +137,12 @@ def _feed(stream: IO[bytes] | None, message: bytes) -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Ends the process with all of its group."""
-    if sys.platform == "win32":
+    """Ends the hook with all that it started."""
+    if IS_WINDOWS:
         with suppress(OSError):
             subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
         process.kill()
-    else:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+    elif process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
     process.wait()

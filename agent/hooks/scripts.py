@@ -1,31 +1,75 @@
-"""The project's files that hook commands name: a tool may change them, and hooks run outside the sandbox.
+"""The project's files that hook commands name: a command may change them, and hooks run outside the sandbox.
 
-Only files that the command line itself names are known, not those that they load.
+What each held when it was first run is kept in the user's own configuration folder, never in a project: what changed
+since is not run until the folder is trusted again. Only files that the command line itself names are known, not those
+that they load.
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from agent.hooks.settings import HookCommand, HookSettings
-from foundation.files import read_bytes, resolve_path
-from models.messages import ToolCall
+from agent.permissions.denied_command import run_commands
+from agent.tools.files.project import PROJECT_VARIABLE, named_paths, program_files, script_words
+from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, resolve_path, write_atomically
 
 _MOST_BYTES: Final = 4_000_000
-_BREAKS: Final = re.compile(r"[\s;&|()<>`=]+")
-_QUOTES: Final = re.compile(r"[\"']")
-_PROJECT: Final = re.compile(r"\$\{?(?:CLAUDE|PALIMPSEST)_PROJECT_DIR\}?|\$\{?PWD\}?")
-_FILE_TOOLS: Final = {"write_file", "edit_file", "apply_patch"}
+_LOCK_SECONDS: Final = 2.0
+_NOTHING: Final = ""
+
+
+class _ScriptFile(Struct, frozen=True):
+    """Digests by the folder (with its inode) and the path relative to it."""
+
+    folders: dict[str, dict[str, str]] = {}
+    schema: int = 1
+
+
+class ScriptStore:
+    """The digests of scripts as they were trusted. An unreadable store knows none."""
+
+    def __init__(self, config: Path) -> None:
+        """`config` is the user's configuration folder."""
+        self._path = resolve_path(config / "hook-scripts.json")
+
+    def known(self, folder: Path) -> Mapping[str, str]:
+        return self._read().get(_key(folder), {})
+
+    def add(self, folder: Path, digests: Mapping[str, str]) -> None:
+        """Stores these digests beside those of the folder's other scripts. Raises OSError or LockTimeout."""
+        make_private_folder(self._path.parent)
+        with FileLock(self._path.with_name("hook-scripts.lock"), timeout=_LOCK_SECONDS):
+            folders, key = self._read(), _key(folder)
+            folders[key] = {**folders.get(key, {}), **digests}
+            write_atomically(self._path, msgspec.json.encode(_ScriptFile(folders)))
+
+    def trust(self, folder: Path) -> tuple[str, ...]:
+        """Trusts the folder's known scripts as they are now; gives those that had changed."""
+        folder = resolve_path(folder)
+        now = {name: _digest(folder / name) for name in self.known(folder)}
+        changed = {name: digest for name, digest in now.items() if digest != self.known(folder)[name]}
+        if changed:
+            self.add(folder, changed)
+        return tuple(sorted(changed))
+
+    def _read(self) -> dict[str, dict[str, str]]:
+        try:
+            return msgspec.json.decode(read_bytes(self._path, owned=True), type=_ScriptFile).folders
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return {}
 
 
 class HookScripts:
-    """Remembers what the scripts held when the session began."""
+    """The scripts of a session's hooks, and which of them are not as they were trusted."""
 
-    def __init__(self, settings: HookSettings, folder: Path) -> None:
+    def __init__(self, settings: HookSettings, folder: Path, store: ScriptStore) -> None:
+        """A script that the store does not know is trusted as it is now."""
         self._folder = resolve_path(folder)
         commands = {
             hook.command: hook
@@ -33,36 +77,46 @@ class HookScripts:
             for matcher in matchers
             for hook in matcher.hooks
         }
-        self._digests: Mapping[str, Mapping[Path, str]] = {
-            command: {path: _digest(path) for path in self._named(command)} for command in commands
-        }
+        named = {command: tuple(self._named(command)) for command in commands}
+        now = {path: _digest(path) for paths in named.values() for path in paths}
+        known = store.known(self._folder)
+        self._trusted = {path: known.get(self._shown(path), digest) for path, digest in now.items()}
+        self._named_by = named
+        new = {name: digest for path, digest in now.items() if digest and (name := self._shown(path)) not in known}
+        if new:
+            with suppress(OSError, LockTimeout):  # it holds for this session then
+                store.add(self._folder, new)
 
     def changed(self, hook: HookCommand) -> str:
-        """The script of the hook that is not as it was, relative to the project; "" for none."""
-        scripts = self._digests.get(hook.command, {})
-        return next((self._shown(path) for path, digest in scripts.items() if _digest(path) != digest), "")
+        """The script of the hook that is not as it was trusted, relative to the project; "" for none."""
+        paths = self._named_by.get(hook.command, ())
+        return next((self._shown(path) for path in paths if _digest(path) != self._trusted[path]), "")
 
-    def touched(self, call: ToolCall, arguments: Mapping[str, object]) -> str:
-        """The script that the call would change; "" for none."""
-        scripts = {path for digests in self._digests.values() for path in digests}
-        if call.name not in _FILE_TOOLS or not scripts:
-            return ""
-        if isinstance(name := arguments.get("path"), str):
-            target = resolve_path(self._folder / Path(name).expanduser())
-            return self._shown(target) if target in scripts else ""
-        return next((self._shown(path) for path in sorted(scripts) if path.name in call.arguments), "")
+    @property
+    def files(self) -> frozenset[Path]:
+        """Every script that is in the project, without links."""
+        return frozenset(program_files(self._trusted, self._folder))
 
     def _named(self, command: str) -> Iterable[Path]:
-        words = _BREAKS.split(_QUOTES.sub("", _PROJECT.sub(".", command)))
-        paths = (resolve_path(self._folder / Path(word).expanduser()) for word in words if word and "\0" not in word)
-        return (path for path in paths if path.is_relative_to(self._folder) and path.is_file())
+        """The scripts that the command line runs: not what it writes, as a log."""
+        commands, _ = run_commands(PROJECT_VARIABLE.sub(".", command))
+        words = [word for words in commands for word in script_words(words)]
+        return named_paths(words, self._folder, [self._folder])
 
     def _shown(self, path: Path) -> str:
         return path.relative_to(self._folder).as_posix()
 
 
 def _digest(path: Path) -> str:
+    """Of what the file holds to which the path leads now. "" where there is none."""
     try:
-        return hashlib.sha256(read_bytes(path, most=_MOST_BYTES)).hexdigest()
+        return hashlib.sha256(read_bytes(resolve_path(path), most=_MOST_BYTES)).hexdigest()
     except OSError:
-        return ""
+        return _NOTHING
+
+
+def _key(folder: Path) -> str:
+    try:
+        return f"{folder.stat().st_ino}:{folder}"
+    except OSError:
+        return f"0:{folder}"

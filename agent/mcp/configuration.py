@@ -1,12 +1,14 @@
 """Which MCP servers are configured: the user's `mcp.json`, `mcp.servers` of config.yaml, the project's `.mcp.json`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, cast
 
 from msgspec import Struct
 
 from agent.mcp.server_spec import ConfiguredServer, ServerSource, configured_server
+from agent.tools.files.project import named_paths, program_files, script_words
 from foundation.bounded_json import BadJson, load_json
 from foundation.files.untrusted import UnreadableFile, read_own_text
 from foundation.paths import config_dir
@@ -46,6 +48,23 @@ def read_configuration(
                 servers[name] = configured_server(name, raw, source, str(folder))
     problems += _broken(servers.values())
     return McpConfiguration(tuple(servers[name] for name in sorted(servers)), tuple(problems))
+
+
+def server_programs(servers: Iterable[ConfiguredServer], folder: Path) -> list[Path]:
+    """The programs and scripts of the project folder that the servers run, and modules of it that `-m` names."""
+    found: set[Path] = set()
+    for server in servers:
+        raw, arguments = server.raw, server.raw.get("args")
+        words = [raw.get("command"), *(cast("list[Any]", arguments) if isinstance(arguments, list) else [])]
+        texts = [word for word in words if isinstance(word, str)]
+        for option, module in [*pairwise(texts)]:
+            path = module.replace(".", "/") if option == "-m" else ""
+            texts += [f"{path}{end}" for end in (".py", "/__init__.py", "/__main__.py") if path]
+        texts = script_words(texts) if texts else []
+        own = raw.get("cwd")
+        folders = [folder, folder / own] if isinstance(own, str) and "\0" not in own else [folder]
+        found.update(program_files(named_paths(texts, folder, folders), folder))
+    return sorted(found)
 
 
 _WHERE: Final = {

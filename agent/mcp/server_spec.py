@@ -15,7 +15,7 @@ from msgspec import Struct
 from foundation.errors import PalimpsestError
 from foundation.files import UnsafePath, read_bytes, resolve_path
 from foundation.shell_words import command_line
-from foundation.terminal_text import visible_line
+from foundation.terminal_text import visible_code_line
 
 
 class ServerSource(StrEnum):
@@ -86,17 +86,26 @@ class ConfiguredServer(Struct, frozen=True, kw_only=True):
     @property
     def summary(self) -> str:
         """What it would run or reach, with variables unsubstituted and without the values of `env` and `headers`."""
-        if url := self.raw.get("url"):
-            return visible_line(_without_query(str(url)))
+        if address := _address(self.raw):
+            return visible_code_line(_without_query(str(address)))
         words = [str(self.raw.get("command", "")), *(str(word) for word in _listed(self.raw.get("args")))]
-        return visible_line(command_line(*words))
+        return visible_code_line(command_line(*words))
+
+    @property
+    def effect(self) -> str:
+        """What a consent allows, in a sentence."""
+        if _address(self.raw):
+            return (
+                "The model calls what it offers, and sends it the arguments. Its answers may change; this line may not."
+            )
+        return "It runs with your rights, outside the sandbox. What the program does may change; this line may not."
 
     @property
     def facts(self) -> tuple[str, ...]:
         """All that the person should see before it runs, a line each."""
-        lines = [f"It reaches {self.summary}" if self.raw.get("url") else f"It runs: {self.summary}"]
+        lines = [f"It reaches {self.summary}" if _address(self.raw) else f"It runs: {self.summary}"]
         if cwd := self.raw.get("cwd"):
-            lines.append(f"In the folder {visible_line(str(cwd))}")
+            lines.append(f"In the folder {visible_code_line(str(cwd))}")
         for field, label in (("env", "It gets the variables"), ("headers", "It sends the headers")):
             names = self.raw.get(field)
             if isinstance(names, dict) and names:
@@ -104,7 +113,7 @@ class ConfiguredServer(Struct, frozen=True, kw_only=True):
                     f"{name}={value}" if _VARIABLE.search(str(value)) else str(name)
                     for name, value in cast("dict[str, Any]", names).items()
                 )
-                lines.append(f"{label}: {visible_line(', '.join(listed))}")
+                lines.append(f"{label}: {visible_code_line(', '.join(listed))}")
         return tuple(lines)
 
 
@@ -148,11 +157,11 @@ def configured_server(name: str, raw: object, source: ServerSource, folder: str)
 def server_spec(server: ConfiguredServer, environment: Mapping[str, str]) -> ServerSpec:
     """The server with its variables substituted. Raises InvalidServer."""
     if server.problem:
-        raise InvalidServer(f"The MCP server {visible_line(server.name)}", server.problem)
+        raise InvalidServer(f"The MCP server {visible_code_line(server.name)}", server.problem)
     reader = _Reader(server, environment)
     raw = server.raw
     env, headers = reader.mapping("env"), reader.mapping("headers")
-    url = reader.text(str(raw.get("url") or raw.get("httpUrl") or raw.get("serverUrl") or ""), "url")
+    url = reader.text(str(_address(raw) or ""), "url")
     return ServerSpec(
         name=server.name,
         command=reader.text(str(raw.get("command") or ""), "command"),
@@ -181,7 +190,7 @@ class _Reader:
             found = self._environment.get(match["name"]) or match["default"]
             if found is None:
                 raise InvalidServer(
-                    f"The MCP server {visible_line(self._server.name)}",
+                    f"The MCP server {visible_code_line(self._server.name)}",
                     f"Its `{field}` names the variable {match['name']}, which is not set.",
                     f"Set {match['name']} in the environment, or write ${{{match['name']}:-DEFAULT}}.",
                 )
@@ -196,16 +205,21 @@ class _Reader:
         return {str(name): self.text(_scalar(value), field) for name, value in fields.items() if value is not None}
 
 
+def _address(raw: Mapping[str, Any]) -> object:
+    """The address of a server that is reached by HTTP, under any of its names."""
+    return raw.get("url") or raw.get("httpUrl") or raw.get("serverUrl")
+
+
 def _problem(name: str, raw: Mapping[str, Any]) -> str:
     """Why the definition cannot be used, as a sentence; "" where it can."""
-    address = raw.get("url") or raw.get("httpUrl") or raw.get("serverUrl")
+    address = _address(raw)
     kind = str(raw.get("type") or raw.get("transport") or "").strip()
     if not name.strip() or len(name) > 200:
         return "Its name is empty or too long."
     if kind == "sse":
         return "It is reached by HTTP+SSE, which MCP has replaced: use its streamable HTTP address (type: http)."
     if kind and kind not in _STDIO | _HTTP:
-        return f"Its type is “{visible_line(kind)[:40]}”: stdio and http are known."
+        return f"Its type is “{visible_code_line(kind)[:40]}”: stdio and http are known."
     if bool(address) == bool(raw.get("command")):
         return "It needs a `command` or a `url`, and not both."
     return _wrong_address(address, kind) or _wrong_field(raw)

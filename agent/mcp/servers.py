@@ -59,6 +59,7 @@ class McpServers:
         self._settings = settings
         self._environment = environment
         self._consents = consents
+        self.configured = configuration.servers
         self._definition_tokens = definition_tokens
         prefixes = server_prefixes(server.name for server in configuration.servers)
         self._servers = {server.name: ManagedServer(server, prefixes[server.name]) for server in configuration.servers}

@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import Final
 
 from agent.permissions.command import PatternWords, pattern_words, runs_code, word_matches
-from agent.permissions.programs import RUNNERS, SHELLS, is_running_option, program_name
+from agent.permissions.programs import RUNNERS, SHELLS, TAKES_WORDS, is_running_option, program_name
 from agent.permissions.shell_reader import UNKNOWN, read_line
 
 MOST_DEPTH: Final = 6
@@ -39,6 +39,22 @@ def denies(pattern: str, line: str) -> Certainty:
     for command in commands:
         certainty = max(certainty, _judge(wanted, command))
     return certainty
+
+
+def run_commands(line: str) -> tuple[list[tuple[str, ...]], bool]:
+    """Every command that the line may run, as words, and whether all of the line can be known.
+
+    A command that runs another is followed by each of its ends: which word is the other's name is not known.
+    """
+    collected = list[tuple[str, ...]]()
+    is_known = _collect(line, collected, 0)
+    commands, parent = list[tuple[str, ...]](), ("",)
+    for words in collected:
+        is_end = parent[-len(words) :] == words
+        parent = parent if is_end else words
+        if not (is_end and parent[0] in TAKES_WORDS):
+            commands.append(words)
+    return commands, is_known
 
 
 def _collect(line: str, commands: list[tuple[str, ...]], depth: int) -> bool:
@@ -157,13 +173,13 @@ def _judge(wanted: PatternWords, command: tuple[str, ...]) -> Certainty:
         if runs_code(name) and any(program in word for word in command[1:]):
             return Certainty.MAYBE  # its code or its file names the program
         return Certainty.NO
-    if _has_words(wanted, command):
+    if has_words(wanted, command):
         return Certainty.YES
     return Certainty.MAYBE if any(UNKNOWN in word for word in command[1:]) else Certainty.NO
 
 
-def _has_words(wanted: PatternWords, command: tuple[str, ...]) -> bool:
-    """Whether the command has the rule's options anywhere, and its other words in order.
+def has_words(wanted: PatternWords, command: tuple[str, ...]) -> bool:
+    """Whether the command has the pattern's options anywhere, and its other words in order.
 
     Options may stand between them with a word each (`git -C there push`); `-fr` has `-r`, `--force=x` has `--force`.
     """

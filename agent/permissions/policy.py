@@ -26,15 +26,15 @@ class PermissionMode(StrEnum):
         """What it means, in a sentence. `sandboxed`: commands run in a sandbox that holds."""
         match self:
             case PermissionMode.ASK:
-                return "Reading is free; all else asks."
+                return "reading is free; all else asks."
             case PermissionMode.READ_ONLY:
-                return "Reading is free; nothing is changed, run or sent."
+                return "reading is free; nothing is changed, run or sent."
             case PermissionMode.EDIT:
-                return "Edits in the project are allowed; commands ask."
+                return "edits in the project are allowed; commands ask."
             case PermissionMode.AUTO if sandboxed:
-                return "Edits in the project, and commands in the sandbox, are allowed."
+                return "edits in the project and commands in the sandbox are allowed."
             case PermissionMode.AUTO:
-                return "Edits in the project are allowed. Commands still ask, because there is no sandbox here."
+                return "edits in the project are allowed; commands ask: no sandbox here."
 
     @property
     def next(self) -> "PermissionMode":
@@ -86,7 +86,7 @@ class Policy:
     def set_mode(self, mode: PermissionMode) -> str:
         """Sets the mode; gives a sentence about it. Trying out the sandbox may block for a moment."""
         self.mode = mode
-        return f"The mode is {mode} now. {mode.effect(sandboxed=mode is PermissionMode.AUTO and self.sandboxed)}"
+        return f"Mode {mode}: {mode.effect(sandboxed=mode is PermissionMode.AUTO and self.sandboxed)}"
 
     def decide(self, action: Action, *, tainted: str = "", skills: Sequence[Rule] = ()) -> Decision:
         """The decision. `tainted` names what untrusted text the turn has read; "" for none. `skills` are the allow

@@ -59,6 +59,14 @@ RUNNERS: Final = SHELLS | {
 }
 """They run or change other commands, or judge a word as code (`test -v 'a[$(x)]'`): no prefix rule allows them."""
 
+TAKES_WORDS: Final = frozenset(
+    {
+        *("for", "select", "case", "in", "test", "[", "[[", "printf", "read", "export", "unset", "set", "local", "let"),
+        *("declare", "typeset", "readonly", "mapfile", "readarray", "alias", "unalias", "function", "compgen"),
+    }
+)
+"""Those of them that are followed by words, which are no commands."""
+
 RUNNING_OPTIONS: Final[dict[str, frozenset[str]]] = {
     "git": frozenset(
         {

@@ -20,6 +20,7 @@ from foundation.paths import Workspace, config_dir
 from foundation.sizes import MEGABYTE
 from foundation.workspace_trust import TrustStore
 
+STILL_RUNS: Final = "[runs for "  # begins the output of a command that has not ended
 MAX_BACKGROUND: Final = 8  # background commands that run at the same time
 KEPT_ENDED: Final = 16  # background commands that have ended, whose output can still be read
 END_SECONDS: Final = 20.0  # how long the end of a stopped command is waited for
@@ -50,6 +51,7 @@ def open_commands(
     folders = SandboxFolders(
         writable=[*project.folders, *more],
         read_only=_instructions(workspace.root),
+        programs=sorted(project.programs),
         hidden=[own, workspace.state, *states],
         home=Path(environment.get("HOME") or Path.home()),
     )
@@ -76,6 +78,7 @@ class Commands:
         self._environment = command_environment(environment, settings.command_environment.split())
         self._background: dict[str, _Background] = {}
         self._running: set[CommandProcess] = set()
+        self._confined: set[CommandProcess] = set()  # those in the sandbox
         self._numbers = itertools.count(1)
         self._lock = Lock()
         self._closed = False
@@ -89,7 +92,7 @@ class Commands:
             in_time = process.wait(seconds, stopped, report)
         finally:
             self._end(process)
-            note = self.sandbox.after_command()
+            note = self.sandbox.after_command(inside=inside)
         if in_time:
             return _told(process, note=note)
         if stopped.is_set():
@@ -119,9 +122,9 @@ class Commands:
 
     def output(self, handle: str, seconds: float, stopped: Event, report: Callable[[str], None]) -> str:
         """What the background command printed since the last call; waits for its end, `seconds` at most."""
-        process = self._find(handle).process
-        process.wait(seconds, stopped, report)
-        return _told(process, new_only=True, note=self.sandbox.after_command())
+        found = self._find(handle)
+        found.process.wait(seconds, stopped, report)
+        return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
 
     def background(self, handle: str) -> tuple[str, bool]:
         """The command line of a background command, and whether it is in the sandbox; "" where there is none."""
@@ -131,9 +134,9 @@ class Commands:
 
     def stop(self, handle: str) -> str:
         """Ends a background command with all that it started; gives what it printed since the last call."""
-        process = self._find(handle).process
-        self._end(process)
-        return _told(process, new_only=True, note=self.sandbox.after_command())
+        found = self._find(handle)
+        self._end(found.process)
+        return _told(found.process, new_only=True, note=self.sandbox.after_command(inside=found.inside))
 
     def listed(self) -> tuple[RunningCommand, ...]:
         """The background commands, oldest first."""
@@ -164,12 +167,14 @@ class Commands:
         self.sandbox.close()
 
     def _start(self, command: str, *, inside: bool) -> CommandProcess:
-        launch = self.sandbox.launch(command, self._project.root, self._environment, inside=inside)
+        alone = all(process.ended.is_set() for process in self._confined)
+        launch = self.sandbox.launch(command, self._project.root, self._environment, inside=inside, alone=alone)
         with self._lock:  # a command that starts while the session closes would outlive it
             if self._closed:
                 raise ToolFailure("Closed", "The session has ended; no command starts.")
             process = CommandProcess(launch, self.settings.command_output_mb * MEGABYTE)
             self._running = {one for one in self._running if not one.ended.is_set()} | {process}
+            self._confined = (self._confined & self._running) | ({process} if inside else set())
         return process
 
     def _find(self, handle: str) -> _Background:
@@ -190,7 +195,7 @@ def _told(process: CommandProcess, why: str = "", *, new_only: bool = False, not
     """How the command ended, in brackets, and its output."""
     status = process.status
     if status is None:
-        facts = [why or f"runs for {process.seconds:.1f} s"]
+        facts = [why or f"{STILL_RUNS[1:]}{process.seconds:.1f} s"]
     else:
         if status.error:
             raise ToolFailure("Not run", f"The command was not run: {status.error}.")

@@ -167,6 +167,17 @@ def _start(launch: Launch) -> tuple[subprocess.Popen[bytes], int]:
             stderr=subprocess.STDOUT,
             creationflags=flags,
         ), -1
+    return start_supervised(launch)
+
+
+def start_supervised(
+    launch: Launch, *, stderr: int = subprocess.STDOUT, source: int | None = None
+) -> tuple[subprocess.Popen[bytes], int]:
+    """The supervisor's process and the descriptor of its status, one line of CommandStatus. Not on Windows.
+
+    Closing the process's `stdin` stops the command. `source` is a descriptor for the command's standard input.
+    Raises OSError.
+    """
     marker = f"{os.getpid()}-{time.monotonic_ns()}"
     reading, writing = os.pipe()
     try:
@@ -176,8 +187,8 @@ def _start(launch: Launch) -> tuple[subprocess.Popen[bytes], int]:
             env={**launch.environment, MARKER: marker},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=(writing,),
+            stderr=stderr,
+            pass_fds=(writing,) if source is None else (writing, source),
             start_new_session=True,
             bufsize=0,
         )
@@ -190,6 +201,7 @@ def _start(launch: Launch) -> tuple[subprocess.Popen[bytes], int]:
         "arguments": list(launch.arguments),
         "folder": str(launch.folder),
         "grace": GRACE,
+        "input": source,
         "marker": marker,
         "sandbox": launch.confinement and launch.confinement._asdict(),
     }

@@ -1,13 +1,13 @@
 """The tools `run_command` and `command_output`."""
 
-import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from agent.checkpoints.checkpoints import Checkpoints
-from agent.checkpoints.command_changes import TrackedFile
+from agent.checkpoints.command_changes import UnfinishedCommand
 from agent.permissions.action import Access, Action
+from agent.permissions.network_commands import fetches
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
 from agent.tools.port import ToolFailure, ToolRun, flag_argument, string_argument, whole_argument
@@ -73,21 +73,23 @@ class RunCommand:
             handle = self._commands.start(command, inside=inside)
             return f"[started in the background as {handle}; command_output reads what it prints, and stops it]\n"
         seconds = whole_argument(arguments, "timeout", self._commands.settings.command_seconds, least=1)
-        with self._noticed(run.entry):
-            return self._commands.run(command, min(seconds, MOST_SECONDS), run.stopped, run.report, inside=inside)
+        seconds = min(seconds, MOST_SECONDS)
+        with self._noticed(run.entry, seconds):
+            return self._commands.run(command, seconds, run.stopped, run.report, inside=inside)
 
     @contextmanager
-    def _noticed(self, entry: str) -> Generator[None]:
+    def _noticed(self, entry: str, seconds: float) -> Generator[None]:
         """Makes a checkpoint of the tracked files that change meanwhile. The command runs where that fails, too."""
-        tracked: Sequence[TrackedFile] = ()
+        running: UnfinishedCommand | None = None
         with suppress(PalimpsestError, OSError):
-            tracked = self._checkpoints.before_command() if self._checkpoints else ()
+            if self._checkpoints:
+                running = self._checkpoints.before_command(entry, label=self.definition.name, seconds=seconds)
         try:
             yield
         finally:
             with suppress(PalimpsestError, OSError):
                 if self._checkpoints:
-                    self._checkpoints.after_command(tracked, entry, label=self.definition.name)
+                    self._checkpoints.after_command(running)
 
 
 class CommandOutput:
@@ -135,18 +137,6 @@ class CommandOutput:
 
 def _reads_network(commands: Commands, command: str, *, inside: bool) -> bool:
     return fetches(command) and not (inside and commands.sandbox.state.no_network)
-
-
-def fetches(command: str) -> bool:
-    """Whether the command names a program that prints what others wrote. Scripts that do are not known."""
-    return _FETCHERS.search(command) is not None
-
-
-_FETCHERS: Final = re.compile(
-    r"(?<![\w.-])(?:curl|wget|aria2c|http|https|xh|lynx|w3m|links|elinks|nc|ncat|netcat|socat|telnet|ftp|sftp|ssh|scp|rsync"
-    r"|rclone|gh|glab|aws|gcloud|az|kubectl|docker|podman|dig|whois"
-    r"|git(?:\s+-[Cc]\s+\S+|\s+-\S+)*\s+(?:clone|fetch|pull|ls-remote|submodule|remote))(?![\w.-])"
-)
 
 
 def _command(arguments: dict[str, Any]) -> str:

@@ -14,7 +14,15 @@ from typing import Final
 from msgspec import Struct
 
 from agent.tools.commands.confinement import Confinement
-from agent.tools.commands.git_folders import add_hook_folder, git_paths, has_redirection, set_redirection_aside
+from agent.tools.commands.git_folders import (
+    add_hook_folders,
+    folders_between,
+    git_paths,
+    has_redirection,
+    repositories,
+    set_redirection_aside,
+)
+from agent.tools.commands.new_repositories import danger, set_aside
 from agent.tools.commands.process import CommandProcess, Launch, shell_arguments
 from agent.tools.port import ToolFailure
 from foundation.files import remove_tree
@@ -29,7 +37,10 @@ _SECRETS: Final = (
     "Library/Application Support/Firefox",
 )  # fmt: skip
 """Files and folders of keys in the home folder. A command sees them empty."""
+_KEPT_CAPABILITIES: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")  # of root
+_GIT_SETTINGS: Final = (".gitconfig", ".config/git/config")
 STATE: Final = ".palimpsest"
+NO_REPOSITORIES: Final[Mapping[str, Sequence[Path]]] = {}
 
 
 class SandboxKind(StrEnum):
@@ -73,11 +84,13 @@ class SandboxState(Struct, frozen=True, kw_only=True):
 class SandboxFolders(Struct, frozen=True, kw_only=True):
     """`writable` are the project's folders and those of `tools.sandbox_folders`; `hidden` are the program's own.
 
-    `read_only` is what each request is made of: it is written only with a yes.
+    `read_only` is what each request is made of: it is written only with a yes. `programs` are files that run outside
+    the sandbox: of hooks and MCP servers.
     """
 
     writable: Sequence[Path]
     read_only: Sequence[Path] = ()
+    programs: Sequence[Path] = ()
     hidden: Sequence[Path] = ()
     home: Path
 
@@ -92,8 +105,9 @@ class Sandbox:
         self._network = network
         self._state: SandboxState | None = None
         self._temporary: Path | None = None
-        self._redirected = {path for path in folders.writable if has_redirection(path)}  # of git, before any command
+        self._known: dict[Path, bool] = {}  # repositories that no command made; whether one had a commondir
         self._lock = Lock()
+        self._is_used = False
 
     @property
     def state(self) -> SandboxState:
@@ -116,21 +130,52 @@ class Sandbox:
         sentences.append("the network is off" if state.no_network else "the network is open to them")
         return "; ".join(sentences) + "." + (f" {state.reason}" if state.reason else "")
 
-    def launch(self, command: str, folder: Path, environment: Mapping[str, str], *, inside: bool = True) -> Launch:
-        """How the command is started; `inside` the sandbox where there is one."""
+    def launch(
+        self,
+        command: str,
+        folder: Path,
+        environment: Mapping[str, str],
+        *,
+        inside: bool = True,
+        alone: bool = True,
+    ) -> Launch:
+        """How the command is started; `inside` the sandbox where there is one. `alone`: no other runs inside."""
         kind = self.state.kind if inside else SandboxKind.NONE
+        if kind is SandboxKind.NONE:
+            return self._launch(kind, shell_arguments(command), folder, environment)
+        self._is_used = True
+        found = self._repositories()
+        if alone:
+            paths = [path for paths in found.values() for path in paths]
+            self._known = {path: self._known.get(path, has_redirection(path)) for path in paths}
         if self.state.secrets:
-            for path in self._folders.writable:
-                add_hook_folder(path)
-        return self._launch(kind, shell_arguments(command), folder, environment)
+            for path, paths in found.items():
+                add_hook_folders(Path(path), paths)
+        return self._launch(kind, shell_arguments(command), folder, environment, found)
 
-    def after_command(self) -> str:
-        """Takes back what no mount prevents; gives a sentence about it, "" where there was nothing."""
-        aside = [
-            path for path in self._folders.writable if path not in self._redirected and set_redirection_aside(path)
-        ]
-        folders = ", ".join(str(path / ".git") for path in aside)
-        return f"{folders}: a commondir was made there, by which git would run other hooks; renamed" if aside else ""
+    def after_command(self, *, inside: bool = True) -> str:
+        """Takes back what no mount prevents; gives sentences about it, "" where there was nothing.
+
+        `inside`: the command ran in the sandbox, so that repositories that it made are judged.
+        """
+        if not inside or not self._is_used:
+            return ""
+        notes: list[str] = []
+        harmless = set(self._known)
+        found = [path for paths in self._repositories().values() for path in paths]
+        for path in sorted(found, key=lambda path: not (path / ".git").is_dir()):  # worktrees after their repositories
+            if path in self._known:
+                if not self._known[path] and set_redirection_aside(path):
+                    notes.append(
+                        f"{path / '.git'}: a commondir was made there, by which git would run other hooks; renamed"
+                    )
+            elif why := danger(path, harmless):
+                aside = set_aside(path)
+                done = f"renamed to {aside.name}" if aside else "it could not be renamed"
+                notes.append(f"{path / '.git'} was made by a command and {why}, so that git may run programs; {done}")
+            else:
+                harmless.add(path)
+        return "; ".join(notes)
 
     def close(self) -> None:
         """Removes the temporary folder."""
@@ -142,11 +187,16 @@ class Sandbox:
                 remove_tree(temporary)
 
     def _launch(
-        self, kind: SandboxKind, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+        self,
+        kind: SandboxKind,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        found: Mapping[str, Sequence[Path]] = NO_REPOSITORIES,
     ) -> Launch:
         if kind is SandboxKind.NONE:
             return Launch(arguments=arguments, folder=folder, environment=environment)
-        plan = self._plan(kind)
+        plan = self._plan(kind, found)
         environment = {**environment, **_temporary_folders(plan)}
         if kind is SandboxKind.BUBBLEWRAP:
             arguments = [*bubblewrap_arguments(plan, str(folder)), *arguments]
@@ -157,24 +207,35 @@ class Sandbox:
             arguments=arguments, folder=folder, environment=environment, confinement=plan if in_supervisor else None
         )
 
-    def _plan(self, kind: SandboxKind) -> Confinement:
+    def _plan(self, kind: SandboxKind, found: Mapping[str, Sequence[Path]]) -> Confinement:
         temporary = str(self.temporary_folder())
         folders = self._folders
-        writable = [os.path.realpath(path) for path in folders.writable if path.exists()]
+        writable = self._writable()
         hidden = [folders.home / name for name in _SECRETS] + list(folders.hidden)
         hidden += [Path(path) / STATE for path in writable]
-        of_git = [git_paths(Path(path)) for path in writable]
+        settings = [folders.home / name for name in _GIT_SETTINGS]
+        of_git = [git_paths(Path(path), paths, settings) for path, paths in found.items()]
+        programs = [Path(path) for path in _existing(self._folders.programs)]
+        pinned = [path for paths in of_git for path in paths.pinned]
+        pinned += [parent for path in programs for top in writable for parent in folders_between(Path(top), path)]
         in_namespaces = kind is not SandboxKind.LANDLOCK and kind is not SandboxKind.SEATBELT
+        of_git_read_only = [Path(path) for paths in of_git for path in paths.read_only]
         return Confinement(
             namespaces=kind is SandboxKind.NAMESPACES,
             landlock=kind in {SandboxKind.NAMESPACES, SandboxKind.LANDLOCK} and _has_landlock(),
             network=self._network,
             writable=writable if in_namespaces else [*writable, temporary],
-            read_only=_existing([*folders.read_only, *(Path(path) for paths in of_git for path in paths.read_only)]),
-            pinned=[path for paths in of_git for path in paths.pinned],
+            read_only=_existing([*folders.read_only, *programs, *of_git_read_only]),
+            pinned=sorted(set(pinned), key=lambda path: (path.count(os.sep), path)),  # the outer before the inner
             hidden=_existing(hidden),
             temporary=temporary,
         )
+
+    def _writable(self) -> list[str]:
+        return [os.path.realpath(path) for path in self._folders.writable if path.exists()]
+
+    def _repositories(self) -> dict[str, list[Path]]:
+        return {path: repositories(Path(path)) for path in self._writable()}
 
     def temporary_folder(self) -> Path:
         """The folder that stands for /tmp in the sandbox; made when it is first needed."""
@@ -232,6 +293,9 @@ def bubblewrap_arguments(plan: Confinement, folder: str) -> list[str]:
     arguments = ["bwrap", "--die-with-parent", "--unshare-user-try", "--unshare-ipc", "--unshare-pid"]
     if not plan.network:
         arguments.append("--unshare-net")
+    arguments += ["--cap-drop", "ALL"]  # root could unmount otherwise
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        arguments += [part for name in _KEPT_CAPABILITIES for part in ("--cap-add", f"CAP_{name}")]
     arguments += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"]
     for target in ("/tmp", "/var/tmp"):
         arguments += ["--bind", plan.temporary, target]

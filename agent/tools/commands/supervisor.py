@@ -2,7 +2,8 @@
 
 Runs as processes of its own, with the standard library alone. Descriptor 0 is the control pipe: a line of JSON with the
 command, then nothing; the command is stopped when the program closes it, or ends in any way. The standard outputs are
-the command's. The descriptor that the first argument names gets one line of JSON with the status.
+the command's. The descriptor that the first argument names gets one line of JSON with the status. `input` in the JSON
+is a descriptor that becomes the command's standard input, null for none.
 
 There are two processes. The *reaper* starts the command, and adopts and ends what the command leaves behind. The
 *guard* starts the reaper, and ends what is left should the reaper be killed. In a sandbox of namespaces the reaper is
@@ -52,6 +53,8 @@ def main() -> NoReturn:
     if reaper == 0:
         Reaper(command, plan, status).run()
     os.close(status)
+    if command["input"] is not None:
+        os.close(command["input"])
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
@@ -114,6 +117,8 @@ class Reaper:
         main = os.fork()
         if main == 0:
             self._become_command()
+        if self._command["input"] is not None:
+            os.close(self._command["input"])
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (1, 2):  # the output ends with the command's processes
             os.dup2(null, descriptor)
@@ -156,7 +161,10 @@ class Reaper:
             os.setsid()
             if IS_LINUX:
                 linux.die_with_parent(signal.SIGKILL)
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            source = self._command["input"]
+            os.dup2(os.open(os.devnull, os.O_RDONLY) if source is None else source, 0)
+            if source is not None:
+                os.close(source)
             signal.set_wakeup_fd(-1)
             for name in (*_IGNORED, "SIGCHLD", "SIGPIPE", "SIGXFSZ"):
                 signal.signal(getattr(signal, name), signal.SIG_DFL)

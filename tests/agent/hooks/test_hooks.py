@@ -4,9 +4,9 @@ import asyncio
 import json
 import os
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -14,14 +14,19 @@ import pytest
 from agent.config.config import Config, read_config
 from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, Notice, PermissionDenied, PermissionRequested, ToolFinished
+from agent.hooks.hooks import SessionHooks
 from agent.hooks.run import run_hook
 from agent.hooks.settings import HookCommand, HookMatcher, HookSettings
 from agent.permissions.action import PermissionAnswer
 from agent.permissions.policy import PermissionMode
+from agent.services.trust import trust_scripts
 from agent.session import Session
+from agent.tools.files.project import ProjectFolders
+from agent.tools.registry import ToolOutput
 from foundation.paths import Workspace
+from models.messages import ToolCall
 from models.settings import ModelSettings
-from tests.agent.tools.test_tools import asked, calls, only, told
+from tests.agent.sessions import asked, calls, only, told
 from tests.agent.turn.event_order import assert_in_order
 from tests.loopback import Loopback, chat
 
@@ -35,6 +40,7 @@ DENY = (
     """echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", """
     """"permissionDecisionReason": "Not on Mondays."}}'"""
 )
+BLOCK = """echo '{"decision": "block", "reason": "Not on Mondays."}'"""
 
 
 def on(command: str, matcher: str = "", timeout: float = 60) -> tuple[HookMatcher, ...]:
@@ -104,7 +110,7 @@ async def test_each_event_has_its_fields_and_no_keys(
     assert set(Path(f"{log}.keys").read_text().split()) == {"0"}
 
 
-@pytest.mark.parametrize("command", [DENY, "echo 'Not on Mondays.' >&2; exit 2"])
+@pytest.mark.parametrize("command", [DENY, BLOCK, "echo 'Not on Mondays.' >&2; exit 2"])
 @pytest.mark.parametrize("matcher", ["", "*", "read_file", "Read", "read_.*|Edit"])
 async def test_a_hook_denies_a_call_and_the_model_reads_why(
     open_session: Open, server: Loopback, workspace: Workspace, command: str, matcher: str
@@ -121,8 +127,10 @@ async def test_a_matcher_of_another_tool_leaves_the_call(
 ) -> None:
     (workspace.root / "a.txt").write_text("Hello")
     server.plays(calls("read_file", path="a.txt"), chat("So."))
-    await turn(open_session(pre_tool_use=on("exit 2", "Bash|Edit")), "Read it")
+    matchers = (*on("exit 2", "Bash|Edit"), *on("exit 2", "read"), *on("exit 2", "_file"), *on("exit 2", "["))
+    seen = await turn(open_session(pre_tool_use=matchers), "Read it")
     assert told(server)["content"] == "Hello"
+    assert "`[` is no regular expression" in only(seen, Notice).text
 
 
 def _says(decision: str) -> str:
@@ -139,6 +147,28 @@ async def test_a_hook_has_the_person_asked_and_allows_no_note(
     server.plays(calls("remember", note="Tea at four."), chat("So."))
     seen = await turn(open_session(pre_tool_use=on(_says("allow"))), "Remember", grant=False)
     assert only(seen, PermissionRequested), "a note asks whatever a hook says"
+
+
+@pytest.mark.parametrize(
+    ("decisions", "asked_of_person", "is_read"),
+    [(("allow", "deny"), False, False), (("deny", "ask"), False, False), (("allow", "ask"), True, False)],
+)
+@pytest.mark.parametrize("step", [1, -1])
+async def test_of_several_hooks_the_strictest_decides(
+    open_session: Open,
+    server: Loopback,
+    workspace: Workspace,
+    decisions: tuple[str, ...],
+    asked_of_person: bool,
+    is_read: bool,
+    step: int,
+) -> None:
+    (workspace.root / "a.txt").write_text("Hello")
+    server.plays(calls("read_file", path="a.txt"), chat("So."))
+    hooks = tuple(matcher for decision in decisions[::step] for matcher in on(_says(decision)))
+    seen = await turn(open_session(pre_tool_use=hooks), "Read it", grant=False)
+    assert any(isinstance(event, PermissionRequested) for event in seen) is asked_of_person
+    assert (told(server)["content"] == "Hello") is is_read
 
 
 @pytest.mark.parametrize(
@@ -178,6 +208,22 @@ async def test_text_of_a_hook_is_marked_and_not_stored_as_said(open_session: Ope
     assert entry
 
 
+async def test_a_hook_that_objects_to_a_message_is_reported_and_stops_nothing(
+    open_session: Open, server: Loopback
+) -> None:
+    server.plays(chat("So."))
+    seen = await turn(open_session(user_prompt_submit=on("echo No tea. >&2; exit 2")), "Tea?")
+    assert "UserPromptSubmit objects, and the message is sent all the same: No tea." in only(seen, Notice).text
+    assert only(seen, AnswerStored).text == "So."
+
+
+async def test_what_hooks_add_to_a_message_is_bounded(open_session: Open, server: Loopback) -> None:
+    server.plays(chat("So."))
+    await turn(open_session(user_prompt_submit=on("head -c 9000 /dev/zero | tr '\\0' x")), "Hello")
+    text = json.dumps(asked(server)[-1].json["messages"][-1])
+    assert text.count("x" * 4_000) == 1 and "x" * 4_001 not in text and "5,000 more characters" in text
+
+
 def _query(text: str) -> Any:
     from memory.search import Query
 
@@ -196,23 +242,60 @@ async def test_what_a_hook_says_after_a_call_is_shown_and_the_output_stored_as_i
     assert session.memory.passage(entry).text == "Hello"
 
 
-def test_a_late_hook_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    marker = tmp_path / "alive"
-    command = f"(while true; do date > {marker}; sleep 0.05; done) & sleep 60"
-    result = run_hook(HookCommand(command, timeout=0.5), {}, tmp_path, dict(os.environ))
-    assert "0.5 s" in result.error
-    marker.unlink(missing_ok=True)
-    time.sleep(0.4)
-    assert not marker.exists()
+def test_hooks_at_the_end_of_a_session_have_less_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.hooks.hooks.END_SECONDS", 0.2)
+    hooks = SessionHooks(
+        HookSettings(session_end=on("sleep 30")), os.environ, tmp_path, conversation=lambda: "", mode=lambda: "ask"
+    )
+    hooks.end()
+    (notice,) = hooks.take_notices()
+    assert "SessionEnd" in notice and "0.2 s" in notice
 
 
-def test_a_flood_and_a_hook_that_reads_nothing_do_no_harm(tmp_path: Path) -> None:
-    flood = run_hook(HookCommand("head -c 20000000 /dev/zero; exit 0"), {"x": "y" * 10**7}, tmp_path, dict(os.environ))
-    assert (flood.exit, flood.error) == (0, "") and len(flood.stdout) <= 256 * 1024
+def test_private_text_reaches_no_hook(tmp_path: Path) -> None:
+    keep = on("cat >> log; echo >> log")
+    settings = HookSettings(user_prompt_submit=keep, post_tool_use=keep, stop=keep)
+    hooks = SessionHooks(settings, os.environ, tmp_path, conversation=lambda: "", mode=lambda: "ask")
+    hidden = "Open. <private>Nobody reads this.</private>"
+    hooks.before_message(hidden)
+    call = ToolCall(id="call_1", name="read_file", arguments='{"path": "a.txt"}')
+    hooks.after_tool(call, ToolOutput(hidden, hidden), lambda: False)
+    hooks.after_answer(hidden)
+    assert hooks.take_notices() == ()
+    log = (tmp_path / "log").read_text()
+    assert log.count("Open.") == 3 and "Nobody reads" not in log
 
 
-def test_a_stop_ends_a_hook(tmp_path: Path) -> None:
-    assert "stopped" in run_hook(HookCommand("sleep 30"), {}, tmp_path, dict(os.environ), lambda: True).error
+async def test_a_command_in_the_sandbox_cannot_write_what_runs_outside_it(
+    open_session: Open, workspace: Workspace
+) -> None:
+    for name in ("check.sh", "server.py"):
+        (workspace.root / name).write_text("mine\n")
+    servers = {"mcpServers": {"own": {"command": "python3", "args": ["server.py"]}}}
+    (workspace.root / ".mcp.json").write_text(json.dumps(servers))
+    session = open_session(stop=on("sh check.sh"))
+    if not (await asyncio.to_thread(lambda: session.commands.sandbox.state)).holds:
+        pytest.skip("no sandbox here")
+    attack = "echo x > check.sh; echo x > server.py; echo x > free.py"
+    await asyncio.to_thread(session.commands.run, attack, 8, Event(), lambda _: None)
+    assert [(workspace.root / name).read_text() for name in ("check.sh", "server.py")] == ["mine\n"] * 2
+    assert (workspace.root / "free.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "asks"),
+    [("./sub/../check.sh", True), ("link.sh", True), ("bin/run it.sh", True), ("sub/check.sh", False)],
+)
+def test_changing_a_hooks_script_asks(tmp_path: Path, path: str, asks: bool) -> None:
+    for name in ("check.sh", "bin/run it.sh", "sub/check.sh"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("true\n")
+    (tmp_path / "link.sh").symlink_to("check.sh")
+    settings = HookSettings(stop=on("sh check.sh; 'bin/run it.sh'"))
+    hooks = SessionHooks(settings, os.environ, tmp_path, conversation=lambda: "", mode=lambda: "ask")
+    project = ProjectFolders((tmp_path,))
+    project.programs = hooks.scripts.files
+    assert ("outside the sandbox" in project.changing_concern(project.locate(path))) == asks
 
 
 def test_hooks_are_those_of_the_user_and_of_a_trusted_workspace(workspace: Workspace, tmp_path: Path) -> None:
@@ -236,8 +319,6 @@ def test_hooks_are_those_of_the_user_and_of_a_trusted_workspace(workspace: Works
 
 
 def test_no_hook_runs_where_there_is_none(tmp_path: Path) -> None:
-    from agent.hooks.hooks import SessionHooks
-
     hooks = SessionHooks(HookSettings(), {}, tmp_path / "gone", conversation=lambda: "", mode=lambda: "ask")
     assert hooks.before_message("Hello") == "" and hooks.take_notices() == ()
     assert asyncio.run(asyncio.to_thread(hooks.end)) is None
@@ -254,12 +335,55 @@ async def test_a_script_of_a_hook_that_changed_in_the_session_is_not_run(
     arguments = {"path": "check.sh", "content": f"touch {tmp_path}/escaped\n"}
     server.plays(calls("read_file", path="check.sh"), calls("write_file", **arguments), chat("Done."))
     seen = await turn(session, "go", grant=False)
-    assert only(seen, PermissionRequested).reason == "A hook asks: check.sh is run by a hook, outside the sandbox."
+    assert only(seen, PermissionRequested).reason == "check.sh is run by a hook or an MCP server, outside the sandbox."
     script.write_text(arguments["content"])  # as a command in the sandbox can
     server.plays(calls("list_files", path="."), chat("Done."))
     seen = await turn(session, "go on")
-    assert "check.sh changed since the session began" in " ".join(
+    assert "check.sh changed since it was trusted" in " ".join(
         event.text for event in seen if isinstance(event, Notice)
     )
     assert len([event for event in seen if isinstance(event, PermissionRequested)]) == (event == "pre_tool_use")
     assert not (tmp_path / "escaped").exists()
+
+
+CHANGES = {
+    "written": "echo other > check.sh",
+    "made where there was none": "echo x > later.sh",
+    "behind a link": "echo other > other.sh; ln -sf other.sh linked.sh",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_script_that_changed_is_off_in_later_sessions_until_it_is_trusted(tmp_path: Path, change: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("check.sh", "real.sh"):
+        (project / name).write_text("echo ran\n")
+    (project / "linked.sh").symlink_to("real.sh")
+    command = (
+        "[ -f log ] || touch log; sh check.sh; sh linked.sh; test -e later.sh && sh later.sh; echo ran | tee -a log"
+    )
+    settings = HookSettings(stop=on(f"({command}) >> log"))
+
+    def notices() -> str:
+        hooks = SessionHooks(settings, os.environ, project, conversation=lambda: "", mode=lambda: "ask")
+        hooks.after_answer("x")
+        return " ".join(hooks.take_notices())
+
+    def runs() -> bool:
+        (project / "log").unlink(missing_ok=True)
+        assert ("so the hook that runs it is off" in notices()) != (project / "log").exists()
+        return (project / "log").exists()
+
+    assert runs() and runs()
+    hooks = SessionHooks(settings, os.environ, project, conversation=lambda: "", mode=lambda: "ask")
+    (project / "log").unlink()
+    run_hook(HookCommand(CHANGES[change]), {}, project, dict(os.environ))
+    hooks.after_answer("x")
+    assert f"palimpsest trust {project}" in " ".join(hooks.take_notices())
+    if "none" not in change:  # what a hook runs for the first time is trusted as it is
+        assert not runs() and not runs()
+    trust_scripts(project, os.environ)
+    assert runs()
+    (tmp_path / "user-config/hook-scripts.json").write_text("{")
+    assert runs(), "a damaged list knows nothing"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from agent.permissions.command import allows, exact_pattern, parse_command, pattern_problem, suggested_prefix
 from agent.permissions.denied_command import Certainty, denies
 from agent.permissions.shell_reader import UNKNOWN, read_line
-from tests.agent.permissions.evasions import NOT_DENIED, NOT_KNOWN, PASSING_A_PREFIX, SLIPPING_PAST_A_DENIAL
+from tests.agent.permissions.evaded_denials import NOT_DENIED, NOT_KNOWN, SLIPPING_PAST_A_DENIAL
+from tests.agent.permissions.evaded_prefixes import PASSING_A_PREFIX
 
 Table = dict[str, tuple[str, ...]]
 

@@ -1,5 +1,7 @@
 """Which actions run, ask and are denied: modes, rules, and what always asks."""
 
+from collections.abc import Callable
+
 import pytest
 from msgspec import structs
 
@@ -41,8 +43,11 @@ def test_what_each_mode_does(mode: PermissionMode, read: str, edit: str, run: st
     assert verdicts == [read, edit, run, fetch]
 
 
-def test_commands_ask_in_auto_where_there_is_no_sandbox() -> None:
-    assert policy(mode=PermissionMode.AUTO).decide(RUN).verdict is Verdict.ASK
+@pytest.mark.parametrize("sandboxed", [False, lambda: False])
+def test_commands_ask_in_auto_where_there_is_no_sandbox(sandboxed: bool | Callable[[], bool]) -> None:
+    auto = Policy(RuleSet(), PermissionMode.AUTO, sandboxed=sandboxed)
+    assert auto.decide(RUN).verdict is Verdict.ASK
+    assert "no sandbox here" in auto.set_mode(PermissionMode.AUTO)
 
 
 @pytest.mark.parametrize("mode", [PermissionMode.ASK, PermissionMode.EDIT, PermissionMode.AUTO])
@@ -158,10 +163,28 @@ def test_a_rule_that_denies_a_path_is_generous(rule: str, path: str, denied: boo
     assert parse_rule(Verdict.DENY, rule).matches(action) is denied
 
 
-def test_a_permission_for_once_leaves_no_rule() -> None:
+@pytest.mark.parametrize("answer", [PermissionAnswer(True), PermissionAnswer(False, Scope.SESSION)])
+def test_a_permission_for_once_and_one_that_is_declined_leave_no_rule(answer: PermissionAnswer) -> None:
     session = policy()
-    assert session.remember(RUN, PermissionAnswer(True)) is None
+    assert session.remember(RUN, answer) is None
     assert session.decide(RUN).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_withheld"),
+    [
+        ("deny read_file(src/**)", True),
+        ("ask search_files(src/**)", True),
+        ("allow read_file(src/**)", False),
+        ("allow search_files(src/**)", False),
+        ("deny edit_file(src/**)", False),
+        ("ask search_files", False),
+        ("ask search_files(/docs)", False),
+    ],
+)
+def test_a_search_leaves_out_the_files_that_rules_keep_from_it(rule: str, is_withheld: bool) -> None:
+    search = Action(tool="search_files", access=Access.READ, summary="search", subject="docs")
+    assert policy(rule).withheld(search)("src/a.py") is is_withheld
 
 
 PATCH = Action(tool="apply_patch", access=Access.EDIT, summary="patch", subject="b.py", also=("src/a.py",))

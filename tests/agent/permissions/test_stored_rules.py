@@ -16,6 +16,7 @@ from agent.permissions.stored_rules import BadRules, StoredRules
 
 RUN = Action(tool="run_command", access=Access.RUN, summary="run", subject="git status")
 READ = Action(tool="read_file", access=Access.READ, summary="read", subject="src/a.py")
+QUESTION = Action(tool="ask_user", access=Access.PERSON, summary="ask")
 
 
 @pytest.fixture
@@ -106,6 +107,7 @@ def test_a_broken_file_allows_nothing_and_says_where(settings: Path, project: Pa
         decision = policy.decide(action)
         assert decision.verdict is Verdict.ASK and decision.asks_always
         assert problem in decision.reason and "nothing is allowed without asking" in decision.reason
+    assert policy.decide(QUESTION).verdict is Verdict.ALLOW, "the model may ask, and the person sees it"
     with pytest.raises(BadRules):
         stored.add(rule("fetch_url"))
     assert (settings / "permissions.yaml").read_bytes() == text.encode("latin-1")
@@ -144,6 +146,8 @@ def test_always_in_this_project_is_remembered_for_good(settings: Path, project: 
     policy = Policy(RuleSet(stored=StoredRules(settings, project)))
     offers = [own.text for own in policy.offers(RUN)]
     assert offers == ["run_command(git status)", "run_command(git status *)"]
+    policy.remember(READ, PermissionAnswer(True, Scope.SESSION))
+    assert not StoredRules(settings, project).rules, "a permission for the session is not kept"
     policy.remember(RUN, PermissionAnswer(True, Scope.PROJECT, rule=offers[1]))
     later = Policy(RuleSet(stored=StoredRules(settings, project)))
     assert later.decide(RUN).reason == "A rule for this project allows it: allow run_command(git status *)."

@@ -1,5 +1,6 @@
 """Commands of a project in a folder of their own, and the processes of this machine by what they run."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -10,11 +11,13 @@ from threading import Event
 import pytest
 
 from agent.tools.commands.commands import Commands
-from agent.tools.commands.sandbox import Sandbox, SandboxFolders
+from agent.tools.commands.sandbox import Sandbox, SandboxFolders, SandboxKind
 from agent.tools.files.project import ProjectFolders
 from agent.tools.port import ToolSettings
 
 MakeCommands = Callable[..., Commands]
+Confined = Callable[..., Commands]
+KINDS = [SandboxKind.NAMESPACES, SandboxKind.BUBBLEWRAP, SandboxKind.LANDLOCK]
 
 
 @pytest.fixture
@@ -43,9 +46,10 @@ def make_commands(project: Path, home: Path) -> Iterator[MakeCommands]:
         environment: dict[str, str] | None = None,
         settings: ToolSettings | None = None,
         hidden: tuple[Path, ...] = (),
+        programs: tuple[Path, ...] = (),
     ) -> Commands:
         folders = ProjectFolders((project,))
-        bounds = SandboxFolders(writable=folders.folders, hidden=hidden, home=home)
+        bounds = SandboxFolders(writable=folders.folders, hidden=hidden, programs=programs, home=home)
         confined = Sandbox(bounds, enabled=sandbox, network=network)
         base = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home)}
         made.append(Commands(folders, confined, settings or ToolSettings(), base | (environment or {})))
@@ -60,6 +64,35 @@ def make_commands(project: Path, home: Path) -> Iterator[MakeCommands]:
 def commands(make_commands: MakeCommands) -> Commands:
     """Without a sandbox."""
     return make_commands()
+
+
+@pytest.fixture(params=KINDS, ids=str)
+def kind(request: pytest.FixtureRequest, tmp_path: Path) -> SandboxKind:
+    """Each kind that starts a command here."""
+    wanted: SandboxKind = request.param
+    if wanted is SandboxKind.BUBBLEWRAP and shutil.which("bwrap") is None:
+        pytest.skip("bubblewrap is not installed")
+    (tmp_path / "probe").mkdir()
+    probe = Sandbox(SandboxFolders(writable=[tmp_path / "probe"], home=tmp_path / "nobody"))
+    state = probe.try_kind(wanted)
+    probe.close()
+    if state is None:
+        pytest.skip(f"{wanted} is not available here")
+    return wanted
+
+
+@pytest.fixture
+def confined(kind: SandboxKind, make_commands: MakeCommands, monkeypatch: pytest.MonkeyPatch) -> Confined:
+    """Commands in a sandbox of that kind."""
+    tried = Sandbox.try_kind
+    monkeypatch.setattr(Sandbox, "try_kind", lambda own, which: tried(own, which) if which is kind else None)
+
+    def make(**options: object) -> Commands:
+        commands = make_commands(sandbox=True, **options)
+        assert commands.sandbox.state.kind is kind
+        return commands
+
+    return make
 
 
 def run(commands: Commands, command: str, *, seconds: float = 8, stop_when: Callable[[str], bool] | None = None) -> str:

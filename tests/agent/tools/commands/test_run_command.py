@@ -10,20 +10,18 @@ import pytest
 
 from agent.commands import registry
 from agent.commands.results import CommandFailed, TextResult
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, PermissionDenied, PermissionRequested, Stopped, ToolFinished, ToolProgress
 from agent.permissions.action import Access, PermissionAnswer, Scope
 from agent.permissions.policy import PermissionMode
 from agent.permissions.rules import RuleSet, Verdict, parse_rule
 from agent.session import Session
 from agent.tools.commands.commands import Commands
-from agent.tools.commands.run_command import CommandOutput, RunCommand, fetches
+from agent.tools.commands.run_command import CommandOutput, RunCommand
 from agent.tools.port import ToolFailure, ToolRun, ToolSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
+from tests.agent.sessions import asked, calls, environment_of, only, open_session, told
 from tests.agent.tools.commands.conftest import MakeCommands, running
-from tests.agent.tools.test_tools import asked, calls, only, told
 from tests.loopback import Loopback, chat
 
 RUN = ToolRun("e_test", threading.Event())
@@ -88,20 +86,16 @@ def test_a_handle_that_is_not_there_is_answered_with_those_that_are(commands: Co
 
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {
-        "PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"),
-        "PALIMPSEST_DETECT": "off",
-        "HOME": str(tmp_path / "home"),
-    }
-    prepare_workspace(workspace, environment)
-    config = Config(
-        model=f"openai:m@{server.address}/v1",
-        environment=environment,
+    (tmp_path / "project").mkdir()
+    opened = open_session(
+        workspace,
+        tmp_path,
+        server,
+        project=[tmp_path / "project"],
+        environment=environment_of(tmp_path) | {"HOME": str(tmp_path / "home")},
         models=ModelSettings(tools=True, window=16_000),
         tools=ToolSettings(result_chars=400),
     )
-    opened = Session.open(workspace, config, project=[tmp_path / "project"])
-    (tmp_path / "project").mkdir()
     yield opened
     await opened.close()
 
@@ -225,26 +219,8 @@ async def test_the_slash_command_lists_background_commands_and_ends_one(session:
     assert isinstance(await registry.run(session, "/jobs nonsense"), CommandFailed)
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        ("curl https://a.example", True),
-        ("make && /usr/bin/wget -q x", True),
-        ("git -C sub --no-pager pull", True),
-        ("git clone x y", True),
-        ("echo $(ssh host cat x)", True),
-        ("git status", False),
-        ("python3 -m pytest tests/test_curl_options.py", False),
-        ("cat curl.md https.py", False),
-        ("grep -rn fetch .", False),
-    ],
-)
-def test_a_program_that_prints_what_others_wrote_is_known(command: str, expected: bool) -> None:
-    assert fetches(command) == expected
-
-
 def test_what_a_background_command_fetches_is_from_the_network_too(commands: Commands) -> None:
-    handles = [commands.start(command) for command in ("true curl", "true")]
+    handles = [commands.start(command) for command in ("true || curl x", "true")]
     fetched = [CommandOutput(commands).action({"handle": handle}).is_from_network for handle in handles]
     assert fetched == [True, False]
 

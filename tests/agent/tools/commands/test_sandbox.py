@@ -1,12 +1,11 @@
 """The sandbox: what a command in it can write, read and reach, for each kind that this machine has."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,44 +24,10 @@ from agent.tools.commands.sandbox import (
 from agent.tools.files.project import ProjectFolders
 from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
-from tests.agent.tools.commands.conftest import PYTHON, MakeCommands, run
+from tests.agent.tools.commands.conftest import KINDS, Confined, run
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="these sandboxes are Linux's")
-
-KINDS = [SandboxKind.NAMESPACES, SandboxKind.BUBBLEWRAP, SandboxKind.LANDLOCK]
-
-
-@pytest.fixture(params=KINDS, ids=str)
-def kind(request: pytest.FixtureRequest, tmp_path: Path) -> SandboxKind:
-    """Each kind that starts a command here."""
-    wanted: SandboxKind = request.param
-    if wanted is SandboxKind.BUBBLEWRAP and shutil.which("bwrap") is None:
-        pytest.skip("bubblewrap is not installed")
-    (tmp_path / "probe").mkdir()
-    probe = Sandbox(SandboxFolders(writable=[tmp_path / "probe"], home=tmp_path / "nobody"))
-    state = probe.try_kind(wanted)
-    probe.close()
-    if state is None:
-        pytest.skip(f"{wanted} is not available here")
-    return wanted
-
-
-Confined = Callable[..., Commands]
-
-
-@pytest.fixture
-def confined(kind: SandboxKind, make_commands: MakeCommands, monkeypatch: pytest.MonkeyPatch) -> Confined:
-    """Commands in a sandbox of that kind."""
-    tried = Sandbox.try_kind
-    monkeypatch.setattr(Sandbox, "try_kind", lambda own, which: tried(own, which) if which is kind else None)
-
-    def make(**options: object) -> Commands:
-        commands = make_commands(sandbox=True, **options)
-        assert commands.sandbox.state.kind is kind
-        return commands
-
-    return make
 
 
 def test_the_project_and_temporary_folders_can_be_written(confined: Confined, project: Path) -> None:
@@ -134,7 +99,9 @@ def test_the_control_writes_outside(commands: Commands, tmp_path: Path, home: Pa
 def test_modes_and_times_outside_cannot_be_set(confined: Confined, kind: SandboxKind) -> None:
     if kind is SandboxKind.LANDLOCK:
         pytest.skip("Landlock alone does not hold them, and says so")
-    with tempfile.NamedTemporaryFile(dir=ROOT) as file:  # /tmp, where the other tests are, is the sandbox's own
+    # /tmp, where the other tests are, is the sandbox's own
+    folder = Path.home() if ROOT.is_relative_to("/tmp") else ROOT
+    with tempfile.NamedTemporaryFile(dir=folder) as file:
         before = os.fstat(file.fileno())
         told = run(confined(), f"chmod 777 {file.name}; touch -d 2001-01-01 {file.name}; echo x > {file.name}")
         after = os.fstat(file.fileno())
@@ -149,6 +116,7 @@ def listening() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
+PYTHON = os.path.realpath(sys.executable)  # a checkout below /tmp, and its environment, are not seen in a sandbox
 CONNECT = f'{PYTHON} -c \'import socket; socket.create_connection(("127.0.0.1", {{port}}), 2); print("reached")\''
 
 
@@ -204,47 +172,6 @@ def test_keys_and_state_are_hidden_and_hooks_cannot_be_changed(
     run(commands, "rm -rf .palimpsest; echo x > .palimpsest/cold.db; echo ref > .git/HEAD")
     assert (project / ".palimpsest/cold.db").read_text() == "a canary\n"
     assert (project / ".git/HEAD").read_text() == "ref\n"
-
-
-PLANTED = {
-    "a folder of hooks that was missing": "rm -rf .git/hooks; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
-    "a copy of the git folder": "mv .git old; cp -r old .git; echo x > .git/hooks/pre-commit",
-    "a link to a copy": "cp -r .git copy; mv .git old; ln -s copy .git; echo x > copy/hooks/pre-commit",
-    "a copy of a submodule's": "cd .git/modules/group; mv sub old; cp -r old sub; echo x > sub/hooks/pre-commit",
-    "a copy of all submodules'": "cd .git; mv modules old; cp -r old modules; echo x > modules/group/sub/config",
-    "a submodule's settings": "echo x > .git/modules/group/sub/config",
-    "settings elsewhere": "mkdir evil; echo '[core]' > evil/config; echo ../evil > .git/commondir",
-    "a worktree's settings elsewhere": "echo /tmp > .git/worktrees/tree/commondir",
-}
-
-
-@pytest.mark.parametrize("how", PLANTED)
-def test_no_program_is_planted_in_a_git_folder(confined: Confined, kind: SandboxKind, project: Path, how: str) -> None:
-    if kind is SandboxKind.LANDLOCK:
-        pytest.skip("Landlock alone protects no hooks, and says so")
-    folders = (".git", ".git/modules/group/sub", ".git/worktrees/tree")
-    for folder in folders:
-        (project / folder / "hooks").mkdir(parents=True)
-        (project / folder / "HEAD").write_text("ref: refs/heads/main\n")
-        (project / folder / "config").write_text("[core]\n")
-    (project / ".git/worktrees/tree/commondir").write_text("../..\n")
-    if "missing" in how:
-        (project / ".git/hooks").rmdir()
-    before = _programs(project, folders)
-    run(confined(), PLANTED[how])
-    assert _programs(project, folders) == before
-
-
-def _programs(project: Path, folders: tuple[str, ...]) -> dict[str, list[str]]:
-    """The files by which git runs programs, with what they hold."""
-    names = ("config", "commondir", "config.worktree")
-    return {
-        folder: [
-            *(str(path) for path in (project / folder / "hooks").glob("*")),
-            *((project / folder / name).read_text() for name in names if (project / folder / name).exists()),
-        ]
-        for folder in folders
-    }
 
 
 def test_memory_cannot_be_written_by_a_command(kind: SandboxKind, workspace: Workspace, tmp_path: Path) -> None:
