@@ -14,11 +14,14 @@ from foundation.clock import from_ms, to_ms
 from foundation.privacy import EMPTY, Cleared
 from memory.cold import AnswerWriter, ColdStore, deletions
 from memory.cold.conversations import insert_conversation
+from memory.cold.delegates import delegated_in
 from memory.cold.entries import entries_with_id, entry_seqs, ids_stored, is_id_taken
 from memory.cold.secret import keyed
 from memory.cold.statistics import counts_by_day
-from memory.cold.tree import PAGE, steps_up
+from memory.cold.tree import PAGE, result_calls, steps_up
 from memory.records import Branch, Conversation, Entry, EntryDraft
+from memory.tool_calls import may_have_run, tool_calls
+from models.messages import ToolCall
 
 __all__ = ["AnswerWriter", "Conversations", "ImportedConversation"]
 
@@ -79,6 +82,10 @@ class Conversations:
     def unlabel(self, seq: int, name: str) -> Conversation:
         return self._cold.unlabel(seq, name)
 
+    def delegated(self, seq: int) -> list[Conversation]:
+        """The conversations of the questions that were delegated in this one. They are deleted with it."""
+        return [self.at(found) for found in self._cold.read(lambda db: delegated_in(db, seq))]
+
     def deleted_at(self, id: str) -> datetime | None:  # noqa: A002 — the word the whole program uses
         """When the conversation of that id was deleted; None where none was."""
         found = self._cold.read(lambda db: deletions.find(db, id))
@@ -122,6 +129,14 @@ class Conversations:
         """How many messages and tool results there are of each day (UTC) from `first` to `last`; days without any are
         left out."""
         return self._cold.read(lambda db: counts_by_day(db, to_ms(first), to_ms(last)))
+
+    def interrupted_calls(self, entry: Entry) -> list[ToolCall]:
+        """Tool calls of the answer that may have begun, and have no result: the program ended before."""
+        calls = tool_calls(entry) if may_have_run(entry) else ()
+        if not calls:
+            return []
+        answered = self._cold.read(lambda db: result_calls(db, entry.seq))
+        return [call for call in calls if call.id not in answered]
 
     # ── branches ──
 

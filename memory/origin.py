@@ -8,9 +8,10 @@ a tool call, and an answer or a tool result whose every sentence was recalled or
 by `--kind`; it is never recalled, never ranked beside its sources, and has no part in the statistics of the ranking.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 
-from memory.records import EntryKind
+from memory.records import Entry, EntryKind
 from models.messages import Role
 
 
@@ -44,6 +45,15 @@ QUOTING = "offline"
 
 DERIVED_FROM = "derived_from"
 """Meta of an answer or a tool result that only repeats others: the references of these, `["e_4kx7m2p0q9ab"]`."""
+
+UNTRUSTED = "untrusted"
+"""Meta of a tool result that nobody here wrote, and of a summary that covers one: what it was read from."""
+
+
+def untrusted_source(newest_first: Iterable[Entry]) -> str:
+    """What the newest of the entries with untrusted text was read from; "" where there is none."""
+    marked = (entry for entry in newest_first if entry.kind in {EntryKind.TOOL_RESULT, EntryKind.SUMMARY})
+    return next((str(source) for entry in marked if (source := entry.meta.get(UNTRUSTED))), "")
 
 
 def origin_of(kind: EntryKind, role: Role, *, imported: bool, speaker: str = "") -> Origin:

@@ -31,7 +31,7 @@ class TurnInput(Struct, frozen=True):
     were pasted or piped: where the message is too large, they are attached. `whole` is the text before that; "" where
     nothing was. `archives` are the conversations that hold its archived attachments (their ids). `again` is the stored
     message (its seq) that gets another answer; None for a new one. `delegated_by` is the tool result (its id) that a
-    model worded it for; "" for a person's.
+    model worded it for; "" for a person's. `delegated_in` is the conversation (source and id) where it did.
     """
 
     text: str
@@ -43,6 +43,7 @@ class TurnInput(Struct, frozen=True):
     archives: tuple[str, ...] = ()
     again: int | None = None
     delegated_by: str = ""
+    delegated_in: tuple[str, str] | None = None
 
     @property
     def may_be_large(self) -> bool:
@@ -104,11 +105,11 @@ class TurnStore(Protocol):
         ...
 
     def untrusted_in_view(self) -> str:
-        """Names what the newest untrusted tool result in view was read from; "" where there is none."""
+        """Names what the newest untrusted text in view was read from, summarised or not; "" where there is none."""
         ...
 
-    def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared) -> Entry:
-        """Stores what a tool gave, under this id."""
+    def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared, summary: str) -> Entry:
+        """Stores what a tool gave, under this id, with the line that the person saw of the call."""
         ...
 
 

@@ -19,17 +19,21 @@ from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
 from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields, edited, examine, hidden_texts
 from memory.memory import Memory
-from memory.origin import DERIVED_FROM, MEMORY_TOOLS, Origin, origin_of
+from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, Origin, origin_of, untrusted_source
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
+from models.chat.errors import KEPT
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
 from models.cleared_parts import NO_PARTS, cleared_parts
 from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
 from models.prices import Cost
 
 TITLE_CHARS = 60
-UNTRUSTED = "untrusted"
-"""Meta of a tool result that nobody here wrote: what it was read from."""
+SUMMARY = "summary"
+"""Meta of a tool result: the line that the screen showed of its call."""
+DELEGATED_IN = "delegated_in"
+"""Meta of a delegated question: the conversation (source and id) that it was delegated in, and is deleted with."""
+MAX_SUMMARY = 500  # characters
 _PAGE = "page"  # the kind of a citation of an archived page
 _BLOCKS_LEFT_OUT = (
     "{:,} characters of the answer repeat what the program put into the request, tags and all: [injected] stands for "
@@ -109,6 +113,8 @@ class StoredTurn:
             meta[ARCHIVES] = list(message.archives)
         if message.delegated_by:  # a model's words: never evidence of what a person said
             meta |= _derived([message.delegated_by])
+        if message.delegated_in:
+            meta[DELEGATED_IN] = list(message.delegated_in)
         if message.again is not None:  # its next answer begins a branch
             self._message = self._newest = entry = conversations.entry(message.again)
             state.conversation = conversations.set_leaf(state.conversation.seq, entry.seq)
@@ -178,6 +184,8 @@ class StoredTurn:
                 )
             case AnswerError(code=code, title=title, message=message, hint=hint):
                 partial = recorder.abandon(failed=code, **cost)
+                if not recorder.text:
+                    hint = hint.removeprefix(KEPT).strip()
                 return *notices, events.TurnFailed(
                     code, title, message, hint, partial.id if partial else "", recorder.text
                 )
@@ -188,13 +196,13 @@ class StoredTurn:
         return call
 
     def untrusted_in_view(self) -> str:
-        for entry in reversed(self._memory.conversations.branch(self.newest.seq).entries):
-            if entry.kind is EntryKind.TOOL_RESULT and (source := entry.meta.get(UNTRUSTED)):
-                return str(source)
-        return ""
+        branch = self._memory.conversations.branch(self.newest.seq)
+        return untrusted_source(reversed((*branch.summaries, *branch.entries)))
 
-    def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared) -> Entry:
+    def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared, summary: str) -> Entry:
         meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
+        if summary:
+            meta[SUMMARY] = summary[:MAX_SUMMARY]
         if output.shown != output.whole:
             meta["shown"] = output.shown
         if output.untrusted:

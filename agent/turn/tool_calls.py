@@ -23,6 +23,7 @@ from agent.permissions.rules import Rule, Verdict
 from agent.permissions.skill_rules import notices_of, skill_rules
 from agent.tools.port import MalformedCall, ToolFailure, ToolRun
 from agent.tools.registry import Toolbox, ToolOutput, failed_output
+from agent.turn.call_limits import REPEATS_TOLD, RepeatedCalls
 from agent.turn.ports import TurnStore
 from context.sources.skills import Skill
 from foundation.errors import PalimpsestError
@@ -64,6 +65,7 @@ class ToolCalls:
         self._questions: list[asyncio.Future[str | None]] = []
         self._mistakes: list[str] = []  # of the last answers, which had malformed calls alone
         self.gave_up = ""  # the mistake that the model repeats after its correction
+        self.repeated = RepeatedCalls()
         self._tainted: str | None = None  # what untrusted text is in view; None before the store was asked
         self._question: asyncio.Future[PermissionAnswer] | None = None
         self._skill_rules: tuple[Rule, ...] = ()  # of the skills in use
@@ -86,7 +88,12 @@ class ToolCalls:
         """Runs the calls. `gave_up` is set where the model repeats a mistake that it was corrected for."""
         reading: list[_PlannedCall] = []
         malformed: list[str] = []
+        left_out: list[ToolCall] = []
+        told = self.repeated.count >= REPEATS_TOLD
         for requested in calls:
+            if self.repeated.refuses(requested):
+                left_out.append(requested)
+                continue
             if reading and (len(reading) >= MAX_PARALLEL or not self._tools.only_reads(requested)):
                 for event in await self._run_side_by_side(reading):
                     yield event
@@ -95,8 +102,9 @@ class ToolCalls:
             planned = await asyncio.to_thread(self._plan, call, result_id)
             if isinstance(planned, ToolOutput):
                 malformed += [planned.whole] * planned.malformed
-                yield events.ToolStarted(call, f"{call.name or 'a tool'}: {_first_sentence(planned.whole)}")
-                yield await self._stored(call, planned, result_id)
+                summary = f"{call.name or 'a tool'}: {_first_sentence(planned.whole)}"
+                yield events.ToolStarted(call, summary)
+                yield await self._stored(call, planned, result_id, summary)
             elif planned.only_reads and self._tools.only_reads(call):
                 yield events.ToolStarted(call, planned.action.summary, planned.action, planned.decision)
                 reading.append(planned)
@@ -106,6 +114,11 @@ class ToolCalls:
                         yield event
         for event in await self._run_side_by_side(reading):
             yield event
+        async with aclosing(self.refuse(left_out, NO_MORE_CALLS)) as steps:
+            async for event in steps:
+                yield event
+        if not told and self.repeated.count >= REPEATS_TOLD:
+            yield events.Notice("warning", f"{self.repeated.sentence} The model was told.")
         self._judge(malformed, all_of_them=bool(calls) and len(malformed) == len(calls))
 
     def _judge(self, malformed: Sequence[str], *, all_of_them: bool) -> None:
@@ -125,7 +138,7 @@ class ToolCalls:
             planned = await asyncio.to_thread(self._plan, call, result_id)
             if isinstance(planned, ToolOutput):
                 yield events.ToolStarted(call, call.name)
-                yield await self._stored(call, planned, result_id)
+                yield await self._stored(call, planned, result_id, call.name, is_counted=False)
             else:
                 async with aclosing(self._refused(planned, reason)) as steps:
                     async for event in steps:
@@ -135,7 +148,8 @@ class ToolCalls:
         call, action = planned.call, planned.action
         yield events.ToolStarted(call, action.summary, action, planned.decision)
         yield events.PermissionDenied(call, action, reason, planned.decision)
-        yield await self._stored(call, self._tools.denied(action, reason), planned.result_id)
+        output = self._tools.denied(action, reason)
+        yield await self._stored(call, output, planned.result_id, action.summary, is_counted=reason != NO_MORE_CALLS)
 
     def _plan(self, call: ToolCall, result_id: Cleared) -> _PlannedCall | ToolOutput:
         """The call with its decision; the output where it cannot be understood."""
@@ -157,7 +171,7 @@ class ToolCalls:
     async def _run_side_by_side(self, reading: Sequence[_PlannedCall]) -> list[SessionEvent]:
         outputs = await asyncio.gather(*(asyncio.to_thread(self._run_tool, planned) for planned in reading))
         return [
-            await self._stored(planned.call, output, planned.result_id)
+            await self._stored(planned.call, output, planned.result_id, planned.action.summary)
             for planned, output in zip(reading, outputs, strict=True)
         ]
 
@@ -229,7 +243,7 @@ class ToolCalls:
             if not running.done():  # the face has left: what runs ends first, so that nothing is left behind
                 self.stop()
                 await asyncio.wait([running])
-        yield await self._stored(planned.call, output, planned.result_id)
+        yield await self._stored(planned.call, output, planned.result_id, planned.action.summary)
 
     def _run_tool(self, planned: _PlannedCall, run: ToolRun | None = None) -> ToolOutput:
         if self._stopped.is_set():
@@ -242,8 +256,12 @@ class ToolCalls:
             output = structs.replace(output, shown=f"{output.shown}\n\n[A hook of the user adds:]\n{text}")
         return output
 
-    async def _stored(self, call: ToolCall, output: ToolOutput, result_id: Cleared) -> events.ToolFinished:
-        entry = await asyncio.to_thread(self._store.tool_result, call, output, result_id)
+    async def _stored(
+        self, call: ToolCall, output: ToolOutput, result_id: Cleared, summary: str, *, is_counted: bool = True
+    ) -> events.ToolFinished:
+        if is_counted:
+            output = await asyncio.to_thread(self.repeated.take, call, output)
+        entry = await asyncio.to_thread(self._store.tool_result, call, output, result_id, summary)
         return events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
 
 

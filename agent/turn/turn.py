@@ -15,7 +15,7 @@ import msgspec
 from agent import events
 from agent.events import SessionEvent
 from agent.permissions.action import PermissionAnswer
-from agent.tools.registry import Toolbox
+from agent.turn.call_limits import REPEATS_ASKED, mistaken_calls, too_many_calls, too_many_repeats
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.recorder import AnswerRecorder
 from agent.turn.tool_calls import NO_MORE_CALLS, ToolCalls
@@ -121,7 +121,9 @@ class TurnRun:
         """Runs the tool calls of the answer. More than the turn may make ask first; `_is_over` is set at its end."""
         calls = recorder.calls if self._calls_tools else ()
         skipped = recorder.skipped_calls if self._calls_tools else 0
-        self._is_over = not calls
+        self._is_over = not calls and not skipped
+        if self._is_over:
+            return
         if calls and self._calls_made + len(calls) > self._most_calls:
             async with aclosing(self._ask_for_more_calls(calls, skipped)) as steps:
                 async for event in steps:
@@ -135,9 +137,13 @@ class TurnRun:
                 yield event
         if self._tool_calls.gave_up:
             self._is_over = True
-            yield _mistaken_calls(self._tool_calls.gave_up)
+            yield mistaken_calls(self._tool_calls.gave_up)
             return
-        if not skipped:
+        if self._tool_calls.repeated.is_at_limit:
+            async with aclosing(self._ask_for_more_repeats()) as steps:
+                async for event in steps:
+                    yield event
+        if not skipped or self._is_over:
             return
         if calls and self._calls_made >= self._most_calls:
             async with aclosing(self._ask_for_more_calls((), skipped)) as steps:
@@ -145,7 +151,7 @@ class TurnRun:
                     yield event
             return
         self._is_over = True
-        yield _too_many_calls(self._ports.tools, self._calls_made, skipped)
+        yield too_many_calls(self._ports.tools, self._calls_made, skipped)
 
     async def _ask_for_more_calls(self, calls: Sequence[ToolCall], skipped: int) -> AsyncGenerator[SessionEvent, None]:
         """Asks whether the turn may make as many calls again; if not, refuses `calls` and ends the turn."""
@@ -163,7 +169,22 @@ class TurnRun:
         if answer.attended:
             yield events.Stopped(store.conversation.id, "", "")
         else:
-            yield _too_many_calls(self._ports.tools, self._calls_made, len(calls) + skipped)
+            yield too_many_calls(self._ports.tools, self._calls_made, len(calls) + skipped)
+
+    async def _ask_for_more_repeats(self) -> AsyncGenerator[SessionEvent, None]:
+        """Asks whether the model may go on though it repeats one call; if not, ends the turn."""
+        repeated = self._tool_calls.repeated
+        self._question = asyncio.get_running_loop().create_future()
+        yield events.CallLimitReached(repeated.count, REPEATS_ASKED, self._question, repeated.tool)
+        answer = await self._question
+        if answer.granted and not self._stopped:
+            repeated.allow_more()
+            return
+        self._is_over = True
+        if answer.attended:
+            yield events.Stopped(self._ports.store.conversation.id, "", "")
+        else:
+            yield too_many_repeats(repeated)
 
     async def _begin(self) -> AsyncGenerator[SessionEvent, None]:
         """Stores the message, after what is too large for the request is archived, and begins its memory search."""
@@ -338,30 +359,6 @@ class TurnRun:
                     show(event)
             finally:
                 show(None)
-
-
-def _too_many_calls(box: Toolbox, made: int, left_out: int) -> events.TurnFailed:
-    requested = made + left_out
-    if made >= box.settings.most_calls:
-        limit, setting = f"{box.settings.most_calls:,} are the most (tools.most_calls)", "tools.most_calls"
-    else:
-        limit = f"{box.most_arguments:,} characters of arguments are the most (models.limits.arguments_mb)"
-        setting = "models.limits.arguments_mb"
-    return events.TurnFailed(
-        "too_many_calls",
-        "Too many tool calls",
-        f"The model asked for {requested:,} tool calls in one turn and {made:,} were made: {limit}.",
-        f"Say what you want done next, or raise {setting} in the configuration.",
-    )
-
-
-def _mistaken_calls(mistake: str) -> events.TurnFailed:
-    return events.TurnFailed(
-        "malformed_calls",
-        "The model cannot call its tools",
-        f"It was corrected, and its next call was no better: {mistake}",
-        "Ask again in other words, choose another model with /model, or set models.tool_calls to text.",
-    )
 
 
 def _reason(error: PalimpsestError | OSError) -> str:

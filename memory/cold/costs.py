@@ -32,16 +32,18 @@ def _rows(connection: apsw.Connection, since_ms: int | None) -> Iterator[Spendin
     rows = each(
         connection,
         f"""SELECT e.time_ms, c.id, c.kind, e.kind, u.model, u.prompt_tokens, u.completion_tokens, u.cached_tokens,
+            CAST(c.title AS BLOB),
             CASE WHEN length(e.meta) <= {LARGEST_FIELDS} THEN e.meta END
             FROM entries e JOIN usage u ON u.entry = e.seq JOIN conversations c ON c.seq = e.conversation
             {where} ORDER BY e.time_ms, e.seq""",
         bindings,
     )
-    for time_ms, conversation, conversation_kind, kind, model, prompt, completion, cached, meta in rows:
+    for time_ms, conversation, conversation_kind, kind, model, prompt, completion, cached, title, meta in rows:
         purpose = DELEGATE if conversation_kind == DELEGATE else CHAT
         yield SpendingRow(
             time=from_ms(time_ms),
             conversation=str(conversation),
+            title=(title or b"").decode("utf-8", "replace"),
             purpose=SUMMARY if kind == SUMMARY else purpose,
             model=str(model),
             prompt_tokens=prompt,

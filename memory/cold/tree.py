@@ -1,14 +1,17 @@
 """Walks of the entry tree. None starts at the root: each walk reads pages of a bounded number of rows."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import accumulate
 from typing import cast
 
 import apsw
+import msgspec
+from msgspec import Struct
 
 from memory.cold.entries import entries_at, entry_at
-from memory.cold.rows import ENTRIES, entries_of, entry_of
+from memory.cold.rows import ENTRIES, LARGEST_FIELDS, entries_of, entry_of
 from memory.cold.sql import each, fetch, marks
 from memory.records import Branch, Entry, EntryKind
 
@@ -26,7 +29,22 @@ WITH RECURSIVE up (seq, parent, kind) AS (
 SELECT seq, parent, kind FROM up ORDER BY seq DESC
 """  # a parent is always older than its child, so the order of seq is that of the path
 
+_RESULTS = f"""
+WITH RECURSIVE below (seq) AS (
+    SELECT seq FROM entries WHERE parent = ? AND kind = '{EntryKind.TOOL_RESULT.value}'
+    UNION
+    SELECT e.seq FROM below JOIN entries e ON e.parent = below.seq WHERE e.kind = '{EntryKind.TOOL_RESULT.value}'
+)
+SELECT CASE WHEN length(meta) <= {LARGEST_FIELDS} THEN meta END FROM below JOIN entries USING (seq)
+"""
+
 Step = tuple[int, int | None, str]  # seq, parent, kind
+
+
+class _ResultFields(Struct):
+    """Of a tool result's meta: the call that it answers."""
+
+    call_id: str = ""
 
 
 def steps_up(connection: apsw.Connection, leaf: int, limit: int) -> list[Step]:
@@ -60,6 +78,15 @@ def branch(connection: apsw.Connection, leaf: int) -> Branch:
 def children(connection: apsw.Connection, seq: int) -> list[Entry]:
     """The entry's children, oldest first; several if the conversation branches."""
     return entries_of(connection, each(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq", (seq,)))
+
+
+def result_calls(connection: apsw.Connection, answer: int) -> set[str]:
+    """Ids of the calls of an answer that have a result below it, on any branch."""
+    calls: set[str] = set()
+    for (meta,) in each(connection, _RESULTS, (answer,)):
+        with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+            calls.add(msgspec.json.decode(meta or b"{}", type=_ResultFields).call_id)
+    return calls
 
 
 def neighbours(connection: apsw.Connection, seq: int, before: int, after: int) -> list[Entry]:

@@ -22,6 +22,7 @@ from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
 from memory.cold import ColdStore, conversations, deletions
+from memory.cold.delegates import delegated_in
 from memory.cold.deletions import Deletion
 from memory.cold.recalled_copies import blank_recalled
 from memory.cold.recalled_results import blank_results
@@ -59,14 +60,14 @@ class ConversationDeleter:
         self._results = ArchivedResults(cold, release, text_of)
 
     def delete(self, seq: int) -> DeletionResult:
-        """Deletes a conversation. Raises NotFound; StoreBusy while an answer is being written in it, or another
-        deletion takes long; StoreFull, which says whether the deletion is journaled and will be finished, or has not
-        begun."""
+        """Deletes a conversation, and those of the questions that were delegated in it. Raises NotFound; StoreBusy
+        while an answer is being written in one of them, or another deletion takes long; StoreFull, which says whether
+        the deletion is journaled and will be finished, or has not begun."""
         self._cold.recover()
         with self._exclusive(LOCK_WAIT_S):
             noted = self._cold.write(lambda db: self._journal(db, seq))
             try:
-                return self.run_deletion(noted)
+                return _together([self.run_deletion(deletion) for deletion in noted])
             except (StoreFull, OSError) as error:
                 if isinstance(error, OSError) and error.errno not in _NO_SPACE:
                     raise
@@ -90,9 +91,11 @@ class ConversationDeleter:
                     self._cold.write(lambda db, token=deletion.token: deletions.withdraw(db, token))
         return count
 
-    def _journal(self, db: apsw.Connection, seq: int) -> Deletion:
-        conversations.refuse_in_use(db, seq)
-        return deletions.note(db, seq, to_ms(self._cold.clock.now()))
+    def _journal(self, db: apsw.Connection, seq: int) -> list[Deletion]:
+        all_seqs = [seq, *delegated_in(db, seq)]
+        for each_seq in all_seqs:
+            conversations.refuse_in_use(db, each_seq)
+        return [deletions.note(db, each_seq, to_ms(self._cold.clock.now())) for each_seq in all_seqs]
 
     def run_deletion(self, deletion: Deletion) -> DeletionResult:
         results = self._results.restore_quoting(deletion.conversation)
@@ -145,6 +148,15 @@ class ConversationDeleter:
             yield
         finally:
             lock.release()
+
+
+def _together(results: Sequence[DeletionResult]) -> DeletionResult:
+    return DeletionResult(
+        tuple(page for result in results for page in result.pages),
+        all(result.finished for result in results),
+        tuple(sorted({id_ for result in results for id_ in result.changed})),
+        tuple(dict.fromkeys(id_ for result in results for id_ in result.left)),
+    )
 
 
 def tombstones_of(db: apsw.Connection) -> list[Tombstone]:

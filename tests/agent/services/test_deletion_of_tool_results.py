@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
@@ -17,7 +15,7 @@ from memory.records import EntryKind
 from models.messages import RecalledSpan
 from models.settings import ModelSettings
 from tests.agent.conftest import Run
-from tests.agent.tools.test_tools import calls
+from tests.agent.sessions import calls, open_session
 from tests.hostile.canaries import Canaries
 from tests.loopback import Loopback, chat
 
@@ -48,15 +46,13 @@ async def talked(run: Run, root: Path, tmp_path: Path, server: Loopback) -> Asyn
 
 
 def _session(workspace: Workspace, tmp_path: Path, server: Loopback) -> Session:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    config = Config(
-        model=f"openai:m@{server.address}/v1",
-        environment=environment,
+    return open_session(
+        workspace,
+        tmp_path,
+        server,
         models=ModelSettings(tools=True, window=16_000),
         tools=ToolSettings(result_chars=300, most_calls=9),
     )
-    return Session.open(workspace, config)
 
 
 async def _turn(session: Session, text: str) -> None:

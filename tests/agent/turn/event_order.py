@@ -8,7 +8,7 @@ REQUEST = (
     "(Summarising )?(Compacted )?(Notice )?(SpendingLimitReached )*(EpochChanged )?(Notice )*{recall}ContextReady "
 )
 ANSWER = "((Prefill|Retrying|Notice|TextDelta|ReasoningDelta) )*"
-RUN = "(PermissionDenied |((ToolProgress|QuestionAsked|PlanUpdated) )+)"
+RUN = "(PermissionDenied |((ToolProgress|Notice|QuestionAsked|PlanUpdated) )+)"
 CALL = (
     f"(PermissionRequested (Notice )?ToolStarted ({RUN})?ToolFinished (CheckpointMade )*|"
     f"ToolStarted {RUN}ToolFinished (CheckpointMade )*|(ToolStarted )+(ToolFinished (CheckpointMade )*)+)"
@@ -16,11 +16,12 @@ CALL = (
 ROUNDS = (
     "(Notice )*(Archiving )?(Notice )*UserStored (WordsHidden )?"
     + REQUEST.format(recall="Recall ")
-    + f"({ANSWER}UsageKnown (CallLimitReached )?({CALL})+(CallLimitReached )?{REQUEST.format(recall='')})*{ANSWER}"
+    + f"({ANSWER}UsageKnown (CallLimitReached )?({CALL})+(Notice )?(CallLimitReached ){{0,2}}"
+    + f"{REQUEST.format(recall='')})*{ANSWER}"
 )
 WHOLE = re.compile(f"{ROUNDS}(UsageKnown (Notice )*AnswerStored|Stopped|TurnFailed)")
 NO_MORE_CALLS = re.compile(
-    f"{ROUNDS}UsageKnown (CallLimitReached ({CALL})+|({CALL})+CallLimitReached )(Stopped|TurnFailed)"
+    f"{ROUNDS}UsageKnown (CallLimitReached ({CALL})+|({CALL})+(Notice )?CallLimitReached )(Stopped|TurnFailed)"
 )
 FAILED_EARLY = re.compile(
     "(Notice )*(Archiving )?(Notice )*(UserStored (WordsHidden )?)?"

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, SessionEvent, Stopped, ToolFinished, ToolProgress, ToolStarted
 from agent.session import Session
 from agent.tools.port import ToolSettings
@@ -17,32 +15,32 @@ from memory.origin import DERIVED_FROM
 from memory.search import Query
 from models.messages import Role
 from models.settings import ModelSettings
+from tests.agent.sessions import calls, open_session, several_calls, turn
 from tests.agent.turn.event_order import assert_in_order
 from tests.agent.turn.test_text_tools import completions
-from tests.agent.turn.test_turn import calls, stalled, turn
+from tests.agent.turn.test_turn import stalled
 from tests.loopback import Loopback, Reply, chat, json_reply
 
 QUESTION = "Which harbour does the ferry Aurelia leave from?"
 
 
 def delegated(question: str = QUESTION, **more: Any) -> Reply:
-    return calls(("delegate", {"question": question, **more}))
+    return several_calls(("delegate", {"question": question, **more}))
 
 
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
     project = tmp_path / "project"
     project.mkdir()
     (project / "ferries.txt").write_text("The ferry Aurelia leaves from Port Ellison.\n")
-    config = Config(
-        model=f"openai:m@{server.address}/v1",
-        environment=environment,
+    opened = open_session(
+        workspace,
+        tmp_path,
+        server,
         models=ModelSettings(window=16_000, retries=0),
         tools=ToolSettings(delegations=2, delegate_calls=2, delegate_tokens=5_000),
+        project=(project,),
     )
-    opened = Session.open(workspace, config, project=(project,))
     yield opened
     await opened.close()
 
@@ -60,7 +58,7 @@ async def test_a_question_is_answered_in_a_fresh_context_and_its_course_is_store
 ) -> None:
     server.plays(
         delegated(files=["ferries.txt"]),
-        calls(("read_file", {"path": "ferries.txt"})),
+        calls("read_file", path="ferries.txt"),
         chat("It leaves from Port Ellison, says ferries.txt."),
         chat("Port Ellison."),
     )
@@ -96,7 +94,7 @@ async def test_a_question_is_answered_in_a_fresh_context_and_its_course_is_store
 
 
 async def test_a_delegate_changes_nothing_and_cannot_delegate(session: Session, server: Loopback) -> None:
-    forbidden = calls(("remember", {"note": "x"}), ("delegate", {"question": "and this?"}))
+    forbidden = several_calls(("remember", {"note": "x"}), ("delegate", {"question": "and this?"}))
     server.plays(delegated(), forbidden, chat("I cannot."), chat("So be it."))
     seen = await turn(session, "go")
     assert isinstance(seen[-1], AnswerStored)
@@ -104,11 +102,26 @@ async def test_a_delegate_changes_nothing_and_cannot_delegate(session: Session, 
     assert len(results) == 2 and all("no tool" in result for result in results)
 
 
+async def test_a_delegate_that_calls_tools_it_does_not_have_goes_on(session: Session, server: Loopback) -> None:
+    server.plays(
+        delegated(),
+        calls("run_command", command="ls"),
+        calls("run_command", command="ls"),
+        chat("I can only read."),
+        chat("So be it."),
+    )
+    seen = await turn(session, "go")
+    assert not finished(seen).failed and "I can only read." in finished(seen).shown
+    result = [m["content"] for m in completions(server)[2]["messages"] if m["role"] == "tool"][-1]
+    assert "no tool “run_command” for a delegated question" in result and "read_file" in result
+
+
 async def test_calls_questions_and_tokens_are_bounded(session: Session, server: Loopback) -> None:
-    read = calls(("read_file", {"path": "ferries.txt"}))
+    read = calls("read_file", path="ferries.txt")
     server.plays(delegated(), read, read, read, chat("Too much."))
     seen = await turn(session, "go")
     assert finished(seen).failed and "tool calls" in finished(seen).shown and "conversation c_" in finished(seen).shown
+    assert "2 are the most (tools.delegate_calls)" in finished(seen).shown
     assert isinstance(seen[-1], AnswerStored)
 
     expensive = chat("Never mind.", prompt_tokens=6_000)
@@ -123,7 +136,7 @@ async def test_calls_questions_and_tokens_are_bounded(session: Session, server: 
 
 
 async def test_it_is_stopped_with_the_turn(session: Session, server: Loopback) -> None:
-    server.plays(delegated(), calls(("read_file", {"path": "ferries.txt"})), stalled("It is "))
+    server.plays(delegated(), calls("read_file", path="ferries.txt"), stalled("It is "))
     seen = await turn(session, "go", stop_at=ToolProgress)
     assert isinstance(seen[-1], Stopped)
     assert server.client_left.wait(5) or len(completions(server)) < 3

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import PermissionRequested
 from agent.permissions.action import PermissionAnswer
 from agent.session import Session
@@ -14,7 +12,7 @@ from foundation.paths import Workspace
 from memory.origin import DERIVED_FROM, Origin
 from memory.search import Query
 from models.settings import ModelSettings
-from tests.agent.turn.test_turn import calls
+from tests.agent.sessions import calls, open_session, several_calls
 from tests.loopback import Loopback, chat
 
 KEY = "The greenhouse key hangs behind the blue door."
@@ -22,12 +20,7 @@ KEY = "The greenhouse key hangs behind the blue door."
 
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    models = ModelSettings(tools=True, window=8_000, retries=0)
-    opened = Session.open(
-        workspace, Config(model=f"openai:m@{server.address}/v1", environment=environment, models=models)
-    )
+    opened = open_session(workspace, tmp_path, server, models=ModelSettings(tools=True, window=8_000, retries=0))
     yield opened
     await opened.close()
 
@@ -38,7 +31,7 @@ async def send(session: Session, text: str) -> None:
 
 
 async def test_after_many_answers_from_memory_the_person_is_cited(session: Session, server: Loopback) -> None:
-    search = calls(("search_memory", {"query": "greenhouse key"}))
+    search = calls("search_memory", query="greenhouse key")
     said = chat(f"As you said: {KEY}")
     server.plays(chat("Noted."), search, chat(KEY), search, said, chat("The door is blue."))
     await send(session, KEY)
@@ -69,7 +62,7 @@ async def test_after_many_answers_from_memory_the_person_is_cited(session: Sessi
 async def test_what_announces_a_search_is_no_evidence(session: Session, server: Loopback) -> None:
     search = ("search_memory", {"query": "greenhouse key"})
     announced = "Let me search my memory for the greenhouse key, with search_memory."
-    server.plays(chat("Noted."), calls(search, before=announced), chat(KEY))
+    server.plays(chat("Noted."), several_calls(search, before=announced), chat(KEY))
     await send(session, KEY)
     session.new()
     await send(session, "Where is the greenhouse key?")
@@ -80,7 +73,7 @@ async def test_what_announces_a_search_is_no_evidence(session: Session, server: 
 
 
 async def test_the_receipt_of_a_note_is_no_evidence(session: Session, server: Loopback) -> None:
-    server.plays(calls(("remember", {"note": KEY})), chat("It is kept."))
+    server.plays(calls("remember", note=KEY), chat("It is kept."))
     async for event in session.send("Please remember where the greenhouse key hangs."):
         if isinstance(event, PermissionRequested):
             event.answer.set_result(PermissionAnswer(True))

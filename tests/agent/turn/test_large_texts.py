@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import Archiving, Notice, Recall, SessionEvent, Stopped, TurnFailed
 from agent.services.deletion import attached_archives
 from agent.session import Session
@@ -20,6 +18,7 @@ from memory.records import EntryDraft, EntryKind
 from models.excerpts import Excerpt, line_count, split_excerpt
 from models.messages import Role
 from models.settings import ModelSettings
+from tests.agent.sessions import open_session
 from tests.agent.turn.event_order import assert_in_order
 from tests.loopback import Loopback, chat
 
@@ -31,12 +30,7 @@ QUESTION = "What is the codeword of the expedition?"
 
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    models = ModelSettings(window=8_000, retries=0)
-    opened = Session.open(
-        workspace, Config(model=f"openai:m@{server.address}/v1", environment=environment, models=models)
-    )
+    opened = open_session(workspace, tmp_path, server, models=ModelSettings(window=8_000, retries=0))
     yield opened
     await opened.close()
 

@@ -111,7 +111,7 @@ class FakeStore:
     def untrusted_in_view(self) -> str:
         return ""
 
-    def tool_result(self, call: ToolCall, output: ToolOutput, id_: str) -> Entry:
+    def tool_result(self, call: ToolCall, output: ToolOutput, id_: str, summary: str) -> Entry:
         self._step("result")
         return self.newest
 

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import PermissionRequested, TextDelta
-from agent.permissions.action import PermissionAnswer
 from agent.session import Session
 from foundation.paths import Workspace
 from models.settings import ModelSettings
+from tests.agent.sessions import open_session, turn
 from tests.hostile.canaries import Canaries
 from tests.loopback import Loopback, Reply, Stall, chat, data, delta, stream
 
@@ -23,12 +21,7 @@ pytestmark = pytest.mark.timeout(60)
 
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    models = ModelSettings(tools=True, window=16_000)
-    opened = Session.open(
-        workspace, Config(model=f"openai:m@{server.address}/v1", environment=environment, models=models)
-    )
+    opened = open_session(workspace, tmp_path, server, models=ModelSettings(tools=True, window=16_000))
     yield opened
     await opened.close()
 
@@ -46,15 +39,6 @@ def echoing(words: str, *tools: tuple[str, dict[str, Any]]) -> Reply:
     return stream(*map(data, steps), data("[DONE]"))
 
 
-async def turn(session: Session, text: str) -> list[Any]:
-    seen: list[Any] = []
-    async for event in session.send(text):
-        seen.append(event)
-        if isinstance(event, PermissionRequested):
-            event.answer.set_result(PermissionAnswer(True))
-    return seen
-
-
 def shown(seen: list[Any]) -> str:
     return "".join(event.text for event in seen if isinstance(event, TextDelta))
 
@@ -70,12 +54,12 @@ async def test_no_file_has_what_a_model_says_again(session: Session, server: Loo
         (f"no_{code}", {code: code.upper()}),
     )
     server.plays(echoing(words, *tools), echoing(f"{words} {password}"), chat("and ", words, " later"))
-    seen = await turn(session, f"My password is {password}. I am <private>{words}</private> <private>{code}")
+    seen = await turn(session, f"My password is {password}. I am <private>{words}</private> <private>{code}", True)
     assert words in shown(seen)
     asked = [event for event in seen if isinstance(event, PermissionRequested)]
     assert [event.action.summary for event in asked] == ["add to MEMORY.md: “They live at [private] with [private]”"]
     assert "They live at [private] with [private]" in workspace.memory_md.read_text("utf-8")
-    later = await turn(session, "And once more?")  # its request still has the words: RAM alone
+    later = await turn(session, "And once more?", True)  # its request still has the words: RAM alone
     assert words in shown(later)
     assert words in server.posts[-1].body.decode()
     await session.close()

@@ -9,7 +9,8 @@ import pytest
 from agent.events import Notice, WordsHidden
 from agent.session import Session
 from foundation.paths import Workspace
-from tests.agent.turn.test_private_echoes import session, turn  # noqa: F401
+from tests.agent.sessions import turn
+from tests.agent.turn.test_private_echoes import session  # noqa: F401 (a fixture)
 from tests.loopback import Loopback, Received, Reply, chat
 
 pytestmark = pytest.mark.timeout(60)

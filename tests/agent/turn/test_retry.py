@@ -7,9 +7,9 @@ from agent.commands.results import SendMessage, TextResult
 from agent.events import AnswerStored, SessionEvent, TurnFailed
 from agent.session import Session
 from models.messages import Role
+from tests.agent.sessions import turn
 from tests.agent.turn.event_order import assert_in_order
 from tests.agent.turn.test_text_tools import completions, session  # noqa: F401 (a fixture)
-from tests.agent.turn.test_turn import turn
 from tests.loopback import Loopback, chat, json_reply
 
 BROKEN = json_reply({"error": {"message": "boom"}}, status=400)

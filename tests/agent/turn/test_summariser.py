@@ -10,9 +10,7 @@ import pytest
 
 from agent.commands import registry
 from agent.commands.results import Proposal, TextResult
-from agent.config.config import Config
 from agent.config.settings import all_settings
-from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, Compacted, Notice, SessionEvent, Stopped, Summarising
 from agent.session import Session
 from agent.spending.budget import SpendingBudget
@@ -26,6 +24,7 @@ from foundation.paths import Workspace
 from models.chat.open import open_model
 from models.settings import ModelSettings
 from models.tokens import estimate, request_tokens
+from tests.agent.sessions import open_session
 from tests.agent.spending.test_budget import FakeClock, FakeSpending, spent
 from tests.agent.turn.event_order import assert_in_order
 from tests.loopback import Loopback, Stall, chat, json_reply, stream
@@ -249,19 +248,12 @@ def writer(second_server: Loopback) -> Loopback:
 async def session(server: Loopback, workspace: Workspace, tmp_path: Path) -> AsyncIterator[Callable[[str], Session]]:
     opened: list[Session] = []
 
-    def open_session(summary_model: str) -> Session:
-        environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-        prepare_workspace(workspace, environment)
-        config = Config(
-            model=f"openai:m@{server.address}/v1",
-            environment=environment,
-            models=MODELS,
-            context=ContextSettings(summary_model=summary_model),
-        )
-        opened.append(Session.open(workspace, config))
+    def open_with(summary_model: str) -> Session:
+        context = ContextSettings(summary_model=summary_model)
+        opened.append(open_session(workspace, tmp_path, server, models=MODELS, context=context))
         return opened[-1]
 
-    yield open_session
+    yield open_with
     for one in opened:
         await one.close()
 

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, Notice, Retrying, Stopped, TextDelta, ToolFinished, TurnFailed
 from agent.session import Session
 from foundation.paths import Workspace
 from models.settings import ModelSettings
+from tests.agent.sessions import calls, open_session, turn
 from tests.agent.turn.event_order import assert_in_order
-from tests.agent.turn.test_turn import calls, turn
 from tests.loopback import Loopback, Reply, chat, json_reply
 
 REFUSED = json_reply({"error": {"message": "m does not support tools"}}, status=400)
@@ -33,12 +31,7 @@ LISTED = text_call('{"name": "search_memory", "arguments": {"query": "ships"}}')
 
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    settings = ModelSettings(window=8_000, retries=2, retry_wait=0.01)
-    opened = Session.open(
-        workspace, Config(model=f"openai:m@{server.address}/v1", environment=environment, models=settings)
-    )
+    opened = open_session(workspace, tmp_path, server, models=ModelSettings(window=8_000, retries=2, retry_wait=0.01))
     yield opened
     await opened.close()
 
@@ -84,13 +77,13 @@ async def test_a_malformed_call_gets_one_correction(
 
 
 async def test_native_calls_are_corrected_once_too(session: Session, server: Loopback) -> None:
-    server.plays(calls(("recall", {})), calls(("recall", {})))
+    server.plays(calls("recall"), calls("recall"))
     seen = await turn(session, "go")
     assert isinstance(seen[-1], TurnFailed) and seen[-1].code == "malformed_calls"
 
 
 async def test_different_mistakes_end_as_well(session: Session, server: Loopback) -> None:
-    server.plays(*(calls((name, {})) for name in ("one", "two", "three", "four")))
+    server.plays(*(calls(name) for name in ("one", "two", "three", "four")))
     seen = await turn(session, "go")
     assert isinstance(seen[-1], TurnFailed) and len(completions(server)) == 3
 

@@ -1,15 +1,11 @@
 """A turn with a model on loopback: the order of its events, and what is kept where it does not end well."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import (
     AnswerStored,
     CallLimitReached,
@@ -18,6 +14,7 @@ from agent.events import (
     SessionEvent,
     Stopped,
     TextDelta,
+    ToolStarted,
     TurnFailed,
     UserStored,
     WordsHidden,
@@ -29,27 +26,9 @@ from foundation.errors import TemporaryFailure
 from foundation.paths import Workspace
 from models.messages import Role
 from models.settings import ModelSettings
-from tests.agent.turn.event_order import assert_in_order, names
+from tests.agent.sessions import calls, open_session, several_calls, turn
+from tests.agent.turn.event_order import names
 from tests.loopback import Loopback, Reply, Stall, chat, data, delta, json_reply, stream
-
-
-def calls(*wanted: tuple[str, dict[str, Any]], before: str = "") -> Reply:
-    """The model asks for tools, at once, after the words `before`."""
-    steps = [delta(content=before)] if before else []
-    steps += [
-        delta(
-            tool_calls=[
-                {
-                    "index": i,
-                    "id": f"call_{i}",
-                    "type": "function",
-                    "function": {"name": name, "arguments": json.dumps(arguments)},
-                }
-            ]
-        )
-        for i, (name, arguments) in enumerate(wanted)
-    ]
-    return stream(*map(data, steps), data(delta("tool_calls")), data("[DONE]"))
 
 
 def stalled(*pieces: str) -> Reply:
@@ -59,39 +38,15 @@ def stalled(*pieces: str) -> Reply:
 
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    config = Config(
-        model=f"openai:m@{server.address}/v1",
-        environment=environment,
+    opened = open_session(
+        workspace,
+        tmp_path,
+        server,
         models=ModelSettings(tools=True, window=8_000, retries=0),
         tools=ToolSettings(most_calls=2),
     )
-    opened = Session.open(workspace, config)
     yield opened
     await opened.close()
-
-
-async def turn(
-    session: Session,
-    text: str,
-    *,
-    stop_at: type | None = None,
-    allow: bool = True,
-    more: list[PermissionAnswer] | None = None,
-) -> list[SessionEvent]:
-    """The turn's events; at the first of type `stop_at` the answer is stopped."""
-    seen: list[SessionEvent] = []
-    async for event in session.send(text):
-        seen.append(event)
-        if isinstance(event, PermissionRequested):
-            event.answer.set_result(PermissionAnswer(allow))
-        if isinstance(event, CallLimitReached) and more is not None:
-            event.answer.set_result(more.pop(0))
-        if stop_at is not None and isinstance(event, stop_at):
-            session.stop()
-    assert_in_order(seen)
-    return seen
 
 
 async def stored(session: Session) -> list[tuple[Role | None, str]]:
@@ -138,8 +93,8 @@ async def test_hidden_words_are_told_after_the_message_is_stored(session: Sessio
 async def test_tools_come_after_the_usage_and_each_further_request_is_ready_once(
     session: Session, server: Loopback
 ) -> None:
-    server.plays(calls(("remember", {"note": "Blue tea."}), ("search_memory", {"query": "tea"})), chat("Done."))
-    seen = await turn(session, "Remember the tea")
+    server.plays(several_calls(("remember", {"note": "Blue tea."}), ("search_memory", {"query": "tea"})), chat("Done."))
+    seen = await turn(session, "Remember the tea", True)
     assert names(seen) == (
         "UserStored Recall ContextReady UsageKnown PermissionRequested ToolStarted ToolFinished "
         "ToolStarted ToolFinished ContextReady TextDelta UsageKnown AnswerStored"
@@ -147,8 +102,8 @@ async def test_tools_come_after_the_usage_and_each_further_request_is_ready_once
 
 
 async def test_a_tool_that_is_declined(session: Session, server: Loopback) -> None:
-    server.plays(calls(("remember", {"note": "Blue tea."})), chat("As you wish."))
-    seen = await turn(session, "Remember the tea", allow=False)
+    server.plays(calls("remember", note="Blue tea."), chat("As you wish."))
+    seen = await turn(session, "Remember the tea", False)
     assert names(seen).count("PermissionRequested ToolStarted PermissionDenied ToolFinished") == 1
     assert not (session.workspace.root / "MEMORY.md").exists() or "Blue" not in (
         session.workspace.root / "MEMORY.md"
@@ -157,16 +112,16 @@ async def test_a_tool_that_is_declined(session: Session, server: Loopback) -> No
 
 async def test_more_calls_than_the_turn_may_make(session: Session, server: Loopback) -> None:
     search = ("search_memory", {"query": "tea"})
-    server.plays(calls(search, search), calls(search))
-    seen = await turn(session, "Search on and on", more=[PermissionAnswer(False, attended=False)])
+    server.plays(several_calls(search, search), several_calls(search))
+    seen = await turn(session, "Search on and on", further=[PermissionAnswer(False, attended=False)])
     assert isinstance(seen[-1], TurnFailed) and seen[-1].code == "too_many_calls"
     assert "asked for 3 tool calls in one turn and 2 were made" in seen[-1].message
 
 
 async def test_more_calls_go_on_where_the_person_agrees(session: Session, server: Loopback) -> None:
     search = ("search_memory", {"query": "tea"})
-    server.plays(calls(search, search), calls(search), calls(search, search), chat("Found."))
-    seen = await turn(session, "Search on and on", more=[PermissionAnswer(True), PermissionAnswer(True)])
+    server.plays(several_calls(search, search), several_calls(search), several_calls(search, search), chat("Found."))
+    seen = await turn(session, "Search on and on", further=[PermissionAnswer(True), PermissionAnswer(True)])
     asked = [event for event in seen if isinstance(event, CallLimitReached)]
     assert [event.made for event in asked] == [2, 4]
     assert asked[0].question == "2 calls in this turn. Go on for another 2?"
@@ -175,15 +130,15 @@ async def test_more_calls_go_on_where_the_person_agrees(session: Session, server
 
 async def test_a_turn_that_makes_its_last_call_and_answers_is_not_asked(session: Session, server: Loopback) -> None:
     search = ("search_memory", {"query": "tea"})
-    server.plays(calls(search, search), chat("Found."))
+    server.plays(several_calls(search, search), chat("Found."))
     seen = await turn(session, "Search twice")
     assert isinstance(seen[-1], AnswerStored) and "CallLimitReached" not in names(seen)
 
 
 async def test_calls_that_do_not_fit_are_asked_for_after_those_that_do(session: Session, server: Loopback) -> None:
     search = ("search_memory", {"query": "tea"})
-    server.plays(calls(search, search, search), chat("Found."))
-    seen = await turn(session, "Search", more=[PermissionAnswer(True)])
+    server.plays(several_calls(search, search, search), chat("Found."))
+    seen = await turn(session, "Search", further=[PermissionAnswer(True)])
     assert names(seen).count("ToolFinished") == 2 and isinstance(seen[-1], AnswerStored)
 
 
@@ -192,16 +147,16 @@ async def test_a_person_who_declines_more_calls_or_stops_ends_the_turn(
     session: Session, server: Loopback, answer: PermissionAnswer | None
 ) -> None:
     search = ("search_memory", {"query": "tea"})
-    server.plays(calls(search, search), calls(search), chat("Later."))
-    more = [answer] if answer else None
-    seen = await turn(session, "Search on", more=more, stop_at=None if answer else CallLimitReached)
+    server.plays(several_calls(search, search), several_calls(search), chat("Later."))
+    further = [answer] if answer else None
+    seen = await turn(session, "Search on", further=further, stop_at=None if answer else CallLimitReached)
     assert isinstance(seen[-1], Stopped)
     assert [text for role, text in await stored(session) if role is Role.TOOL][-1].endswith("no more tool calls.")
     assert isinstance((await turn(session, "And now?"))[-1], AnswerStored)
 
 
 async def test_a_stop_declines_a_question_that_nobody_answers(session: Session, server: Loopback) -> None:
-    server.plays(calls(("remember", {"note": "Blue tea."})), chat("Later."))
+    server.plays(calls("remember", note="Blue tea."), chat("Later."))
     seen: list[SessionEvent] = []
     async for event in session.send("Remember the tea"):
         seen.append(event)
@@ -219,6 +174,13 @@ async def test_a_stop_keeps_what_came(session: Session, server: Loopback, at: ty
     kept = [text for role, text in await stored(session) if role is Role.ASSISTANT]
     assert kept == ([last.text] if last.text else [])
     assert (await stored(session))[0] == (Role.USER, "Tell me")
+
+
+async def test_where_nothing_came_nothing_is_said_to_be_kept(session: Session, server: Loopback) -> None:
+    server.plays(stream(data(delta(role="assistant"))))
+    failed = (await turn(session, "go"))[-1]
+    assert isinstance(failed, TurnFailed) and failed.code == "cut_off"
+    assert failed.hint.startswith("Send again")
 
 
 async def test_an_answer_that_breaks_off_is_kept(session: Session, server: Loopback) -> None:
@@ -267,3 +229,19 @@ async def test_an_older_talk_is_compacted_before_the_request_is_ready(session: S
             return
         await asyncio.sleep(0)
     pytest.fail("a window of 8,000 tokens held it all")
+
+
+async def test_the_line_of_a_call_is_stored_with_its_result(session: Session, server: Loopback) -> None:
+    server.plays(several_calls(("remember", {"note": "Blue tea."}), ("read_file", {})), chat("Done."))
+    seen = await turn(session, "Remember the tea", permit=True)
+    lines = [event.summary for event in seen if isinstance(event, ToolStarted)]
+    results = [entry for entry in await session.branch.history() if entry.role is Role.TOOL]
+    assert [entry.meta["summary"] for entry in results] == lines
+    assert len(lines) == 2 and "Blue tea" in lines[0]
+
+
+async def test_the_stored_line_of_a_call_holds_no_words_that_were_hidden(session: Session, server: Loopback) -> None:
+    server.plays(calls("find_files", pattern="*rutabaga-77*"), chat("Done."))
+    await turn(session, "Look for it. <private>rutabaga-77</private>")
+    (result,) = [entry for entry in await session.branch.history() if entry.role is Role.TOOL]
+    assert "rutabaga" not in str(result.meta) and result.meta["summary"].startswith("find files")

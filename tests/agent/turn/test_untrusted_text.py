@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import PermissionRequested, SessionEvent
 from agent.permissions.action import Access, Action, PermissionAnswer
 from agent.permissions.rules import Verdict, parse_rule
@@ -18,7 +16,7 @@ from agent.tools.registry import Toolbox
 from foundation.paths import Workspace
 from models.messages import Tool
 from models.settings import ModelSettings
-from tests.agent.turn.test_turn import calls
+from tests.agent.sessions import calls, open_session
 from tests.loopback import Loopback, chat
 
 
@@ -41,15 +39,13 @@ class FakeTool:
 
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    config = Config(
-        model=f"openai:m@{server.address}/v1",
-        environment=environment,
+    opened = open_session(
+        workspace,
+        tmp_path,
+        server,
         models=ModelSettings(tools=True, window=8_000, retries=0),
         tools=ToolSettings(),
     )
-    opened = Session.open(workspace, config)
     tools = (FakeTool("look", Access.NETWORK), FakeTool("act", Access.RUN), RememberNote(opened.memory, lambda: None))
     opened.toolbox = Toolbox(tools, opened.config.tools)
     for tool in ("look", "act"):
@@ -72,14 +68,25 @@ async def asked(session: Session, text: str) -> list[str]:
 
 
 async def test_actions_ask_in_later_turns_too_while_the_text_is_in_view(session: Session, server: Loopback) -> None:
-    server.plays(calls(("act", {})), chat("a"), calls(("look", {})), chat("b"), calls(("act", {})), chat("c"))
+    server.plays(calls("act"), chat("a"), calls("look"), chat("b"), calls("act"), chat("c"))
     assert await asked(session, "Act") == []
     assert await asked(session, "Look") == []
     assert await asked(session, "Act") == ["In view is what came of “look x.example”, which nobody here wrote."]
 
 
+async def test_a_summary_of_the_text_asks_as_the_text_did(session: Session, server: Loopback) -> None:
+    server.plays(calls("look"), chat("b"))
+    await asked(session, "Look")
+    for number in range(6):
+        server.plays(chat(f"{number}: " + "Some more words about the boiler. " * 40))
+        await asked(session, f"And question {number}?")
+    assert await session.compaction.run()
+    server.plays(calls("act"), chat("c"))
+    assert await asked(session, "Act") == ["In view is what came of “look x.example”, which nobody here wrote."]
+
+
 async def test_another_conversation_does_not_ask(session: Session, server: Loopback) -> None:
-    server.plays(calls(("look", {})), chat("b"), calls(("act", {})), chat("c"))
+    server.plays(calls("look"), chat("b"), calls("act"), chat("c"))
     await asked(session, "Look")
     session.new()
     assert await asked(session, "Act") == []
@@ -88,7 +95,7 @@ async def test_another_conversation_does_not_ask(session: Session, server: Loopb
 async def test_a_note_made_after_it_carries_its_origin(
     session: Session, server: Loopback, workspace: Workspace
 ) -> None:
-    server.plays(calls(("look", {})), chat("b"), calls(("remember", {"note": "Tea at four."})), chat("c"))
+    server.plays(calls("look"), chat("b"), calls("remember", note="Tea at four."), chat("c"))
     await asked(session, "Look")
     assert await asked(session, "Note it") == ["In view is what came of “look x.example”, which nobody here wrote."]
     text = workspace.memory_md.read_text("utf-8")
