@@ -43,6 +43,8 @@ def create_app(options: LaunchOptions) -> PalimpsestApp:
     start = ChatStart(
         workspace=options.workspace,
         model=options.config.model,
+        project=options.project or (Path.cwd(),),
+        mode=(options.mode or options.config.tools.mode).value,
         working_directory=Path.cwd(),
         message=options.message,
         resume=options.resume,

@@ -96,6 +96,7 @@ class FakeSession:
         self.conversation: Any = None
         self.memory = SimpleNamespace(
             passage=lambda entry: SimpleNamespace(text=entry.text),
+            conversations=SimpleNamespace(interrupted_calls=lambda entry: self.interrupted.get(entry.seq, [])),
             references=SimpleNamespace(find=_unknown),
             vault=SimpleNamespace(find_archive=_archived, settings=ArchiveSettings()),
         )
@@ -110,7 +111,9 @@ class FakeSession:
         self.workspace = SimpleNamespace(root=Path("/home/ann/notes"), is_read_only=False)
         self.sent: list[tuple[str, tuple[str, ...], str]] = []
         self.entries: list[Any] = []
+        self.interrupted: dict[int, list[Any]] = {}  # calls without a result, by the seq of their answer
         self.closed = False
+        self.happened: tuple[str, ...] = ()  # to files, since the last session
         self.plan: CompactionPreview | None = PLAN
         self.gate = asyncio.Semaphore(0)
         self.archived = ""
@@ -186,6 +189,9 @@ class FakeSession:
     async def resume(self, ref: str) -> Any:
         self.conversation = SimpleNamespace(id=ref, title="House")
         return self.conversation
+
+    async def file_notices(self) -> tuple[str, ...]:
+        return self.happened
 
     async def restore_model(self) -> str:
         return ""

@@ -93,7 +93,8 @@ def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memo
 
 @pytest.fixture
 def look(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Look:
-    monkeypatch.setattr("tui.chat.screen.short_path", lambda _path: "~/notes")
+    monkeypatch.setattr("tui.chat.start.short_path", lambda path: "~/notes" if path == tmp_path else f"~{path}")
+    monkeypatch.setattr("tui.chat.controller.TICK_S", 3600)  # a slow machine shows no seconds
 
     def looked(
         act: Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]] | None = None,
@@ -102,6 +103,7 @@ def look(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         size: tuple[int, int] = (80, 24),
         theme: str = "palimpsest",
         new: bool = True,
+        project: tuple[Path, ...] = (),
         memory: Memory | None = None,
     ) -> bool:
         session = FakeSession(lambda _: events or answer(MARKDOWN, recalled=RECALLED))
@@ -110,7 +112,13 @@ def look(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         async def opened() -> Any:
             return session
 
-        start = ChatStart(workspace=Workspace(tmp_path), model="offline", working_directory=tmp_path, new_workspace=new)
+        start = ChatStart(
+            workspace=Workspace(tmp_path),
+            model="offline",
+            project=project,
+            working_directory=tmp_path,
+            new_workspace=new,
+        )
         app = PalimpsestApp(start, opened, theme=theme)
 
         async def before(pilot: Pilot[None]) -> None:
@@ -158,7 +166,7 @@ def saying(text: str) -> Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]
 
 
 def test_a_first_run_is_a_welcome_and_no_wall(look: Look) -> None:
-    assert look()
+    assert look(project=(Path("/code/陶器 🏺"),))
 
 
 def test_an_answer_with_its_citations_on_a_small_screen(look: Look) -> None:

@@ -28,6 +28,7 @@ from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
 from context import Attachment
 from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible
 from memory.errors import ReadOnly
 from models.excerpts import placeholder
 from tui.chat.background import PageProgress
@@ -37,6 +38,7 @@ from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.dialogs.choices import ExpandChoice
 from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
+from tui.typed_app import app_of
 from tui.widgets.transcript.context_panel import ContextPanel, source_labels
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, markdown_items
 
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PAGE_SIZE", "ChatController"]
 
+TICK_S, STILL_TICK_S = 1.0, 10.0  # seconds between two counts of a turn's seconds
 _SENT_AGAIN: Final = "the last message, sent again; an answer above stays on a branch of its own"
 
 
@@ -98,7 +101,9 @@ class ChatController:
         self._view.show_opening("")
 
     async def run(self) -> None:
-        """Handles messages until it is cancelled."""
+        """Shows what happened to files since the last session, then handles messages until it is cancelled."""
+        for sentence in await self.session.file_notices():
+            self._view.transcript.add(MutedLine(visible(sentence), tone="warning", gap=True))
         await self._queue.run(self._handle)
 
     async def _handle(self, message: QueuedMessage) -> bool:
@@ -116,7 +121,7 @@ class ChatController:
         except Exception as error:  # the edge of a turn: a bug ends the turn, not the chat
             self._show_error(internal_error(error))
         finally:
-            self._view.status.update_info(doing="")
+            self._view.status.update_info(doing="", seconds=0)
         return not self._turn_failed
 
     async def _send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
@@ -133,6 +138,7 @@ class ChatController:
         turn_view = TurnView(self._view.transcript, self._view.status, quotes=quotes, known=self._known_changes)
         self._known_changes = frozenset()
         self._turn_failed = True
+        ticking = asyncio.create_task(self._tick(turn_view))
         try:
             async with aclosing(self.session.send(text, attachments, skill, pastes=pastes, again=again)) as events:
                 async for event in events:
@@ -143,8 +149,17 @@ class ChatController:
             self._view.return_to_prompt([text])  # nothing was stored: the text returns to the prompt
             raise
         finally:
+            ticking.cancel()
             self._view.transcript.end_stream()
+            self._view.end_turn()
             self._view.status.update_info(working=self.session.working)
+
+    async def _tick(self, turn_view: TurnView) -> None:
+        """Counts the seconds of the turn on screen until it is cancelled; in larger steps where animations are off."""
+        is_still = app_of(self._view.transcript).animation_level == "none"
+        while True:
+            await asyncio.sleep(STILL_TICK_S if is_still else TICK_S)
+            turn_view.tick()
 
     def _read_attachments(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
         attachments = attachments_of(text, self._working_directory)

@@ -11,8 +11,8 @@ from memory.pages.types import EntryText
 from memory.records import Conversation, Entry, EntryKind
 from memory.search import Query
 from models.excerpts import split_excerpt
-from models.messages import Image, Role, Text
-from tui.chat.tool_result import result_lines
+from models.messages import Image, Role, Text, ToolCall
+from tui.chat.tool_result import interrupted_lines, stored_lines
 from tui.dialogs.choices import ChoiceItem
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
 from tui.widgets.transcript.view import Transcript
@@ -30,12 +30,20 @@ Pictures = Callable[[Sequence[Image]], list[TranscriptItem]]
 
 
 def items_of(
-    entries: Sequence[Entry], passage: Callable[[Entry], EntryText], pictures: Pictures
+    entries: Sequence[Entry],
+    passage: Callable[[Entry], EntryText],
+    pictures: Pictures,
+    interrupted: Callable[[Entry], Sequence[ToolCall]] = lambda _: (),
 ) -> list[TranscriptItem]:
-    """The transcript items of the entries, oldest first. Blocks: reads archived text from its pages."""
+    """The transcript items of the entries, oldest first. Blocks: reads archived text from its pages.
+
+    `interrupted` gives the calls of an answer that have no result.
+    """
     items: list[TranscriptItem] = []
     for entry in entries:
         items += _entry_items(entry, passage, pictures)
+        for call in interrupted(entry):
+            items += interrupted_lines(call)
     return items
 
 
@@ -51,7 +59,8 @@ def _entry_items(entry: Entry, passage: Callable[[Entry], EntryText], pictures: 
             return answer if entry.complete else [*answer, MutedLine("the answer broke off here", gap=True)]
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
             name, failed = str(entry.meta.get("name", "tool")), bool(entry.meta.get("failed"))
-            return [*result_lines(name, entry.text or "", entry.chars, failed=failed, prefix="▸ ")]
+            text, summary = entry.text or str(entry.meta.get("shown", "")), str(entry.meta.get("summary", ""))
+            return [*stored_lines(name, summary, text, entry.chars, failed=failed)]
         case _:
             return []
 
@@ -168,7 +177,9 @@ class HistoryView:
         return await self._entry_items([entries[seq] for seq in seqs if seq in entries])
 
     async def _entry_items(self, entries: "Sequence[Entry]") -> list[TranscriptItem]:
-        return await asyncio.to_thread(items_of, entries, self._session.memory.passage, self._pictures)
+        memory = self._session.memory
+        interrupted = memory.conversations.interrupted_calls
+        return await asyncio.to_thread(items_of, entries, memory.passage, self._pictures, interrupted)
 
     def _text(self, entry: "Entry") -> str:
         return self._session.memory.passage(entry).text

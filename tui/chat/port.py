@@ -38,6 +38,10 @@ class ChatPort(Protocol):
 
     def show_plan(self, plan: "Checklist | None") -> None: ...
 
+    def update_plan(self, plan: "Checklist") -> None: ...
+
+    def end_turn(self) -> None: ...
+
     async def choose(self, choices: Choices, expand: ExpandChoice | None = None) -> str | None: ...
 
     async def confirm(self, proposal: Proposal) -> bool: ...
@@ -76,7 +80,7 @@ async def answer_event(view: ChatPort, event: SessionEvent) -> None:
             if not answer.done():  # the turn may have been stopped meanwhile
                 answer.set_result(words)
         case PlanUpdated(plan=plan):
-            view.show_plan(plan)
+            view.update_plan(plan)
         case _:
             pass
 

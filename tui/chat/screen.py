@@ -15,7 +15,7 @@ from textual.worker import Worker
 from agent.message_queue import MessageQueue
 from foundation.errors import PalimpsestError
 from tui.chat.drafts import NEW, DraftKeeper, Drafts
-from tui.chat.start import ChatStart, short_path
+from tui.chat.start import ChatStart
 from tui.chat.view import ChatView, ChatWidgets
 from tui.internal_errors import internal_error
 from tui.shutdown import EXIT_COMMANDS
@@ -25,7 +25,7 @@ from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.prompt.suggestions import Suggestions
 from tui.widgets.status import NewBelowHint, StatusBar
-from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, Welcome
+from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from tui.chat.controller import ChatController
     from tui.dialogs.trust import QuestionDialog
 
+MODE_SHOWN_S: Final = 4.0  # seconds in which the status bar says what the mode means
 LEAVE_REQUEST_S: Final = 2.0  # seconds in which a second Ctrl+C leaves
 
 
@@ -46,6 +47,7 @@ class ChatScreen(Screen[None]):
         Binding("ctrl+end", "newest", show=False, priority=True),
         Binding("ctrl+home", "oldest", show=False, priority=True),
         Binding("f2", "take_offer", show=False, priority=True),
+        Binding("f4", "toggle_plan", show=False, priority=True),
         Binding("ctrl+f,f3", "search", "Search", show=False, priority=True),
     ]
 
@@ -81,7 +83,7 @@ class ChatScreen(Screen[None]):
             waiting=self._queue_list,
             keeper=self.draft_keeper,
         )
-        self._view = ChatView(widgets, self.leave)
+        self._view = ChatView(widgets, self.leave, self.action_stop)
         self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.return_to_prompt)
 
     def compose(self) -> ComposeResult:
@@ -101,7 +103,7 @@ class ChatScreen(Screen[None]):
         start = self._start
         items: list[TranscriptItem] = []
         if not start.resumes:
-            items.append(Welcome(short_path(start.workspace.root), start.model, start.new_workspace))
+            items.append(start.welcome)
         items += [MutedLine(notice, tone="warning", gap=True) for notice in start.notices]
         self.transcript.add(*items)
         self.status.update_info(model=start.model, working="opening the memory")
@@ -198,11 +200,10 @@ class ChatScreen(Screen[None]):
     async def _ask_about_servers(self, session: "Session") -> None:
         """Asks for each MCP server of the project that is new or changed whether it may run."""
         for server in session.servers.unanswered:
-            from agent.commands.mcp import CONSENT_EFFECT
             from tui.dialogs.trust import ServerScreen
 
             is_changed = session.servers.is_changed(server)
-            answer = await self._ask(ServerScreen(server.name, (*server.facts, CONSENT_EFFECT), is_changed=is_changed))
+            answer = await self._ask(ServerScreen(server.name, (*server.facts, server.effect), is_changed=is_changed))
             if answer is None:
                 continue
             try:
@@ -254,6 +255,9 @@ class ChatScreen(Screen[None]):
             self.queue.add(f"/model {self._offer}")
             self._offer = ""
 
+    def action_toggle_plan(self) -> None:
+        self._plan.toggle()
+
     # The prompt
 
     @on(Prompt.Submitted)
@@ -287,7 +291,11 @@ class ChatScreen(Screen[None]):
     @work(exclusive=True, group="mode")
     async def _next_mode(self) -> None:
         if self.controller:
-            self.notify(await self.controller.next_mode(), timeout=4, markup=False)
+            sentence = await self.controller.next_mode()
+            self.status.update_info(hint=sentence)
+            await asyncio.sleep(MODE_SHOWN_S)
+            if self.status.info.hint == sentence:
+                self.status.update_info(hint="")
 
     @on(Prompt.HistoryRequested)
     @work

@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from foundation.paths import Workspace
+from tui.widgets.transcript.items import Welcome
 
 
 class ChatStart(Struct, frozen=True, kw_only=True):
@@ -13,6 +14,8 @@ class ChatStart(Struct, frozen=True, kw_only=True):
 
     workspace: Workspace
     model: str
+    project: tuple[Path, ...] = ()  # the folders where tools work
+    mode: str = ""  # what tools may do
     working_directory: Path  # the working directory, for @file names
     message: str = ""
     resume: str = ""
@@ -30,6 +33,13 @@ class ChatStart(Struct, frozen=True, kw_only=True):
     def resumes(self) -> bool:
         """Whether an earlier conversation is resumed."""
         return bool(self.resume or self.latest)
+
+    @property
+    def welcome(self) -> Welcome:
+        """The welcome of a new conversation. The mode is for models that call tools."""
+        project = ", ".join(map(short_path, self.project))
+        mode = "" if self.model == "offline" else self.mode
+        return Welcome(short_path(self.workspace.root), self.model, project, mode, self.new_workspace)
 
 
 def short_path(path: Path) -> str:

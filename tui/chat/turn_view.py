@@ -1,6 +1,8 @@
 """Renders turn events into the transcript and the status bar."""
 
+import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Final
 
 from agent.events import (
@@ -27,15 +29,16 @@ from agent.events import (
     UserStored,
     WordsHidden,
 )
-from models.messages import RecalledSpan
+from models.messages import RecalledSpan, ToolCall
 from models.recalled import LEFT_BRANCH
-from tui.chat.tool_result import result_lines
+from tui.chat.tool_result import call_line, denied_line, result_lines
 from tui.widgets.status import StatusBar, short_count
 from tui.widgets.transcript.items import ErrorItem, MutedLine, notice_line
 from tui.widgets.transcript.view import Transcript
 
 MAX_CITED: Final = 3
 MAX_PROGRESS: Final = 60  # characters of a running tool's last line, in the status bar
+FEW_SECONDS: Final = 2  # which are not shown
 _RECALLED: Final = "recalled  "
 
 MODEL_CHANGED: Final = "the model changed"
@@ -48,11 +51,26 @@ _REASONS: Final = {
 }
 
 
+class _RunningCall:
+    """The line of a call that runs, and since when."""
+
+    def __init__(self, summary: str, started: float) -> None:
+        self.summary = summary
+        self.started = started
+        self.line = call_line(summary)
+
+
 class TurnView:
-    """Renders one turn. Call `write` with each event, in order."""
+    """Renders one turn. Call `write` with each event, in order, and `tick` now and then for the seconds."""
 
     def __init__(
-        self, transcript: Transcript, status: StatusBar, *, quotes: bool = False, known: frozenset[str] = frozenset()
+        self,
+        transcript: Transcript,
+        status: StatusBar,
+        *,
+        quotes: bool = False,
+        known: frozenset[str] = frozenset(),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`quotes`: the answer consists of quotations with citations, so its speed and sources are not shown.
 
@@ -60,6 +78,9 @@ class TurnView:
         """
         self._transcript = transcript
         self._status = status
+        self._clock = clock
+        self._began = clock()
+        self._running: dict[str, _RunningCall] = {}  # by the call's id
         self._quotes = quotes
         self._known_changes = known
         self._recalled: tuple[RecalledSpan, ...] = ()
@@ -68,6 +89,19 @@ class TurnView:
         self._failure_shown = False  # whether why the present call fails is shown already
         self._reasoning_chars = 0  # characters of reasoning
         self.failed = False  # whether the turn ended without an answer
+
+    def tick(self) -> None:
+        """Shows the seconds of the turn, and of each call that runs."""
+        now = self._clock()
+        if self._status.info.doing:
+            self._status.update_info(seconds=_shown_seconds(now - self._began))
+        for running in self._running.values():
+            self._show_line(running, _shown_seconds(now - running.started))
+
+    def _show_line(self, running: _RunningCall, seconds: int) -> None:
+        line = call_line(running.summary, seconds)
+        if line != running.line and self._transcript.replace_item(running.line, [line]):
+            running.line = line
 
     def write(self, event: SessionEvent) -> None:
         match event:
@@ -101,7 +135,8 @@ class TurnView:
         if not self._answering and self._reasoning_chars:
             self._muted_line(f"thought for {short_count(self._reasoning_chars)} characters", gap=True)
         if self._after_tool and text.strip():
-            self._muted_line("")
+            if self._answering:  # the first text of an answer brings a gap of its own
+                self._muted_line("")
             self._after_tool = False
         self._transcript.feed(text, marked=not self._answering)
         self._answering = True
@@ -133,20 +168,30 @@ class TurnView:
         match event:
             case ToolStarted(summary=summary, call=call, action=action):
                 self._failure_shown = action is None and bool(summary)  # the summary of such a call is its mistake
-                self._transcript.add(MutedLine(summary or call.name, gap=True, prefix="▸ "))
+                self._running[call.id] = running = _RunningCall(summary or call.name, self._clock())
+                self._transcript.add(running.line)
                 self._status.update_info(doing=f"{call.name} · Esc stops")
             case PermissionDenied(reason=reason):
                 self._failure_shown = True
-                self._transcript.add(MutedLine(f"not done: {reason}", tone="warning", prefix="  "))
+                self._transcript.add(denied_line(reason))
             case ToolProgress(call=call, text=text):
                 if last := text.strip().rpartition("\n")[2].strip():
                     self._status.update_info(doing=f"{call.name}: {last[:MAX_PROGRESS]} · Esc stops")
             case ToolFinished(call=call, chars=chars, failed=failed, shown=shown):
-                if not (failed and self._failure_shown):
-                    self._transcript.add(*result_lines(call.name, shown, chars, failed=failed))
+                is_known = failed and self._failure_shown
+                self._show_result(call, [] if is_known else result_lines(call.name, shown, chars, failed=failed))
                 self._after_tool = True
             case _:
                 pass
+
+    def _show_result(self, call: ToolCall, result: list[MutedLine]) -> None:
+        """Shows the result: below the line of its call where other calls run beside it."""
+        running = self._running.pop(call.id, None)
+        if running is not None:
+            self._show_line(running, 0)
+            if self._running and self._transcript.replace_item(running.line, [running.line, *result]):
+                return
+        self._transcript.add(*result)
 
     def _muted_line(self, text: str, *, gap: bool = False) -> None:
         self._transcript.add(MutedLine(text, gap=gap))
@@ -165,7 +210,9 @@ class TurnView:
                 self._transcript.add(ErrorItem(title, message, hint))
                 if text:
                     self._muted_line("what came before is kept")
-        self._status.update_info(doing="")
+        for running in self._running.values():
+            self._show_line(running, 0)
+        self._status.update_info(doing="", seconds=0)
 
     def _list_recalled(self) -> None:
         """Lists the recalled passages with citation, trust and likelihood; those beside another are counted with it."""
@@ -179,6 +226,11 @@ class TurnView:
         for number, line in enumerate(cited):
             prefix = _RECALLED if number == 0 else " " * len(_RECALLED)
             self._transcript.add(MutedLine(line, gap=number == 0, prefix=prefix))
+
+
+def _shown_seconds(seconds: float) -> int:
+    """Whole seconds; 0, which is not shown, while they are few."""
+    return int(seconds) if seconds >= FEW_SECONDS else 0
 
 
 def _recalled_line(span: RecalledSpan, beside: int) -> str:
@@ -199,6 +251,8 @@ def epoch_notice(reason: str, *, known: frozenset[str] = frozenset()) -> str:
     """One line, or "" if the reason is in `known`: reasons that were shown, or that the user caused."""
     if not reason or reason in known:
         return ""
+    if reason.endswith("."):  # a receipt
+        return reason
     return f"{_REASONS.get(reason) or _capitalised(reason)}: the model reads the whole context anew."
 
 

@@ -51,10 +51,11 @@ class ChatWidgets(Struct, frozen=True, kw_only=True):
 class ChatView:
     """Implements ChatPort with the screen's widgets."""
 
-    def __init__(self, widgets: ChatWidgets, leave: Callable[[], None]) -> None:
+    def __init__(self, widgets: ChatWidgets, leave: Callable[[], None], stop: Callable[[], None]) -> None:
         self.transcript = widgets.transcript
         self.status = widgets.status
         self.leave = leave
+        self._stop = stop
         self._screen = widgets.screen
         self._prompt = widgets.prompt
         self._plan_panel = widgets.plan
@@ -92,18 +93,28 @@ class ChatView:
         while (left := TYPING_PAUSE_S - seconds_since_key(self._screen)) > 0 and not answer.done():
             self.status.update_info(hint="a question waits until you pause typing · Esc stops")
             await asyncio.wait([answer], timeout=left)
-        self.status.update_info(hint="")
+        self.status.update_info(hint="" if answer.done() else "a question waits for your answer")
         if answer.done():
             return None
         answer.add_done_callback(lambda _: _close(dialog))
+        dialog.stop_turn = self._stop
         result: T | None = await app_of(self._screen).push_screen_wait(dialog)
+        self.status.update_info(hint="")
         if dialog.typed:
             self._prompt.set_text(self._prompt.text + dialog.typed)
         return result
 
     def show_plan(self, plan: "Checklist | None") -> None:
-        """Shows the model's plan above the prompt while it is open."""
+        """Shows the stored plan above the prompt while it is open."""
         self._plan_panel.show(plan)
+
+    def update_plan(self, plan: "Checklist") -> None:
+        """Shows the plan that the model gave."""
+        self._plan_panel.update_plan(plan)
+
+    def end_turn(self) -> None:
+        """Hides a plan that is done."""
+        self._plan_panel.end_turn()
 
     async def choose(self, choices: "Choices", expand: "ExpandChoice | None" = None) -> str | None:
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen

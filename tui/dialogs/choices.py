@@ -89,7 +89,7 @@ class ChoicesScreen(ModalScreen[str | None]):
 
     def on_resize(self) -> None:
         """Gives the list the rows that the lines around it leave."""
-        width = max(min(self.size.width * 9 // 10, _SHEET_COLUMNS) - 4, 1)
+        width = max(min(self.size.width, _SHEET_COLUMNS) - 4, 1)
         notes = sum(1 + cell_len(note) // width for note in self._notes) + bool(self._notes)
         rows = min(self.size.height * 6 // 10, self.size.height - _FRAME_ROWS - notes)
         self.query_one(OptionList).styles.max_height = max(rows, 2)

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from foundation.terminal_text import visible, visible_line
+from foundation.terminal_text import visible, visible_code, visible_code_line
 from tui.dialogs.trust import QuestionDialog
 from tui.typed_app import theme_colour
 
@@ -26,7 +26,7 @@ class ProposalScreen(ModalScreen[bool]):
     def __init__(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
-        self._rows = [(visible(name), visible_line(sentence)) for name, sentence in rows]
+        self._rows = [(visible_code(name), visible_code_line(sentence)) for name, sentence in rows]
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):

@@ -1,7 +1,8 @@
 """Dialog that asks for permission to run a tool."""
 
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
 from rich.cells import cell_len
@@ -11,20 +12,21 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from agent.permissions.action import Action, PermissionAnswer, Scope
-from foundation.terminal_text import visible, visible_line
+from agent.permissions.action import Access, Action, PermissionAnswer, Scope
+from foundation.terminal_text import visible, visible_code, visible_code_line, visible_line
 from tui.dialogs.sheet import SheetDialog
 from tui.typed_app import theme_colour
 from tui.widgets.status import clip
 
 _FRAME_ROWS: Final = 9  # padding, the title and the keys, with their margins
 _SHOWN_CHARS: Final = 60  # of what was typed
-KEYS: Final = "↑ ↓ choose · Enter answers · PgUp PgDn scroll · Esc says no"
+KEYS: Final = "↑ ↓ choose · Enter answers · PgUp PgDn scroll · Esc says no · Ctrl+C stops"
 _DIFF_COLOURS: Final = {"+": "good-ink", "-": "error-ink", "@": "muted"}
+_HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 class PermissionScreen(SheetDialog[PermissionAnswer]):
-    """Shows the whole action and gives the answer. Esc declines.
+    """Shows the whole action and gives the answer. Esc declines, Ctrl+C stops the turn.
 
     No answer is chosen at first, and typed text answers nothing, so that what somebody happens to type grants nothing:
     it takes back a choice. It is the reason for declining where that answer is chosen, otherwise text for the prompt.
@@ -36,7 +38,8 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         Binding("home", "scroll(-100000)", "Begin", show=False),
         Binding("end", "scroll(100000)", "End", show=False),
         Binding("enter", "answer", "Answer", show=False),
-        Binding("escape,ctrl+c", "decline", "Decline", show=False),
+        Binding("escape", "decline", "Decline", show=False),
+        Binding("ctrl+c", "stop", "Stop", show=False),
     ]
 
     def __init__(
@@ -54,12 +57,13 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         `settle_s` seconds, and not before the last typed character is as old: they were meant for the prompt.
         """
         super().__init__()
-        self._heading = visible_line(f"The model wants to use {action.tool}")
+        self._heading = visible_code_line(f"The model wants to use {action.tool}")
         self._note = visible(" ".join(filter(None, (action.circumstances, reason))))
-        self._detail = visible(action.detail or action.summary)
+        is_code = not action.detail or action.access in {Access.RUN, Access.NETWORK}  # not the text of a file or note
+        self._detail = (visible_code if is_code else visible)(action.detail or action.summary)
         self._is_diff = action.is_diff
         is_repeated = action.summary.endswith(action.detail)  # a short command
-        self._summary = visible_line(action.summary) if action.detail and not is_repeated else ""
+        self._summary = visible_code_line(action.summary) if action.detail and not is_repeated else ""
         self._answers = _answers_of(action, once_only=once_only, offers=offers)
         self._chosen: int | None = None
         self._reason = ""
@@ -86,7 +90,7 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
     def on_resize(self) -> None:
         """Gives the action the rows that the answers leave; it scrolls if needed."""
         self._show_answers()
-        width = max(min(self.size.width * 9 // 10, 100) - 4, 1)
+        width = max(min(self.size.width, 100) - 4, 1)
         texts = sum(-(-max(cell_len(text), 1) // width) for text in (self._note, self._summary) if text)
         rows = self.size.height - _FRAME_ROWS - texts - len(self._answers) - 1
         self.query_one(VerticalScroll).styles.max_height = max(1, rows)
@@ -109,6 +113,9 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
 
     def action_decline(self) -> None:
         self.dismiss(PermissionAnswer(False))
+
+    def action_stop(self) -> None:
+        self.stop_or_leave(PermissionAnswer(False))
 
     def take_text(self, text: str) -> str:
         if self._takes_reason:
@@ -140,8 +147,7 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         if not self._is_diff:
             return Text(self._detail)
         text = Text()
-        for line in self._detail.splitlines(keepends=True):
-            name = "" if line.startswith(("+++", "---")) else _DIFF_COLOURS.get(line[:1], "")
+        for line, name in diff_colours(self._detail):
             text.append(line, theme_colour(self, name) if name else "")
         return text
 
@@ -153,7 +159,7 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         self.query_one("#permission-keys", Static).update(Text(f"{more}{KEYS}"))
 
     def _show_answers(self) -> None:
-        width = max(min(self.size.width * 9 // 10, 100) - 4, 10)
+        width = max(min(self.size.width, 100) - 4, 10)
         rows = [f"{'›' if number == self._chosen else ' '} {label}" for number, (label, _) in enumerate(self._answers)]
         if self._takes_reason:
             shown = visible_line(self._reason)[-_SHOWN_CHARS:]
@@ -161,6 +167,24 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         elif self.typed:
             rows.append(f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}")
         self.query_one(".sheet-answers", Static).update(Text("\n".join(clip(row, width) for row in rows)))
+
+
+def diff_colours(diff: str) -> Iterator[tuple[str, str]]:
+    """The lines of a unified diff with their colours; "" for headers and unchanged lines.
+
+    Within a hunk, which says how many lines it has, `-- x` removed is no header.
+    """
+    removed = added = 0  # lines that the hunk still has
+    for line in diff.splitlines(keepends=True):
+        if removed > 0 or added > 0:
+            removed -= line[0] != "+" and line[0] != "\\"
+            added -= line[0] != "-" and line[0] != "\\"
+            yield line, _DIFF_COLOURS.get(line[0], "")
+            continue
+        if hunk := _HUNK.match(line):
+            removed, added = (int(count or 1) for count in hunk.groups())
+        is_header = line.startswith(("--- ", "+++ "))
+        yield line, "" if is_header else _DIFF_COLOURS.get(line[:1], "")
 
 
 def _answers_of(action: Action, *, once_only: bool, offers: Sequence[str]) -> list[tuple[str, PermissionAnswer]]:
@@ -183,5 +207,5 @@ def _answers_of(action: Action, *, once_only: bool, offers: Sequence[str]) -> li
 
 def _shown_rule(rule: str) -> str:
     """What a rule remembers, on one line; a long one is the action that is shown in whole above."""
-    text = visible_line(rule)
+    text = visible_code_line(rule)
     return f": {text}" if cell_len(text) <= _SHOWN_CHARS and text == rule else ": exactly this"

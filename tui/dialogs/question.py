@@ -15,7 +15,7 @@ from tui.typed_app import theme_colour
 
 _FRAME_ROWS: Final = 9  # padding, the title and the keys, with their margins
 _SHOWN_CHARS: Final = 300  # of what was written
-KEYS: Final = "↑ ↓ choose, or choose the last row and write · Enter answers · Esc leaves it open"
+KEYS: Final = "↑ ↓ choose; write in the last row · Enter answers · Esc leaves it open · Ctrl+C stops"
 
 
 class QuestionScreen(SheetDialog[str]):
@@ -29,7 +29,8 @@ class QuestionScreen(SheetDialog[str]):
         Binding("up", "move(-1)", "Up", show=False),
         Binding("down", "move(1)", "Down", show=False),
         Binding("enter", "answer", "Answer", show=False),
-        Binding("escape,ctrl+c", "leave", "Leave", show=False),
+        Binding("escape", "leave", "Leave", show=False),
+        Binding("ctrl+c", "stop", "Stop", show=False),
     ]
 
     def __init__(self, question: PersonQuestion) -> None:
@@ -70,6 +71,9 @@ class QuestionScreen(SheetDialog[str]):
 
     def action_leave(self) -> None:
         self.dismiss("")
+
+    def action_stop(self) -> None:
+        self.stop_or_leave("")
 
     def typing_changed(self) -> None:
         self._show_rows()

@@ -1,5 +1,6 @@
 """Base of the dialogs that interrupt: typed and pasted text answers nothing, and is collected for the prompt."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import events
@@ -19,6 +20,7 @@ class SheetDialog(ModalScreen[ScreenResultType]):
     def __init__(self) -> None:
         super().__init__()
         self.typed = ""
+        self.stop_turn: Callable[[], object] | None = None  # stops the turn that asks
 
     def take_text(self, text: str) -> str:
         """What becomes of text that is typed: what is given is added to `typed`."""
@@ -30,6 +32,12 @@ class SheetDialog(ModalScreen[ScreenResultType]):
 
     def typing_changed(self) -> None:
         """Called after text was typed or pasted."""
+
+    def stop_or_leave(self, answer: ScreenResultType) -> None:
+        """Stops the turn, and gives the answer that changes nothing."""
+        if self.stop_turn is not None:
+            self.stop_turn()
+        self.dismiss(answer)
 
     def action_scroll(self, rows: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from foundation.terminal_text import visible_line
+from foundation.terminal_text import visible_code_line
 from tui.dialogs.sheet import SheetDialog
 
 _FRAME_ROWS = 7  # padding, the title and the answers with their margins, and one row for wrapping
@@ -28,8 +28,8 @@ class QuestionDialog(SheetDialog[bool | None]):
 
     def __init__(self, title: str, facts: Sequence[str], answers: str) -> None:
         super().__init__()
-        self._heading = visible_line(title)
-        self._facts = [visible_line(fact) for fact in facts]
+        self._heading = visible_code_line(title)
+        self._facts = [visible_code_line(fact) for fact in facts]
         self._answers = answers
 
     def compose(self) -> ComposeResult:

@@ -1,4 +1,8 @@
-"""Panel above the prompt: the model's plan, while any step of it is open."""
+"""Panel above the prompt: the model's plan.
+
+It appears when the plan changes and stays while any step is open; a plan that is done leaves with its turn. F4 or a
+click hides it, F4 brings it back.
+"""
 
 from typing import TYPE_CHECKING, Final
 
@@ -11,13 +15,14 @@ from tui.typed_app import theme_colour
 if TYPE_CHECKING:  # loaded after first paint
     from context.checklist import Checklist, PlanStep
 
+KEYS: Final = "F4 hides it"
 MAX_ROWS: Final = 5  # of steps; the others are counted
 DONE, DOING = "done", "doing"
 _MARKS: Final = {"pending": "○", DOING: "▸", DONE: "●"}
 
 
 class PlanPanel(Static):
-    """The steps around the present one, a row each; hidden without an open plan."""
+    """The steps around the present one, a row each."""
 
     def __init__(self) -> None:
         super().__init__(id="plan", markup=False)
@@ -25,10 +30,28 @@ class PlanPanel(Static):
         self.display = False
 
     def show(self, plan: "Checklist | None") -> None:
-        """Shows the plan, or hides the panel where nothing of it is open."""
+        """Shows a stored plan, or hides the panel where nothing of it is open."""
         self._plan = plan
         self.display = plan is not None and plan.is_open
         self._draw()
+
+    def update_plan(self, plan: "Checklist") -> None:
+        """Shows the plan that the model gave, also where it is done; one that was hidden, if it changed."""
+        self.display = self.display or plan != self._plan
+        self._plan = plan
+        self._draw()
+
+    def end_turn(self) -> None:
+        """Hides a plan that is done."""
+        if self._plan is not None and not self._plan.is_open:
+            self.display = False
+
+    def toggle(self) -> None:
+        """Hides the plan, or shows it again."""
+        self.display = self._plan is not None and not self.display
+
+    def on_click(self) -> None:
+        self.toggle()
 
     def on_resize(self) -> None:
         self._draw()
@@ -39,7 +62,9 @@ class PlanPanel(Static):
         steps = self._plan.steps
         shown = _shown_steps(steps)
         hidden = f", {len(steps) - len(shown)} not shown" if len(shown) < len(steps) else ""
-        text = Text(f"plan  {self._plan.done} of {len(steps)} done{hidden}", theme_colour(self, "muted"), no_wrap=True)
+        text = Text(
+            f"plan  {self._plan.done} of {len(steps)} done{hidden} · {KEYS}", theme_colour(self, "muted"), no_wrap=True
+        )
         for step in shown:
             style = "" if step.state is DOING else theme_colour(self, "muted")
             text.append(f"\n{_MARKS[step.state]} {visible_line(step.text)}", style)

@@ -23,6 +23,7 @@ class StatusInfo(Struct, frozen=True, kw_only=True):
     budget: int = 0
     speed: float = 0.0  # tokens a second
     doing: str = ""  # the current activity
+    seconds: int = 0  # since the turn began, beside the current activity
     working: str = ""  # the background activity
     waiting: int = 0  # messages queued
     mode: str = ""  # what tools may do, "" before that is known; not shown where the workspace is read-only
@@ -82,7 +83,7 @@ def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:
     percent = meter.partition(" (")[0]
     speed = f"{info.speed:.0f} tok/s" if info.speed else ""
     queued = f"{info.waiting} waiting" if info.waiting else ""
-    doing = visible(info.hint or info.doing or info.working)
+    doing = visible(info.hint or _with_seconds(info.doing, info.seconds) or info.working)
     access = "read-only" if info.read_only else info.mode and f"mode {info.mode}"
     for left in (
         (access, model, meter, speed, queued),
@@ -96,6 +97,22 @@ def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:
         if cell_len(line) + (cell_len(doing) + 2 if doing else 0) <= width:
             return line, doing
     return "", clip(doing or percent, width)
+
+
+def _with_seconds(doing: str, seconds: int) -> str:
+    """`answering · 12 s · Esc stops`."""
+    if not (doing and seconds):
+        return doing
+    activity, gap, keys = doing.rpartition(GAP)
+    return GAP.join((activity, elapsed(seconds), keys)) if gap else f"{doing}{GAP}{elapsed(seconds)}"
+
+
+def elapsed(seconds: int) -> str:
+    """`12 s`, `3 min 5 s`, `2 h 7 min`."""
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def short_model(spec: str) -> str:

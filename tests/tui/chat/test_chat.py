@@ -13,7 +13,6 @@ from agent.events import (
     Compacted,
     ContextReady,
     Notice,
-    PlanUpdated,
     Prefill,
     ReasoningDelta,
     TextDelta,
@@ -21,7 +20,6 @@ from agent.events import (
     ToolStarted,
     TurnFailed,
 )
-from context.checklist import Checklist, PlanStep, StepState
 from context.compaction.compact import CompactionReceipt
 from context.report import PageUsage, archive_of
 from models.chat.port import Profile
@@ -327,18 +325,3 @@ async def test_words_marked_with_the_mouse_are_copied_with_ctrl_c(open_chat: Any
         await chat.press("ctrl+c")
         assert chat.app.clipboard == "boiler 锅炉"
         assert not chat.session.closed
-
-
-async def test_a_plan_is_shown_above_the_prompt_until_it_is_done(open_chat: Any) -> None:
-    states = [StepState.DONE] * 4 + [StepState.PENDING] * 5
-    steps = tuple(PlanStep(f"step {number} 步骤", state) for number, state in enumerate(states))
-    plans = {
-        "begin": Checklist(steps),
-        "end": Checklist(tuple(PlanStep(step.text, StepState.DONE) for step in steps)),
-    }
-    async with open_chat(answers=lambda text: [PlanUpdated(plans[text]), *answer("Well.")], size=(80, 24)) as chat:
-        await chat.say("begin")
-        await chat.until(lambda: any("plan  4 of 9 done, 4 not shown" in line for line in chat.seen))
-        assert any("○ step 4 步骤" in line for line in chat.seen)
-        await chat.say("end")
-        await chat.until(lambda: not any("○ step" in line for line in chat.seen))

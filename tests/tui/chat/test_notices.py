@@ -4,7 +4,9 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-from agent.commands.results import Choice, Choices, SendMessage, TextResult
+import pytest
+
+from agent.commands.results import Choice, Choices, SendMessage, SessionSwitched, TextResult
 from agent.events import Compacted, EpochChanged, Retrying
 from context.compaction.compact import CompactionReceipt
 from context.notice import FileNotice
@@ -188,3 +190,24 @@ async def test_a_message_sent_again_is_not_shown_twice(open_chat: Any, monkeypat
         await chat.quiet()
         assert chat.text.count("hello there") == 1
         assert "sent again" in chat.text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+async def test_a_rewind_to_the_first_message_leaves_its_notice_and_its_text(
+    open_chat: Any, monkeypatch: Any, size: tuple[int, int]
+) -> None:
+    async def run(session: Any, line: str) -> Any:
+        session.entries = []
+        return SessionSwitched("The conversation is rewound: 你好 🎉 is in the prompt.", "你好 🎉")
+
+    monkeypatch.setattr("agent.commands.registry.run", run)
+    async with open_chat(size=size) as chat:
+        await chat.say("你好 🎉")
+        await chat.quiet()
+        await chat.say("/rewind e_1 conversation")
+        await chat.quiet()
+        shown = [line.strip() for line in chat.lines if line.strip()]
+        assert shown == ["The conversation is rewound: 你好 🎉 is in the prompt."]
+        assert chat.screen.prompt.text == "你好 🎉"
+        assert any(line.strip() == "❯ 你好 🎉" for line in chat.seen)
+        assert "context" not in chat.seen[-1], "the meter was of the conversation before"

@@ -207,3 +207,19 @@ async def test_the_mode_and_the_rules_of_the_command_line_are_in_force(workspace
                 await pilot.pause(0.05)
         assert app.chat.controller
         assert list(app.chat.controller.session.permissions.rules.rules) == [rule]
+
+
+async def test_what_happened_to_files_since_the_last_session_is_shown(workspace: Workspace, tmp_path: Any) -> None:
+    session = FakeSession(lambda _: answer("Yes."))
+    session.happened = ("A change of 1 file was interrupted: none changed.\x1b[2J",)
+
+    async def open_session() -> Any:
+        return session
+
+    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", working_directory=tmp_path), open_session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        async with asyncio.timeout(5):
+            while not app.chat.is_idle:
+                await asyncio.sleep(0.01)
+        await pilot.pause(0.1)
+        assert "A change of 1 file was interrupted: none changed.␛[2J" in "\n".join(displayed_lines(app))

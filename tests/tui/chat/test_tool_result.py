@@ -25,6 +25,11 @@ def test_a_command_shows_how_it_ended_and_its_last_lines() -> None:
     assert texts("run_command", "[exit 0 after 0.1 s]\n") == ["run_command: exit 0 after 0.1 s"]
 
 
+def test_a_plan_is_shown_by_its_panel_alone_unless_it_failed() -> None:
+    assert texts("update_plan", "Plan:\n[x] look") == []
+    assert texts("update_plan", "No steps.", failed=True) == ["update_plan: failed: No steps."]
+
+
 def test_the_last_lines_of_a_large_output_are_few_and_short() -> None:
     lines = texts("run_command", "[exit 0 after 0.1 s]\n" + "x" * 5_000_000)
     assert len(lines) == 3 and max(map(len, lines)) < 250
@@ -34,6 +39,7 @@ def test_the_last_lines_of_a_large_output_are_few_and_short() -> None:
     ("tool", "text", "failed", "line"),
     [
         ("edit_file", "calc.py: 1 line changed.", False, "edit_file: calc.py: 1 line changed."),
+        ("ask_user", "9090 🙂", False, "ask_user: 9090 🙂"),
         ("read_file", "茶" * 1_800, False, "read_file: 1.8k characters"),
         (
             "edit_file",

@@ -1,12 +1,16 @@
 """The dialog that asks for permission: it shows the whole action, and typed text grants nothing."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from msgspec import structs
 
+from agent.events import PermissionRequested
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
-from tui.dialogs.permission import PermissionScreen
+from models.messages import ToolCall
+from tests.tui.fakes import FakeSession, answer
+from tui.dialogs.permission import PermissionScreen, diff_colours
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -48,6 +52,38 @@ async def test_a_chosen_answer_is_given_with_enter(
         _, answers = await opened(chat)
         await chat.press(*keys)
         await chat.until(lambda: answers == [answer])
+
+
+async def test_ctrl_c_stops_the_turn_and_grants_nothing(open_chat: Any) -> None:
+    stopped: list[bool] = []
+    async with open_chat() as chat:
+        dialog, answers = await opened(chat)
+        dialog.stop_turn = lambda: stopped.append(True)
+        assert "Ctrl+C stops" in "\n".join(chat.seen)
+        await chat.press("down", "ctrl+c")
+        await chat.until(lambda: answers == [PermissionAnswer(False)])
+        assert stopped == [True]
+
+
+async def test_ctrl_c_in_the_dialog_reaches_the_turn(open_chat: Any) -> None:
+    future = asyncio.get_running_loop().create_future()
+    request = PermissionRequested(ToolCall("call_1", "remember", "{}"), ACTION, "Why.", future)
+    session = FakeSession(lambda _: [request, *answer("Well.")])
+    stopped: list[bool] = []
+    session.stop = lambda: stopped.append(True)  # type: ignore[method-assign]  # seen without ending the fake's answer
+    async with open_chat(session=session) as chat:
+        await chat.say("go")
+        await chat.until(lambda: isinstance(chat.app.screen, PermissionScreen))
+        await chat.press("ctrl+c")
+        await chat.until(future.done)
+        assert stopped == [True] and future.result() == PermissionAnswer(False)
+        await chat.quiet()
+
+
+async def test_no_line_of_the_transcript_is_cut_beside_the_dialog(open_chat: Any) -> None:
+    async with open_chat(size=(80, 24)) as chat:
+        dialog, _ = await opened(chat)
+        assert dialog.query_one(".sheet").region.width == 80
 
 
 async def test_what_asks_each_time_is_not_offered_for_the_session(open_chat: Any) -> None:
@@ -149,3 +185,40 @@ async def test_a_short_command_is_shown_once(open_chat: Any, size: tuple[int, in
         chat.app.push_screen(PermissionScreen(action, "No rule decides."))
         await chat.until(lambda: "Once" in "\n".join(chat.seen))
         assert "\n".join(chat.seen).count("echo 茶 🍵") == 1
+
+
+async def test_the_dialog_shows_characters_that_hide_in_a_command_or_a_path(open_chat: Any) -> None:
+    command = "rm\u00a0-rf a\u00adb\u2800c"
+    run = structs.replace(RUN, summary=f"run {command}", subject=command, detail=command)
+    edit = structs.replace(ACTION, summary="edit a\u00adb.py", detail="+10\u00a0000 €")
+    async with open_chat(size=(80, 24)) as chat:
+        chat.app.push_screen(PermissionScreen(run, "No rule decides.", offers=(f"run_command({command})",)))
+        await chat.until(lambda: "rm⟨U+00A0⟩-rf a⟨U+00AD⟩b⟨U+2800⟩c" in "\n".join(chat.seen))
+        assert "Always in this project: exactly this" in "\n".join(chat.seen)
+    async with open_chat(size=(80, 24)) as chat:
+        chat.app.push_screen(PermissionScreen(edit, "No rule decides."))
+        await chat.until(lambda: "edit a⟨U+00AD⟩b.py" in "\n".join(chat.seen))
+        assert "⟨U+00A0⟩" not in "\n".join(chat.seen)
+
+
+def test_lines_of_a_hunk_that_look_like_headers_are_coloured() -> None:
+    diff = """--- a/x.sql
++++ b/x.sql
+@@ -1,3 +1,3 @@
+ select 1
+--- old
++++ new
+-++ x
++-- y
+@@ -9 +9,0 @@
+---
+--- a/y.lua
++++ b/y.lua
+@@ -0,0 +1 @@
++++ z
+\\ No newline at end of file
+--- a/z
+"""
+    colours = [name for _, name in diff_colours(diff)]
+    hunk = ["muted", "", "error-ink", "good-ink", "error-ink", "good-ink", "muted", "error-ink"]
+    assert colours == ["", "", *hunk, "", "", "muted", "good-ink", "", ""]

@@ -124,10 +124,15 @@ class ErrorItem(Struct, frozen=True):
 
 
 class Welcome(Struct, frozen=True):
-    """Welcome text of an empty transcript: workspace, model and help. `first`: the long form, for a new workspace."""
+    """Welcome text of an empty transcript. `first`: the long form, for a new workspace. "" is not shown.
+
+    `project` are the folders where tools work, `mode` is what they may do.
+    """
 
     workspace: str
     model: str
+    project: str = ""
+    mode: str = ""
     first: bool = False
 
     def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
@@ -142,7 +147,11 @@ class Welcome(Struct, frozen=True):
                 rows += wrap_runs([(promise, styles.text)], room, line_breaks)
         rows.append([])
         rows += _labelled("workspace", self.workspace, room, styles)
+        if self.project:
+            rows += _labelled("project", self.project, room, styles)
         rows += _labelled("model", OFFLINE if self.model == "offline" else self.model, room, styles)
+        if self.mode:
+            rows += _labelled("mode", f"{self.mode}; Shift+Tab changes what tools may do", room, styles)
         rows += _labelled("help", "/help lists the commands, /resume continues an earlier conversation", room, styles)
         space = Segment(" " * GUTTER, styles.text)
         return indent(rows, space, space)

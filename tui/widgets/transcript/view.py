@@ -117,16 +117,26 @@ class Transcript(ScrollView, can_focus=False):
 
     def remove_item(self, item: TranscriptItem) -> None:
         """Removes this item."""
+        self.replace_item(item, ())
+
+    def replace_item(self, item: TranscriptItem, items: Sequence[TranscriptItem]) -> bool:
+        """Shows these items in place of this one; the visible lines stay. False where it is not in the transcript."""
         index = self.line_cache.index_of(item)
         if index is None:
-            return
-        anchor = self._anchor()
+            return False
+        anchor, first, total = self._anchor(), self.line_cache.start(index), self.line_cache.total
         removed = self.line_cache.truncate(index)
-        self.line_cache.append([other for other, _ in removed[1:]], removed)
-        self._finished_count -= index < self._finished_count
+        self.line_cache.append([*items, *(other for other, _ in removed[1:])], removed)
+        self._finished_count += (len(items) - 1) * (index < self._finished_count)
+        if items and self.line_cache.total == total:
+            self.refresh_lines(first, self.line_cache.start(index + len(items)) - first)
+            return True
         self._update_size()
         self._restore_anchor(anchor)
+        if not self.is_following and len(items) > 1:
+            self._set_new_below(has_new=True)
         self.refresh()
+        return True
 
     def clear(self) -> None:
         self.end_stream()
