@@ -47,6 +47,10 @@ class OpenBranch:
         self._memory.conversations.set_leaf(conversation, entry.parent)
         return entry
 
+    async def recent(self, limit: int) -> list[Conversation]:
+        """The conversations used last, newest first."""
+        return await asyncio.to_thread(self._memory.conversations.recent, limit=limit)
+
     async def own_messages(self, limit: int) -> list[tuple[Entry, str]]:
         """The user's last messages on this branch with their texts, newest first."""
 

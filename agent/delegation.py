@@ -103,7 +103,9 @@ class _DelegatedTurn:
     async def answer(self, question: str) -> str:
         """The answer, with its course. Raises ToolFailure where there is none."""
         await asyncio.to_thread(self._begin, question)
-        message = TurnInput(question, delegated_by=self._run.entry)
+        parent = self._session.conversation
+        delegated_in = (parent.source, parent.id) if parent else None
+        message = TurnInput(question, delegated_by=self._run.entry, delegated_in=delegated_in)
         self._turn = TurnRun(self._ports(), message)
         if self._run.stopped.is_set():
             self._turn.stop()

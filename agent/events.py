@@ -3,10 +3,10 @@
 They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request Summarising?,
 Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then
 Prefill, Retrying, Notice, TextDelta and ReasoningDelta in any order, UsageKnown, CallLimitReached?, and for each tool
-call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, QuestionAsked and PlanUpdated in any
-order, ToolFinished (calls that only read run side by side, so that their events mix), CallLimitReached?; then the next
-request. The last event is exactly one of AnswerStored (after UsageKnown, Notice*), Stopped and TurnFailed; the last two
-may come at any point. The text of a TextDelta was given to the store before.
+call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice, QuestionAsked and
+PlanUpdated in any order, ToolFinished (calls that only read run side by side, so that their events mix), then Notice?
+and CallLimitReached*; then the next request. The last event is exactly one of AnswerStored (after UsageKnown, Notice*),
+Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
 """
 
 import asyncio
@@ -152,19 +152,33 @@ class PermissionRequested(Struct):
     decision: Decision | None = None
 
 
+def repetition(tool: str, count: int) -> str:
+    """`read_file was called 5 times in a row, with the same arguments and the same result.`"""
+    return f"{tool} was called {count:,} times in a row, with the same arguments and the same result."
+
+
 class CallLimitReached(Struct):
     """The turn has made as many tool calls as it may (`made`). The face answers whether it may make `more`.
 
+    `repeated` is the tool that was called so often in a row, with the same arguments and the same result; "" where all
+    calls of the turn are meant.
     Where nobody can be asked, the answer is not `attended`, and the turn fails; where a person declines, it stops.
     """
 
     made: int
     more: int
     answer: asyncio.Future[PermissionAnswer]
+    repeated: str = ""
+
+    @property
+    def sentence(self) -> str:
+        if self.repeated:
+            return repetition(self.repeated, self.made)
+        return f"{self.made:,} calls in this turn."
 
     @property
     def question(self) -> str:
-        return f"{self.made:,} calls in this turn. Go on for another {self.more:,}?"
+        return f"{self.sentence} Go on for another {self.more:,}?"
 
 
 class SpendingLimitReached(Struct):

@@ -23,6 +23,7 @@ from foundation.files import exists, resolve_path, write_atomically
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.records import Conversation, Entry, EntryKind
+from memory.tool_calls import INTERRUPTED, described
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.memory import Memory
@@ -127,6 +128,8 @@ def markdown_pieces(memory: Memory, conversation: Conversation, on_trouble: OnTr
     for exported in entries_of(memory, conversation, on_trouble):
         if exported.entry.seq in branch:
             yield _markdown_message(exported)
+            for call in memory.conversations.interrupted_calls(exported.entry):
+                yield f"\n{_fenced(described(call))}\n*({INTERRUPTED})*\n"
 
 
 def _markdown_message(exported: ExportedEntry) -> str:

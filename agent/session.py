@@ -24,6 +24,7 @@ from agent.config.used_models import UsedModels
 from agent.delegation import Delegation
 from agent.events import AnswerStored, CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
 from agent.hooks.hooks import SessionHooks
+from agent.mcp.configuration import server_programs
 from agent.mcp.servers import open_servers
 from agent.mcp.turn_tools import refresh_tools
 from agent.permissions.policy import Policy
@@ -45,7 +46,7 @@ from context import AssembledRequest, Attachment, Context, Turn
 from context.report import ContextReport
 from context.sources.skills import Skill
 from foundation.clock import Clock, SystemClock
-from foundation.errors import TemporaryFailure
+from foundation.errors import PalimpsestError, TemporaryFailure
 from foundation.paths import Workspace
 from memory.access import refuse_read_only
 from memory.memory import Memory
@@ -107,6 +108,10 @@ class Session:
         self._jobs = (self._mirror, RepackJob(memory), ReindexJob(memory), self._vectors)
         self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,), workspace.root)
+        self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
+        mode, folder = lambda: self.permissions.mode.value, self.project.root
+        self.hooks = SessionHooks(config.hooks, config.environment, folder, self._conversation_id, mode)
+        self.project.programs = self.hooks.scripts.files.union(server_programs(self.servers.configured, folder))
         self.commands = open_commands(workspace, self.project, config.tools, config.environment)
         rules = RuleSet(stored=stored_rules(config.environment, self.project.root))
         self.permissions = Policy(rules, config.tools.mode, sandboxed=lambda: self.commands.sandbox.state.holds)
@@ -114,7 +119,9 @@ class Session:
         self.budget = SpendingBudget(config.models, memory, clock)
         if summariser is not None:
             summariser.budget = self.budget
-        self.checkpoints = Checkpoints(workspace.checkpoints, clock, keep_days=config.tools.checkpoint_days)
+        self.checkpoints = Checkpoints(
+            workspace.checkpoints, clock, self.project.folders, keep_days=config.tools.checkpoint_days
+        )
         self._delegation = Delegation(self)
         ports = ToolPorts(
             memory=memory,
@@ -128,10 +135,7 @@ class Session:
             sees_pictures=lambda: self.model.profile.vision,
             withheld=self.permissions.withheld,
         )
-        mode, folder = lambda: self.permissions.mode.value, self.project.root
-        self.hooks = SessionHooks(config.hooks, config.environment, folder, self._conversation_id, mode)
         self.toolbox = Toolbox(session_tools(ports), config.tools, in_bytes(config.models.limits.arguments_mb))
-        self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
 
     @classmethod
     def open(
@@ -215,7 +219,8 @@ class Session:
         self._idle.clear()
         self._delegation.begin_turn()
         try:
-            for sentence in await asyncio.to_thread(self.checkpoints.take_notices):
+            await asyncio.to_thread(self.checkpoints.prune_once, self._conversation_id())
+            for sentence in await self.file_notices():
                 yield Notice("warning", sentence)
             async with aclosing(turn.events()) as events:
                 async for event in events:
@@ -232,6 +237,18 @@ class Session:
             self._turn = None
             self._idle.set()
             self._after_turn()
+
+    async def file_notices(self) -> tuple[str, ...]:
+        """What happened to files of the project that the person should know, in sentences; each is given once.
+
+        Call it when the session is open, too: it clears up after a session that was killed.
+        """
+        if self.workspace.is_read_only:
+            return ()
+        try:
+            return await asyncio.to_thread(self.checkpoints.take_notices)
+        except (PalimpsestError, OSError) as error:
+            return (f"The checkpoints could not be read: {error}",)
 
     async def _again(self, message: TurnInput) -> TurnInput:
         """The last message, to be answered again. Raises TemporaryFailure where there is none."""
@@ -279,6 +296,11 @@ class Session:
     def profile(self) -> Profile:
         """The profile of the current model."""
         return self.model.profile
+
+    @property
+    def model_is_prepared(self) -> bool:
+        """Whether the model's server was asked for its window and abilities."""
+        return self._model.is_prepared
 
     async def prepare_model(self) -> None:
         """Asks the model's server once for its real window and abilities."""
@@ -339,10 +361,6 @@ class Session:
         """Continues this conversation, which is in the store."""
         self.conversation = conversation
         self.report = None
-
-    async def conversations(self, limit: int) -> list[Conversation]:
-        """The conversations used last, newest first."""
-        return await asyncio.to_thread(self.memory.conversations.recent, limit=limit)
 
     async def restore_model(self) -> str:
         """Goes back to the model of the conversation's last request, and says so (agent.session_model)."""

@@ -25,6 +25,10 @@ class SessionModel:
     def profile(self) -> Profile:
         return self.model.profile
 
+    @property
+    def is_prepared(self) -> bool:
+        return self._prepared is self.model
+
     async def prepare(self) -> None:
         """Queries the model's server once for its real window and abilities."""
         if self._prepared is not self.model:

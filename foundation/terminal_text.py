@@ -12,7 +12,9 @@ from foundation.lazy_pattern import lazy_pattern
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _LINE_ENDS = "\u2028\u2029"
-_INVISIBLE = "\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"
+_INVISIBLE = (
+    "\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+)
 _FILLERS = "\u115f\u1160\u3164\uffa0"  # blank, though they count as letters
 _TAGS = "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 _SURROGATES = "\ud800-\udfff"
@@ -23,12 +25,16 @@ _JOINING = (
     "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1a20-\u1aaf\ua840-\uabff"
     "\ufb50-\ufdff\ufe70-\ufefe\U00010a00-\U00011fff"
 )
+_MONGOLIAN = "\u1807\u180a\u1820-\u18aa\u200d"  # letters whose form a selector chooses
+_FORMS = "\u180b-\u180d\u180f"  # these selectors
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 FORBIDDEN = _CONTROLS + _DIRECTIONS + _LINE_ENDS + _INVISIBLE + _FILLERS + _TAGS + _SURROGATES
 """The code points that never reach a terminal, as the inside of a regular expression's set."""
 
-_SUSPECT = re.compile(f"[{FORBIDDEN}\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # one set: three times as fast
+_SUSPECT = re.compile(
+    f"[{FORBIDDEN}{_FORMS}\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)  # one set: three times as fast
 _HIDDEN_SOURCE = (
     "\r\n"
     f"|[{FORBIDDEN}]"
@@ -37,10 +43,15 @@ _HIDDEN_SOURCE = (
     f"|\u200c(?<![{_JOINING}]\u200c)"
     # variation selectors choose a glyph for one character; a run of them carries hidden bytes
     "|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
+    f"|[{_FORMS}](?<![{_MONGOLIAN}][{_FORMS}])"
     f"|[\U000e0100-\U000e01ef](?<![{_HAN}][\U000e0100-\U000e01ef])"
 )
 
 _HIDDEN = lazy_pattern(_HIDDEN_SOURCE)
+# Soft hyphens, grapheme joiners and blanks that are no space to a shell: fit for prose, misleading in a command.
+_IN_PROSE = "\u00a0\u00ad\u034f\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
+_SELECTED = f"{_EMOJI}{_HAN}\u00a9\u00ae\u203c\u2049\u2122\u2139\u3030\u303d\u3297\u3299#*0-9\u1000-\u109f"
+_SUSPECT_IN_CODE = lazy_pattern(f"[{_IN_PROSE}]|[\ufe00-\ufe0f](?<![{_SELECTED}][\ufe00-\ufe0f])")
 _UNTYPED = lazy_pattern(
     f'{_HIDDEN_SOURCE}|["\n\t]|⟨(?=U\\+[0-9A-F]{{4,6}}⟩)'
 )  # what could be read as a number is one too
@@ -61,6 +72,20 @@ def visible(text: str) -> str:
 def visible_line(text: str) -> str:
     """The visible text on one line: every run of white space is one space."""
     return " ".join(visible(text).split())
+
+
+def visible_code(text: str) -> str:
+    """The visible text of a command line, a path, an address or a rule.
+
+    Also made a number are the characters that prose may have, but that hide or separate words of a command: soft
+    hyphens, blanks other than the space, and variation selectors where there is nothing to select.
+    """
+    return _SUSPECT_IN_CODE.sub(_glyph, visible(text))
+
+
+def visible_code_line(text: str) -> str:
+    """The same on one line: every run of spaces, tabs and line ends is one space."""
+    return " ".join(visible_code(text).split())
 
 
 def hidden_count(text: str) -> int:

@@ -5,7 +5,11 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 from tests.paths import ROOT
+
+pytestmark = pytest.mark.timeout(60)  # every module is parsed
 
 PACKAGES = ("foundation", "models", "memory", "context", "agent", "tui")
 NOUNS_IN_ING = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import click
+from msgspec import structs
 
 from agent.cli import output
 from agent.cli.group import CliCommand
@@ -15,7 +16,8 @@ from foundation.program import PROGRAM
 @click.command(cls=CliCommand)
 @click.option("--repair", is_flag=True, help="Mend what can be mended; a copy of it is kept first.")
 def command(*, repair: bool) -> None:
-    """Check what is stored: the database whole, every page read back and compared with its hash.
+    """Check what is stored: the database whole, every page and every version of a file read back and compared with its
+    hash, and the journal of checkpoints.
 
     Packs, their manifests and the rows of the index are compared to the last bit. With --repair, what is damaged is
     mended from what is sound: a lost or damaged database is built again from the packs, and what was damaged stands in
@@ -25,6 +27,10 @@ def command(*, repair: bool) -> None:
 
     Exit 1 where something is wrong still, or was lost. Without --repair nothing is changed.
     """
+    from agent.checkpoints.check import check_checkpoints, set_aside_unreadable
+    from agent.checkpoints.checkpoints import Checkpoints
+    from foundation.clock import SystemClock
+    from memory.archive.repair.quarantine import Quarantine
     from memory.check import check, check_and_repair
 
     invocation = current()
@@ -32,6 +38,11 @@ def command(*, repair: bool) -> None:
     if not repair:
         invocation.report_trust(workspace)
     report = check_and_repair(workspace, datetime.now(UTC), settings) if repair else check(workspace, settings)
+    if repair:
+        kept = report.kept_at or Quarantine(workspace.damaged, datetime.now(UTC)).folder
+        if lost := set_aside_unreadable(Checkpoints(workspace.checkpoints, SystemClock()), kept):
+            report = structs.replace(report, lost=(*report.lost, lost), kept_at=kept)
+    report = structs.replace(report, problems=(*report.problems, *check_checkpoints(workspace.checkpoints)))
     if invocation.json:
         output.json_object(report.as_json())
     else:

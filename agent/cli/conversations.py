@@ -97,8 +97,8 @@ def rename(ref: str, title: str) -> None:
 def delete(ref: str, yes: bool) -> None:
     """Delete a conversation with all its entries and pages, and what other conversations recalled of it.
 
-    It asks first. Archives of texts that were attached to its messages go with it. What is cut short goes on with the
-    next command.
+    It asks first. Archives of texts that were attached to its messages go with it, and so do the conversations of
+    questions that were delegated in it. What is cut short goes on with the next command.
     """
     invocation = current()
     with invocation.memory() as memory:
@@ -115,20 +115,24 @@ def delete(ref: str, yes: bool) -> None:
             if not sys.stdin.isatty():
                 raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Say it with --yes.")
             output.confirm(f"Delete {name} for good?")
-        trace_sentences = remove_traces(
-            memory.workspace, traces_of(memory, conversation)
-        )  # first, because it can be repeated
+        together = (conversation, *memory.conversations.delegated(conversation.seq))
+        trace_sentences = [
+            sentence  # first, because it can be repeated
+            for deleted in together
+            for sentence in remove_traces(memory.workspace, traces_of(memory, deleted))
+        ]
         memory.mirrors.remove(conversation.seq)
         for attached in attached_archives(memory, conversation):
             memory.knowledge.delete_conversation(attached)
         deletion = memory.knowledge.delete_conversation(conversation.seq)
+        copied = (*(deleted.id for deleted in together), *deletion.changed)
         troubles = (
             purge_from_search(memory),
             *trace_sentences,
             purge_from_mirrors(memory),
             purge_from_checkpoints(memory, conversation.id),
             unreadable_results_notice(deletion.left),
-            *dict.fromkeys(older_copies_notice(memory.workspace, id_) for id_ in (conversation.id, *deletion.changed)),
+            *dict.fromkeys(older_copies_notice(memory.workspace, id_) for id_ in copied),
         )
     if deletion.pages:
         output.narrate(f"{len(deletion.pages):,} archived pages carried nothing else and went with it.")

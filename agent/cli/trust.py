@@ -7,7 +7,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
-from agent.services.trust import allow_link, contents_object, contents_of, record_object, trust_workspace
+from agent.services.trust import allow_link, contents_object, contents_of, record_object, trust_scripts, trust_workspace
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_command, trust_key, trust_store
@@ -44,6 +44,13 @@ def command(*, folder: Path | None, listing: bool, remove: bool, link: str | Non
 
 def _trust(workspace: Workspace) -> None:
     invocation = current()
+    scripts = trust_scripts(workspace.root, invocation.environment)
+    if scripts and not invocation.json:
+        output.narrate(f"Hooks run these as they are now: {', '.join(scripts)}.")
+    if scripts and not workspace.is_workspace:  # a project whose workspace is elsewhere
+        if invocation.json:
+            output.json_object({"workspace": trust_key(workspace), "trusted": False, "scripts": list(scripts)})
+        return
     contents = contents_of(workspace)
     if notice := trust_workspace(workspace, invocation.environment).set_aside:
         output.narrate(notice)

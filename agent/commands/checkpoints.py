@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
@@ -11,13 +12,14 @@ from agent.commands.conversation import first_line
 from agent.commands.results import Choice, Choices, Outcome, Proposal, SessionSwitched, TextResult
 from foundation.clock import iso, to_ms
 from foundation.errors import Misuse, TemporaryFailure
+from foundation.program import PROGRAM
 from foundation.terminal_text import visible
 from models.messages import Role
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.checkpoints.change import CheckpointKind, CheckpointRecord
     from agent.checkpoints.history import CheckpointHistory
-    from agent.checkpoints.restore import Restored, RestorePlan
+    from agent.checkpoints.restore import PlannedFile, Restored, RestorePlan
     from agent.session import Session
     from memory.pages.types import OnPage
     from memory.records import Entry
@@ -31,19 +33,23 @@ BOTH, CONVERSATION, FILES = "both", "conversation", "files"
 async def _undo(session: Session, _rest: str) -> Outcome:
     from agent.checkpoints.change import CheckpointKind
 
-    records = (await _history(session)).last_turn()
+    history = await _history(session)
+    records = history.last_turn()
+    _refuse_uncertain(history, records)
     if not records:
-        return TextResult("There is nothing to undo: no tool changed a file in this conversation.")
-    return await _restore(session, records, CheckpointKind.UNDO, "Undo the last turn's changes")
+        return TextResult(await asyncio.to_thread(_nothing_to_undo, session, history))
+    return await _restore(session, history, records, CheckpointKind.UNDO, "Undo the last turn's changes")
 
 
 async def _redo(session: Session, _rest: str) -> Outcome:
     from agent.checkpoints.change import CheckpointKind
 
-    reversal = (await _history(session)).last_reversal()
+    history = await _history(session)
+    reversal = history.last_reversal()
+    _refuse_uncertain(history, history.records[-1:] if reversal is None else (reversal,))
     if reversal is None:
         return TextResult("There is nothing to redo: the last change of files is no /undo and no /rewind.")
-    return await _restore(session, (reversal,), CheckpointKind.REDO, "Make the undone changes again")
+    return await _restore(session, history, (reversal,), CheckpointKind.REDO, "Make the undone changes again")
 
 
 async def _rewind(session: Session, rest: str) -> Outcome:
@@ -60,12 +66,14 @@ async def _rewind(session: Session, rest: str) -> Outcome:
         raise Misuse("Rewind what?", f"“{what}” is none of: both, conversation, files.", f"/rewind {entry.id} both")
     if what == CONVERSATION:
         return await _rewind_conversation(session, entry, "The files are as they were.")
-    records = await _edits_since(session, entry)
+    history, records = await _edits_since(session, entry)
     if not records:
         done = "No file was changed by a tool since then."
         return await _rewind_conversation(session, entry, done) if what == BOTH else TextResult(done)
     title = "Rewind the files" + (" and the conversation" if what == BOTH else "")
-    return await _restore(session, records, CheckpointKind.REWIND, title, entry if what == BOTH else None)
+    return await _restore(
+        session, history, records, CheckpointKind.REWIND, title, entry=entry if what == BOTH else None
+    )
 
 
 async def _messages(session: Session) -> Outcome:
@@ -73,20 +81,26 @@ async def _messages(session: Session) -> Outcome:
     messages = await session.branch.own_messages(MAX_MESSAGES)
     if not messages:
         return TextResult("There is nothing to rewind to yet.")
-    edits = await _placed_edits(session)
+    history = await _history(session)
+    edits = await _placed_edits(session, history)
     items = list[Choice]()
     for entry, text in messages:
         count = len({file.place for record in _made_since(entry, edits) for file in record.files})
         restores = f"{_files(count)} changed since" if count else "no files changed since"
         items.append(Choice(entry.id, first_line(text), f"{iso(entry.time)[:16].replace('T', ' ')} · {restores}"))
-    return Choices("Rewind to before", tuple(items), "/rewind")
+    return Choices("Rewind to before", tuple(items), "/rewind", notes=_doubts(history))
 
 
 async def _offer(session: Session, entry: Entry) -> Outcome:
     """What can be rewound to before the message."""
     from agent.checkpoints.restore import plan_restore
+    from memory.errors import Damaged
 
-    records = await _edits_since(session, entry)
+    try:
+        history, records = await _edits_since(session, entry)
+    except Damaged as error:
+        only = Choice(CONVERSATION, "The conversation", "the message goes to the prompt; files stay")
+        return Choices("Rewind", (only,), f"/rewind {entry.id}", notes=(error.message,))
     if not records:
         only = Choice(CONVERSATION, "The conversation", "the message goes to the prompt; no file was changed since")
         return Choices("Rewind", (only,), f"/rewind {entry.id}")
@@ -97,14 +111,16 @@ async def _offer(session: Session, entry: Entry) -> Outcome:
         Choice(CONVERSATION, "The conversation only", "the message goes to the prompt; files stay"),
         Choice(FILES, "Files only", files),
     )
-    return Choices("Rewind", items, f"/rewind {entry.id}")
+    return Choices("Rewind", items, f"/rewind {entry.id}", notes=_doubts(history))
 
 
 async def _restore(
     session: Session,
+    history: CheckpointHistory,
     records: Sequence[CheckpointRecord],
     kind: CheckpointKind,
     title: str,
+    *,
     entry: Entry | None = None,
 ) -> Outcome:
     """Takes the checkpoints back, at once where nobody edited the files in between; then the conversation, where
@@ -119,17 +135,25 @@ async def _restore(
 
     async def run(_on_page: OnPage) -> Outcome:
         restored = await asyncio.to_thread(restore, session.checkpoints, records, kind, folders)
-        report = _report(restored, kind.value)
-        return TextResult(report) if entry is None else await _rewind_conversation(session, entry, report)
+        report = _report(restored, kind.value, named=str if entry else _code)
+        report = "\n".join((report, *(f"\n{doubt}" for doubt in _doubts(history))))
+        if entry is not None:
+            return await _rewind_conversation(session, entry, report)
+        plan = restored.plan
+        merged = sum(file.merged for file in plan.changes)
+        counts = {"restored": len(plan.changes), "merged": merged, "left": len(plan.conflicts)}
+        return TextResult(report, failed=bool(plan.conflicts) and not plan.changes, counts=counts)
 
     plan = await asyncio.to_thread(plan_restore, session.checkpoints, records, folders)
     by_weight = sorted(plan.files, key=lambda file: (not file.problem, not file.merged))
-    rows = tuple((file.verb, f"{visible(file.file.path)}: {file.effect}") for file in by_weight[:MAX_ROWS])
+    rows = tuple((file.verb, f"{_name(file, plan)}: {file.effect}") for file in by_weight[:MAX_ROWS])
     if len(plan.files) > MAX_ROWS:
         rows = (*rows, ("…", f"and {len(plan.files) - MAX_ROWS} more"))
+    rows = (*(("journal", doubt) for doubt in _doubts(history)), *rows)
     proposal = Proposal(title=title, rows=rows, activity="restoring files", unit="file", run=run)
-    is_clean = not plan.conflicts and not any(file.merged for file in plan.files)
-    return await run(_unreported) if is_clean else proposal
+    is_doubtful = bool(plan.conflicts or any(file.merged for file in plan.files) or _doubts(history))
+    is_asked = plan.changes and is_doubtful
+    return proposal if is_asked else await run(_unreported)  # nothing to agree to where no file changes
 
 
 async def _rewind_conversation(session: Session, entry: Entry, report: str) -> Outcome:
@@ -138,23 +162,46 @@ async def _rewind_conversation(session: Session, entry: Entry, report: str) -> O
     return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
 
 
-def _report(restored: Restored, done: str) -> str:
-    """What was restored and what was not, as Markdown."""
-    plan, kept = restored.plan, dict(restored.kept)
+def _report(restored: Restored, done: str, *, named: Callable[[str], str]) -> str:
+    """What was restored and what was not. `named` writes a path: as Markdown, or as it is."""
+    plan, kept, unkept = restored.plan, dict(restored.kept), dict(restored.unkept)
     merged = sum(file.merged for file in plan.changes)
-    outline = f"{_files(len(plan.changes))} restored" + (f", {merged} with the edits made since" if merged else "")
+    is_stuck = bool(plan.conflicts) and not plan.changes
+    outline = "no file could be restored" if is_stuck else f"{_files(len(plan.changes))} restored"
+    outline += f", {merged} with the edits made since" if merged else ""
     outline += f", {_files(len(plan.conflicts))} left as edited" if plan.conflicts else ""
     lines = [f"{done.capitalize()}: {outline}."]
     for file in plan.files[:MAX_FILES]:
-        path = visible(file.file.path)
-        lines.append(f"- `{path}` {file.effect}" + (", changed by a command, too" if file.command else ""))
-        if file.file.path in kept:
-            lines.append(f"  The version from before is `{visible(str(kept[file.file.path]))}`.")
+        path = named(_name(file, plan))
+        lines.append(f"- {path} {file.effect}" + (", changed by a command, too" if file.command else ""))
+        if (place := kept.get(file.file.place)) is not None:
+            lines.append(f"  The version from before is {named(visible(str(place)))}.")
+        if (reason := unkept.get(file.file.place)) is not None:
+            version = named(f"blobs/{file.file.before[:2]}/{file.file.before}")
+            lines.append(
+                f"  The version from before could not be kept beside ({visible(reason)}); it is in the checkpoint, as "
+                f"the zstd file {version}."
+            )
     if len(plan.files) > MAX_FILES:
         lines.append(f"- and {len(plan.files) - MAX_FILES} more")
-    if done != "redo" and restored.record is not None and plan.changes:
+    if done != "redo" and plan.changes:
         lines.append("\n/redo makes the changes again. Files that only commands changed are not undone.")
+    elif done != "redo" and is_stuck:
+        lines.append("\nThe changes count as taken back: /undo goes on with the turn before, /redo counts them again.")
     return "\n".join(lines)
+
+
+def _code(text: str) -> str:
+    """The text as Markdown code, with more backticks around it than are in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    space = " " if longest else ""
+    return "`" * (longest + 1) + space + text + space + "`" * (longest + 1)
+
+
+def _name(planned: PlannedFile, plan: RestorePlan) -> str:
+    """The file's path in its project folder; the whole path where another folder of the plan has the same."""
+    same = sum(file.file.path == planned.file.path for file in plan.files)
+    return visible(str(planned.file.place) if same > 1 else planned.file.path)
 
 
 def _outline(plan: RestorePlan) -> str:
@@ -178,9 +225,38 @@ async def _history(session: Session) -> CheckpointHistory:
     return await asyncio.to_thread(session.checkpoints.history, session.conversation.id)
 
 
-async def _placed_edits(session: Session) -> list[tuple[int, CheckpointRecord]]:
+def _nothing_to_undo(session: Session, history: CheckpointHistory) -> str:
+    from agent.checkpoints.history import EDITS
+    from foundation.files import exists, list_folders
+
+    folder = session.checkpoints.folder
+    if any(record.kind in EDITS for record in history.records):
+        return "There is nothing left to undo: everything that tools changed in this conversation was taken back."
+    if not exists(folder / "journal.jsonl") and list_folders(folder / "blobs"):
+        return f"There is nothing to undo: versions of files are kept, but {folder} has no journal."
+    return "There is nothing to undo: no tool changed a file in this conversation."
+
+
+def _refuse_uncertain(history: CheckpointHistory, records: Sequence[CheckpointRecord], hint: str = "") -> None:
+    """Raises Damaged where an unreadable line of the journal may be a change after the first of these checkpoints."""
+    from memory.errors import Damaged
+
+    if not history.is_certain(records):
+        raise Damaged(
+            "The journal is damaged",
+            f"{history.content.damage}. A change that was made later may be missing, so no file was touched.",
+            hint or f"What tools change from now on can be undone. `{PROGRAM} check --repair` sets the lines aside.",
+        )
+
+
+def _doubts(history: CheckpointHistory) -> tuple[str, ...]:
+    """A sentence where changes may be missing from the history."""
+    damage = history.content.damage
+    return (f"{damage}: changes may be missing here. `{PROGRAM} check` says more.",) if damage else ()
+
+
+async def _placed_edits(session: Session, history: CheckpointHistory) -> list[tuple[int, CheckpointRecord]]:
     """The edits in effect, oldest first, each with the place of its message in the conversation."""
-    history = await _history(session)
 
     def read() -> list[tuple[int, CheckpointRecord]]:
         stored, conversation = session.memory.conversations, session.conversation
@@ -192,8 +268,14 @@ async def _placed_edits(session: Session) -> list[tuple[int, CheckpointRecord]]:
     return await asyncio.to_thread(read)
 
 
-async def _edits_since(session: Session, entry: Entry) -> tuple[CheckpointRecord, ...]:
-    return _made_since(entry, await _placed_edits(session))
+async def _edits_since(session: Session, entry: Entry) -> tuple[CheckpointHistory, tuple[CheckpointRecord, ...]]:
+    """The history, and its edits that were made from this message on. Raises Damaged where some may be missing."""
+    history = await _history(session)
+    edits = await _placed_edits(session, history)
+    records = _made_since(entry, edits)
+    hint = f"/rewind {entry.id} conversation leaves the files alone. `{PROGRAM} check` says more."
+    _refuse_uncertain(history, records or tuple(record for _, record in edits[-1:]), hint)
+    return history, records
 
 
 def _made_since(entry: Entry, edits: Sequence[tuple[int, CheckpointRecord]]) -> tuple[CheckpointRecord, ...]:

@@ -27,7 +27,7 @@ async def _resume(session: Session, ref: str) -> Outcome:
     if ref:
         await session.resume(ref)
         return SessionSwitched(await session.restore_model())
-    conversations = await session.conversations(MAX_LISTED)
+    conversations = await session.branch.recent(MAX_LISTED)
     items = tuple(
         Choice(conversation.id, conversation.title or "(untitled)", iso(conversation.updated)[:16].replace("T", " "))
         for conversation in conversations

@@ -53,11 +53,8 @@ def _trust(session: Session, name: str) -> Outcome:
         await session.servers.wait()
         return TextResult(_line(session, name))
 
-    rows = tuple(("", fact) for fact in (*server.facts, CONSENT_EFFECT))
+    rows = tuple(("", fact) for fact in (*server.facts, server.effect))
     return Proposal(title=f"Trust the MCP server {visible_line(name)}", rows=rows, activity="starting", run=run)
-
-
-CONSENT_EFFECT = "It runs with your rights, outside the sandbox. What the program does may change; this line may not."
 
 
 def _table(session: Session) -> str:

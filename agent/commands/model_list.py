@@ -14,6 +14,7 @@ from models.chat.port import Profile
 from models.chat.spec import ModelSpec, address_of, is_loopback, parse_spec
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.config.config import Config
     from agent.session import Session
 
 TITLE = "Models"
@@ -36,11 +37,18 @@ async def model_choices(session: Session) -> Choices:
     current = session.profile
     used = await asyncio.to_thread(lambda: session.models_used.specs)
     earlier = [spec for spec in dict.fromkeys((current.spec, *used)) if spec not in found and spec != "offline"]
-    states = await _states(earlier, session.config.environment)
+    servers = await _probed(earlier, current.spec, session.config)
+    states = {spec: await _state(spec, servers, session.config.environment) for spec in earlier}
     items = [Choice(spec, spec, _detail(profile, current.spec, spec in used)) for spec, profile in found.items()]
     for spec in earlier:
         parts = ("in use" if spec == current.spec else "used before", states[spec])
         items.append(Choice(spec, spec, " · ".join(part for part in parts if part)))
+    offered = servers.get(_address(current.spec, session.config.environment), ())
+    items += [  # the other models of the server in use, whose address was typed
+        Choice(model.spec, model.spec, _detail(model.profile, current.spec))
+        for model in offered
+        if model.spec not in {item.id for item in items} and model.provider != "llamacpp"  # answers to any name
+    ]
     items.sort(key=lambda item: item.id != current.spec)
     in_use = " · in use" if current.spec == "offline" else ""
     items.append(Choice(OFFLINE.id, OFFLINE.label, OFFLINE.detail + in_use))
@@ -82,24 +90,29 @@ def _detail(profile: Profile, current: str, used: bool = False) -> str:
     return " · ".join(part for part in parts if part)
 
 
-async def _states(specs: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """What is known of models that were not found, by spec. Another machine is not contacted."""
-    parsed = {spec: _parsed(spec) for spec in specs}
-    addresses = {
-        spec: address_of(model, environment) for spec, model in parsed.items() if model and model.provider != "mlx"
-    }
-    local = sorted({address for address in addresses.values() if is_loopback(address)})
-    answers = dict(zip(local, await asyncio.gather(*(probe_address(at, environment) for at in local)), strict=True))
-    states: dict[str, str] = {}
-    for spec, model in parsed.items():
-        if model is None:
-            states[spec] = "cannot be used"
-        elif model.provider == "mlx":
-            folder = await asyncio.to_thread(find_folder, model.name)
-            states[spec] = "on this machine" if folder else "its folder is not here"
-        else:
-            states[spec] = _server_state(model, addresses[spec], answers)
-    return states
+async def _probed(specs: Sequence[str], current: str, config: Config) -> dict[str, list[DetectedModel]]:
+    """The models of the servers of these specs, by address: of those on this machine, and of the one in use."""
+    addresses = {spec: _address(spec, config.environment) for spec in specs}
+    asked = {at for spec, at in addresses.items() if at and (is_loopback(at) or (spec == current and "@" in spec))}
+    answers = (probe_address(at, config.environment, settings=config.models) for at in sorted(asked))
+    return dict(zip(sorted(asked), await asyncio.gather(*answers), strict=True))
+
+
+def _address(spec: str, environment: Mapping[str, str]) -> str:
+    """The address of the model's server; "" where it has none, or the spec is no longer one."""
+    model = _parsed(spec)
+    return address_of(model, environment) if model and model.provider not in {"mlx", "offline"} else ""
+
+
+async def _state(spec: str, servers: Mapping[str, list[DetectedModel]], environment: Mapping[str, str]) -> str:
+    """What is known of a model that was not found. Another machine is contacted only where its model is in use."""
+    model = _parsed(spec)
+    if model is None:
+        return "cannot be used"
+    if model.provider == "mlx":
+        folder = await asyncio.to_thread(find_folder, model.name)
+        return "on this machine" if folder else "its folder is not here"
+    return _server_state(model, address_of(model, environment), servers)
 
 
 def _server_state(model: ModelSpec, address: str, answers: Mapping[str, list[DetectedModel]]) -> str:

@@ -11,7 +11,7 @@ from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, Copy, Outcome, Quit, SendMessage, SessionSwitched, TextResult
 from agent.commands.tables import report_markdown
 from foundation.errors import Misuse
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_code_line
 from foundation.workspace_trust import trust_command
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -60,10 +60,16 @@ async def _copy(session: Session, number: str) -> Outcome:
 
 async def _status(session: Session, _rest: str) -> Outcome:
     conversation, report = session.conversation, session.report
+    window = _window(session.profile.window)
+    if not (session.model_is_prepared or session.profile.window_known):
+        window = "window not known yet: its server is asked with the first message"
+    mode, sandboxed = session.permissions.mode, await asyncio.to_thread(lambda: session.permissions.sandboxed)
     rows = [
         ("workspace", f"`{session.workspace.root}`{', read-only' if session.workspace.is_read_only else ''}"),
+        ("project", ", ".join(f"`{folder}`" for folder in session.project.folders)),
+        ("mode", f"{mode} ({mode.effect(sandboxed=sandboxed).rstrip('.')})"),
         ("conversation", f"{conversation.title or 'untitled'} (`{conversation.id}`)" if conversation else "a new one"),
-        ("model", f"`{session.profile.spec}`, {_window(session.profile.window)}"),
+        ("model", f"`{session.profile.spec}`, {window}"),
         ("context", f"{report.total_tokens:,} of {report.budget:,} tokens" if report else "nothing sent yet"),
         ("background", session.working or "nothing"),
     ]
@@ -96,7 +102,7 @@ async def _jobs(session: Session, rest: str) -> Outcome:
     commands = session.commands.listed()
     lines = [
         f"- {command.handle}: {command.ended or 'runs'}, {command.seconds:,.0f} s: "
-        f"`` {visible(' '.join(command.command.split())[:200]).replace('``', '` `')} ``"
+        f"`` {visible_code_line(command.command)[:200].replace('``', '` `')} ``"
         for command in commands
     ]
     return TextResult("\n".join(lines) or "No command was started in the background.")
@@ -129,7 +135,7 @@ COMMANDS = (
     Command(name="context", summary="Show what the next request holds, layer by layer.", usage="[TEXT]", run=_context),
     Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
     Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", run=_copy),
-    Command(name="status", summary="Show the workspace, the conversation and the model.", run=_status),
+    Command(name="status", summary="Show the project, the mode, the conversation and the model.", run=_status),
     Command(name="jobs", summary="List the background commands, or end one.", usage="[stop HANDLE]", run=_jobs),
     Command(name="trust", summary="Show whether the workspace is trusted, and what is not in force.", run=_trust),
     Command(name="exit", summary="Leave. Everything is saved already.", aliases=("quit", "q"), run=_exit),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -16,11 +16,14 @@ if TYPE_CHECKING:  # the list of commands must not load memory
 class TextResult(Struct, frozen=True):
     """A text to show. `markdown` may contain foreign text: a face sanitises it.
 
-    `changes_context`: the command changed what the next request contains.
+    `changes_context`: the command changed what the next request contains. `failed`: it did nothing of what it was to
+    do. `counts` are for programs.
     """
 
     markdown: str
     changes_context: bool = False
+    failed: bool = False
+    counts: Mapping[str, int] | None = None
 
 
 class Choice(Struct, frozen=True):

@@ -6,9 +6,9 @@ address, a command or a hook: free-text settings are ignored there, with a notic
 
 import difflib
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
@@ -118,6 +118,25 @@ _SHORT_REPR = reprlib.Repr()
 _SHORT_REPR.maxlevel, _SHORT_REPR.maxlist, _SHORT_REPR.maxdict, _SHORT_REPR.maxstring = 2, 4, 4, 80
 
 
+def _shown_value(value: object) -> str:
+    """A text as it is; of hooks the commands, because they are what is trusted; anything else in short."""
+    return value if isinstance(value, str) else "; ".join(_hook_commands(value)) or _SHORT_REPR.repr(value)
+
+
+def _hook_commands(value: object) -> Iterator[str]:
+    match value:
+        case {"command": str(command)}:
+            yield command
+        case dict():
+            yield from (
+                command for part in cast("dict[str, object]", value).values() for command in _hook_commands(part)
+            )
+        case list():
+            yield from (command for part in cast("list[object]", value) for command in _hook_commands(part))
+        case _:
+            pass
+
+
 class _ConfigLayers:
     """Merges the values of all sources; later ones win."""
 
@@ -166,7 +185,7 @@ class _ConfigLayers:
             self.notices.append(f"{where}: there is no setting “{line.name}”{similar}; it is ignored.")
         elif setting.guarded and not guarded_too:
             shown = without_secrets(line.value, line.name)
-            self.ignored.append(IgnoredSetting(line.name, shown if isinstance(shown, str) else _SHORT_REPR.repr(shown)))
+            self.ignored.append(IgnoredSetting(line.name, _shown_value(shown)))
         else:
             self.take(setting, line.value, where)
 

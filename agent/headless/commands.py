@@ -52,7 +52,7 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
             output.line(text_line)
     else:
         output.json_object({"type": "command", "command": line.split(maxsplit=1)[0], **_object(outcome)})
-    return 0
+    return 1 if isinstance(outcome, TextResult) and outcome.failed else 0
 
 
 async def _printed(search: OpenSearch) -> Outcome:
@@ -90,6 +90,8 @@ def _lines(outcome: Outcome) -> list[str]:
 
 def _object(outcome: Outcome) -> dict[str, Any]:
     match outcome:
+        case TextResult(markdown=text, counts=counts) if counts is not None:
+            return {"text": text, "counts": dict(counts)}
         case TextResult(markdown=text) | Copy(text=text):
             return {"text": text}
         case Choices(title=title, items=items):

@@ -10,12 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from agent import events
-from agent.cli import output
 from agent.cli.invocation import MOST_INPUT
 from agent.headless.event_json import question_object, request_object
 from agent.headless.formats import output_for
 from agent.headless.options import EXIT_STATUS, SIGNALS, Ending, HeadlessOptions
-from agent.headless.run import HeadlessRunner
+from agent.headless.run import HeadlessRunner, opened
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.action import PermissionAnswer, Scope
 from agent.session import Session
@@ -78,13 +77,8 @@ async def drive(
 
     `first` is a message before all others.
     """
-    session = await open_session()
-    try:
-        if notice := await session.restore_model():
-            output.narrate(notice)
+    async with opened(open_session) as session:
         return await _Driver(session, options, here).run(stdin, first or "")
-    finally:
-        await session.close()
 
 
 class _Driver:

@@ -8,6 +8,7 @@ from agent.cli import output
 from agent.events import SessionEvent
 from agent.headless.event_json import event_object, narrate
 from foundation.errors import PalimpsestError
+from models.chat.errors import KEPT
 
 
 class AnswerFailed(PalimpsestError):
@@ -47,9 +48,9 @@ class _AsText:
     def result(self, result: dict[str, Any]) -> None:
         self._end_line()
         if result["limit"]:
-            output.narrate(f"{result['limit']['sentence']} What came is kept.")
+            output.narrate(f"{result['limit']['sentence']}{_kept(result)}")
         elif result["stopped"]:
-            output.narrate("Stopped. What came is kept.")
+            output.narrate(f"Stopped.{_kept(result)}")
 
     def line(self, fields: dict[str, Any]) -> None:
         """The result says it."""
@@ -109,3 +110,7 @@ def output_for(form: str) -> TurnOutput:
 
 def _error_of(error: dict[str, Any]) -> PalimpsestError:
     return AnswerFailed(error["title"], error["message"], error["hint"])
+
+
+def _kept(result: dict[str, Any]) -> str:
+    return f" {KEPT}" if result["text"] else ""

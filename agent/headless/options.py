@@ -44,13 +44,3 @@ EXIT_STATUS: Final = {
     Ending.STOPPED: INTERRUPTED,
 }
 SIGNALS: Final = 128  # added to the number of the signal that ended a run
-
-EXIT_CODES: Final = (
-    "0 answered",
-    "1 the model or the store failed",
-    "2 misused",
-    "3 denied: an action was not permitted, and nothing was done in its place",
-    "4 a limit was reached",
-    "75 not yet: try again later",
-    "130 stopped (143 by SIGTERM)",
-)

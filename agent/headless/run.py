@@ -2,8 +2,8 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -53,15 +53,29 @@ async def answer(
 
     A slash command is run instead of sent. Nobody can be asked, so tools that need permission are declined.
     """
+    async with opened(open_session) as session:
+        runner = HeadlessRunner(session, options, here or Path.cwd())
+        with runner.signals():
+            return await runner.handle(text, mentions=mentions, piped=piped)
+
+
+@asynccontextmanager
+async def opened(open_session: Callable[[], Awaitable[Session]]) -> AsyncGenerator[Session]:
+    """The session, closed afterwards; what happened to files and the model is narrated."""
     session = await open_session()
     try:
         if notice := await session.restore_model():
             output.narrate(notice)
-        runner = HeadlessRunner(session, options, here or Path.cwd())
-        with runner.signals():
-            return await runner.handle(text, mentions=mentions, piped=piped)
+        await _narrate_file_notices(session)
+        yield session
     finally:
         await session.close()
+        await _narrate_file_notices(session)
+
+
+async def _narrate_file_notices(session: Session) -> None:
+    for sentence in await session.file_notices():
+        output.narrate(sentence)
 
 
 class HeadlessMessage(NamedTuple):
@@ -248,6 +262,8 @@ def _apply(session: Session, options: HeadlessOptions) -> None:
 
 
 def _calls_limit(reached: events.CallLimitReached, options: HeadlessOptions) -> Limit:
+    if reached.repeated:
+        return Limit("repeated_calls", f"{reached.sentence} That ends the run.")
     where = "tools.most_calls" if options.limits.calls is None else "--max-calls"
     return Limit("calls", f"The model made {reached.made:,} tool calls and asks for more; that is the most ({where}).")
 

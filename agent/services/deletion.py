@@ -75,7 +75,7 @@ def purge_from_checkpoints(memory: Memory, conversation: str) -> str:
     try:
         Checkpoints(folder, SystemClock()).forget(conversation)
     except (PalimpsestError, OSError) as error:
-        return f"{folder} may hold versions of files that it changed still, and could not be written: {error}"
+        return f"{folder} may hold versions of files that it changed still, and was left as it is: {error}"
     return ""
 
 

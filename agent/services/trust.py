@@ -7,12 +7,13 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.config.config import IgnoredSetting
+from agent.hooks.scripts import ScriptStore
 from agent.permissions.skill_rules import skill_rules
 from context.sources.skills import SkillRegistry
 from foundation.clock import SystemClock
-from foundation.errors import Misuse
-from foundation.files import resolve_path
-from foundation.paths import LINKABLE, LINKABLE_FILES, Workspace
+from foundation.errors import Misuse, TemporaryFailure
+from foundation.files import LockTimeout, resolve_path
+from foundation.paths import LINKABLE, LINKABLE_FILES, Workspace, config_dir
 from foundation.program import own_command
 from foundation.terminal_text import visible, visible_line
 from foundation.trusted_content import CHANGED, NEW, ContentDigests, content_digests
@@ -92,13 +93,26 @@ _MAX_RULES = 12  # of a skill, in a dialog
 def trust_workspace(
     workspace: Workspace, environment: Mapping[str, str], content: ContentDigests | None = None
 ) -> TrustState:
-    """Trusts the workspace with its present content, or with the `content` that was shown. Raises Misuse."""
+    """Trusts the workspace with its present content, or with the `content` that was shown, and the scripts of hooks in
+    it. Raises Misuse."""
     if not workspace.is_workspace:
         hint = f"`{own_command('init', str(workspace.root))}` makes one."
         raise Misuse("No workspace", f"There is no workspace in {visible(str(workspace.root))}.", hint)
     store = trust_store(environment)
     store.trust(workspace, first_entry(workspace.database), content)
+    trust_scripts(workspace.root, environment)
     return structs.replace(store.state(workspace), set_aside=store.set_aside)
+
+
+def trust_scripts(folder: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Trusts the files of the folder that hooks run, as they are now; gives those that had changed.
+
+    Raises OSError or TemporaryFailure.
+    """
+    try:
+        return ScriptStore(config_dir(environment)).trust(folder)
+    except LockTimeout as error:
+        raise TemporaryFailure("The scripts of hooks are not trusted", "Another process holds the list.") from error
 
 
 MAX_LISTED = 6  # files, and settings, in a dialog
@@ -134,7 +148,7 @@ def _short(value: str) -> str:
     return value if len(value) <= _MAX_VALUE_CHARS else f"{value[:_MAX_VALUE_CHARS]}…"
 
 
-_MAX_VALUE_CHARS = 120  # characters of a setting's value
+_MAX_VALUE_CHARS = 400  # characters of a setting's value
 
 
 def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) -> Path:

@@ -19,6 +19,8 @@ TOKENS, COST, DAILY_TOKENS, DAILY_COST = "tokens", "cost", "daily_tokens", "dail
 OFFLINE: Final = "offline"  # is no model: what it quotes costs nothing
 DAILY: Final = frozenset({DAILY_TOKENS, DAILY_COST})
 
+_NOTHING: Final = Usage()
+
 
 class Limit(Struct, frozen=True):
     """A limit that is reached. `sentence` says which, and how much was used."""
@@ -93,7 +95,7 @@ class SpendingBudget:
         if profile.spec == OFFLINE:
             return None
         usage = Usage(prompt_tokens=prompt_tokens)
-        return self._of_run(profile, usage, "with the next request") or self._of_day(lifted=self._lifted)
+        return self._of_run(profile, usage, "with the next request") or self._of_day(self._lifted, profile, usage)
 
     def passed(self, profile: Profile, prompt_tokens: int, completion_tokens: int) -> Limit | None:
         """The limit of the run that an answer under way has passed. Reads nothing."""
@@ -101,7 +103,7 @@ class SpendingBudget:
 
     def background_refusal(self) -> str:
         """Why no model may be called in the background, in a sentence; "" where one may. Reads the store."""
-        limit = self._of_day(lifted=frozenset())
+        limit = self._of_day(frozenset())
         return limit.sentence if limit else ""
 
     def _of_run(self, profile: Profile, usage: Usage, when: str) -> Limit | None:
@@ -120,22 +122,38 @@ class SpendingBudget:
             return Limit(COST, f"This run costs {money(spent, currency)} {when}, and {most}.")
         return None
 
-    def _of_day(self, lifted: "frozenset[str] | set[str]") -> Limit | None:
+    def _of_day(
+        self, lifted: "frozenset[str] | set[str]", profile: Profile | None = None, usage: Usage = _NOTHING
+    ) -> Limit | None:
+        """The cap of the day that is reached, or that a request of this usage would pass."""
         settings = self._settings
         caps = {DAILY_TOKENS: settings.daily_tokens, DAILY_COST: settings.daily_cost}
         if not any(caps[name] for name in DAILY - lifted):
             return None
         rows = [row for row in self._store.spending(self._midnight()) if row.model != OFFLINE]
         if caps[DAILY_TOKENS] and DAILY_TOKENS not in lifted:
-            tokens = sum(row.prompt_tokens + row.completion_tokens for row in rows)
-            if tokens >= caps[DAILY_TOKENS]:
+            used = sum(row.prompt_tokens + row.completion_tokens for row in rows)
+            total = used + usage.prompt_tokens + usage.completion_tokens
+            if used >= caps[DAILY_TOKENS] or total > caps[DAILY_TOKENS]:
+                count = f"{used:,} tokens were used today"
+                if used < caps[DAILY_TOKENS]:
+                    count = f"Today's tokens are {total:,} with the next request"
                 most = f"{settings.daily_tokens:,} are the most (models.daily_tokens)"
-                return Limit(DAILY_TOKENS, f"{tokens:,} tokens were used today, and {most}.")
+                return Limit(DAILY_TOKENS, f"{count}, and {most}.")
         if caps[DAILY_COST] and DAILY_COST not in lifted:
-            for currency, amount in sums(rows).items():
-                if amount >= caps[DAILY_COST]:
+            next_cost = self.cost(profile, usage) if profile else None
+            amounts = sums(rows)
+            if next_cost and not next_cost.local:
+                amounts.setdefault(next_cost.currency, 0.0)
+            for currency, amount in amounts.items():
+                is_next = next_cost is not None and not next_cost.local and next_cost.currency == currency
+                total = math.fsum([amount, next_cost.amount if next_cost and is_next else 0.0])
+                if amount >= caps[DAILY_COST] or total > caps[DAILY_COST]:
+                    spent = f"{money(amount, currency)} were spent today"
+                    if amount < caps[DAILY_COST]:
+                        spent = f"Today costs {money(total, currency)} with the next request"
                     most = f"{money(settings.daily_cost, currency)} are the most (models.daily_cost)"
-                    return Limit(DAILY_COST, f"{money(amount, currency)} were spent today, and {most}.")
+                    return Limit(DAILY_COST, f"{spent}, and {most}.")
         return None
 
     def _midnight(self) -> datetime:

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from memory.records import SpendingRow
 from models.prices import Cost, PriceList, cost_at, cost_of_fields, money
 from models.settings import ModelSettings
 
 MOST_DAYS, MOST_CONVERSATIONS = 31, 20
+MOST_TITLE: Final = 28  # characters: the table fits 80 columns
 NOTHING: Final = "–"
 
 
@@ -26,6 +27,7 @@ class Spent(Struct, frozen=True, kw_only=True):
     money: dict[str, float]  # by currency
     local: int
     unpriced: int
+    title: str = ""  # of a conversation
 
     @property
     def tokens(self) -> int:
@@ -64,13 +66,16 @@ def spending_report(rows: Sequence[SpendingRow], settings: ModelSettings, now: d
     today = f"{now.astimezone():%Y-%m-%d}"
     days = _grouped(rows, prices, day)
     by_day = {spent.key: spent for spent in days}
+    titles = {row.conversation: row.title for row in rows}
     conversations = sorted(_grouped(rows, prices, lambda row: row.conversation), key=lambda spent: -spent.tokens)
     return SpendingReport(
         today=by_day.get(today) or _sum(today, (), prices),
         daily_tokens=settings.daily_tokens,
         daily_cost=settings.daily_cost,
         days=tuple(sorted(days, key=lambda spent: spent.key, reverse=True)[:MOST_DAYS]),
-        conversations=tuple(conversations[:MOST_CONVERSATIONS]),
+        conversations=tuple(
+            structs.replace(spent, title=titles[spent.key]) for spent in conversations[:MOST_CONVERSATIONS]
+        ),
         purposes=tuple(sorted(_grouped(rows, prices, lambda row: row.purpose), key=lambda spent: spent.key)),
     )
 
@@ -100,7 +105,8 @@ def caps_sentence(report: SpendingReport) -> str:
 
 def _cells(spent: Spent) -> tuple[str, ...]:
     counts = (spent.requests, spent.prompt_tokens, spent.cached_tokens, spent.completion_tokens)
-    return (spent.key, *(f"{count:,}" for count in counts), spent.cost)
+    name = spent.title if len(spent.title) <= MOST_TITLE else spent.title[: MOST_TITLE - 1] + "…"
+    return (name or spent.key, *(f"{count:,}" for count in counts), spent.cost)
 
 
 def _grouped(rows: Iterable[SpendingRow], prices: PriceList, key: Callable[[SpendingRow], str]) -> list[Spent]:

@@ -77,5 +77,5 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
         OpenSkill(memory),
         UpdatePlan(),
         AskUser(),
-        *((FetchUrl(ports.settings),) if ports.settings.fetch else ()),
+        *((FetchUrl(ports.settings, ports.withheld),) if ports.settings.fetch else ()),
     )

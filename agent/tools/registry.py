@@ -10,7 +10,7 @@ from agent.permissions.action import Action
 from agent.tools.arguments import checked_arguments, example_of
 from agent.tools.memory.recall import shorten_passage
 from agent.tools.output import bounded
-from agent.tools.port import AgentTool, ConditionalTool, MalformedCall, ToolRun, ToolSettings, arguments_of
+from agent.tools.port import AgentTool, ConditionalTool, MalformedCall, ToolFailure, ToolRun, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
 from models.chat.port import Profile
@@ -51,6 +51,8 @@ class Toolbox:
 
     def __init__(self, tools: Sequence[AgentTool], settings: ToolSettings, most_arguments: int = MEGABYTE) -> None:
         """`most_arguments`: characters of arguments that one turn may send."""
+        self.most_calls_setting = "tools.most_calls"
+        self._withheld = frozenset[str]()  # names of tools that the session has, and a delegated question has not
         self._own = {tool.definition.name: tool for tool in tools}
         self._tools = dict(self._own)
         self._former = {former: self._own[now] for former, now in _FORMER_NAMES.items() if now in self._own}
@@ -88,7 +90,11 @@ class Toolbox:
     def only_reading(self) -> "Toolbox":
         """A toolbox of the tools that only read, for a delegated question."""
         tools = [tool for tool in self._own.values() if tool.only_reads]
-        return Toolbox(tools, replace(self.settings, most_calls=self.settings.delegate_calls), self.most_arguments)
+        settings = replace(self.settings, most_calls=self.settings.delegate_calls)
+        box = Toolbox(tools, settings, self.most_arguments)
+        box.most_calls_setting = "tools.delegate_calls"
+        box._withheld = frozenset({*self._tools, *self._former}) - {*box._tools, *box._former}
+        return box
 
     def add(self, tools: Sequence[AgentTool]) -> None:
         """Adds tools of servers, in place of those that were added before. Called between turns."""
@@ -115,6 +121,12 @@ class Toolbox:
                     "Not a call",
                     'A call is one JSON object, {"name": TOOL, "arguments": {NAME: VALUE}}, with quotes and line '
                     f"breaks in its strings escaped. The tools are: {names}.",
+                )
+            if call.name in self._withheld:  # well-formed: the prompt and the conversation may name such a tool
+                raise ToolFailure(
+                    "Not offered here",
+                    f"There is no tool “{call.name}” for a delegated question, which only reads. The tools are: "
+                    f"{names}.",
                 )
             raise MalformedCall("No such tool", f"There is no tool “{call.name}”. The tools are: {names}.")
         return tool.action(_arguments(tool, call))

@@ -1,7 +1,7 @@
 """Errors of a request in three sentences: what, where, what to do. Pure: statuses and bodies in, `AnswerError` out."""
 
 import re
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from msgspec import Struct
 
@@ -61,6 +61,7 @@ class AttemptFailed(Exception):
         self.loading = loading
 
 
+KEPT: Final = "What came is kept."
 _START = {
     "ollama": "Start it with `ollama serve`, or choose another model with /model.",
     "lmstudio": "Start LM Studio's server (Developer, Start server), or choose another model with /model.",
@@ -85,7 +86,7 @@ def timeout_error(endpoint: Endpoint, phase: str, seconds: float) -> AnswerError
     hints = {
         "connect": "Look whether the server runs and the address is right.",
         "first": "A long prompt on a slow machine takes its time: raise models.first_byte_timeout, or /compact.",
-        "stall": "What came is kept. Send again, or raise models.stall_timeout.",
+        "stall": f"{KEPT} Send again, or raise models.stall_timeout.",
     }
     title, message = sentences[phase]
     return AnswerError("timed_out", title, message, hints[phase])
@@ -97,7 +98,7 @@ def truncated_error(endpoint: Endpoint, detail: str = "") -> AnswerError:
         "cut_off",
         "The answer broke off",
         f"The connection to {endpoint} ended before the answer did{why}.",
-        "What came is kept. Send again; if it happens again, look at the server's log: it may have run out of memory.",
+        f"{KEPT} Send again; if it happens again, look at the server's log: it may have run out of memory.",
     )
 
 

@@ -137,7 +137,7 @@ async def test_no_method_of_a_session_holds_up_the_loop(session: Session, calls:
         "branch_from": lambda: session.branch.branch_from(message.id),
         "resume": lambda: session.resume("Home"),
         "resume_latest": session.resume_latest,
-        "conversations": lambda: session.conversations(9),
+        "conversations": lambda: session.branch.recent(9),
         "use_model": lambda: session.use_model("offline"),
         "context_report": lambda: session.context_report("What next?"),
         "skills": session.skills,

@@ -62,13 +62,13 @@ async def test_a_new_conversation_is_stored_with_its_first_message(session: Sess
     assert session.conversation is not None and session.conversation.title == "How is the boiler?"
     session.new("Garden")
     assert session.conversation is None and session.report is None
-    assert len(await session.conversations(9)) == 1
+    assert len(await session.branch.recent(9)) == 1
     await say(session, server, "When are the roses cut?")
     assert session.conversation.title == "Garden"
     session.new()
     await say(session, server, "Who sells slate?")
     assert session.conversation.title == "Who sells slate?"
-    assert [found.title for found in await session.conversations(2)] == ["Who sells slate?", "Garden"]
+    assert [found.title for found in await session.branch.recent(2)] == ["Who sells slate?", "Garden"]
 
 
 async def test_a_conversation_is_resumed_by_id_by_the_beginning_of_its_id_and_by_title(

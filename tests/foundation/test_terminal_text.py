@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.terminal_text import FORBIDDEN, visible
+from foundation.terminal_text import FORBIDDEN, visible, visible_code, visible_code_line
 
 ATTACKS = {
     "clipboard (OSC 52)": "\x1b]52;c;cm0gLXJm\x07",
@@ -27,6 +27,9 @@ ATTACKS = {
     "tags": "hi\U000e0068\U000e0069",
     "hidden bytes": "x\ufe01\ufe02\ufe03",
     "line separator": "a\u2028b\u2029c",
+    "Khmer vowels without a shape": "a\u17b4b\u17b5",
+    "musical and shorthand controls": "a\U0001d173b\U0001bca0c",
+    "Mongolian selectors elsewhere": "rm\u180b -r\u180f",
     "lone surrogate": "a\ud83db",
     "joiner in Latin": "pay\u200dpal \u200cx",
 }
@@ -36,6 +39,8 @@ PLAIN = [
     "👨‍👩‍👧‍👦 ❤️‍🔥 🏳️‍🌈 👍🏽 ☺️",
     "می‌خواهم",  # Persian needs its non-joiner
     "क्‍ष ক্‌ক",  # Indic scripts need both
+    "ᠭ᠋ ᠠ᠌",  # Mongolian needs its selectors
+    "soft\u00adhyphens, 10\u00a0000\u202f€,\u3000全角, ⠀⠁⠃",
     "葛󠄀",  # a Han character with the selector of its form
     "[bold]not markup[/bold] [@click=x]",
 ]
@@ -57,6 +62,21 @@ def test_what_people_write_stays_as_it_is(text: str) -> None:
 
 def test_the_glyphs_tell_what_was_there() -> None:
     assert visible("\x1b[2J\x07\x7f\x9b1m\u202e") == "␛[2J␇␡␛[1m⟨U+202E⟩"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    list("\u00a0\u00ad\u034f\u115f\u1160\u1680\u17b4\u180b\u180f\u2003\u202f\u205f\u2800\u3000\u3164\ufe0f\U0001d17a"),
+)
+def test_a_command_shows_what_hides_or_separates_its_words(hidden: str) -> None:
+    number = f"⟨U+{ord(hidden):04X}⟩"
+    assert visible_code(f"rm -rf a{hidden}b\n\tx") == f"rm -rf a{number}b\n\tx"
+    assert visible_code_line(f"rm{hidden}  -rf\n x") == f"rm{number} -rf x"
+
+
+@pytest.mark.parametrize("text", ["ls 'naïve 文件' ☺️ 1️⃣ ❤️‍🔥", "git log --format=%h", "echo می‌خواهم 葛󠄀"])
+def test_a_command_in_any_script_stays_as_it_is(text: str) -> None:
+    assert visible_code(text) == text
 
 
 def test_line_ends_of_windows_are_line_ends() -> None:

@@ -92,7 +92,7 @@ PIECES = {
     AnswerBlock: answered,
     MutedLine: lambda text: [MutedLine(text)],
     ErrorItem: lambda text: [ErrorItem(text, text, text)],
-    Welcome: lambda text: [Welcome(text, text, first=True)],
+    Welcome: lambda text: [Welcome(text, text, text, text, first=True)],
     ContextPanel: lambda text: [ContextPanel(report(text), {text: text})],
     type(numbered_items("a")[0]): lambda text: numbered_items(text),
     AttachmentPreview: lambda text: [AttachmentPreview(None, text, GraphicsProtocol.OFF)],

@@ -37,7 +37,11 @@ _SHELL_START: Final = (".bash*", ".zsh*", ".zprofile", ".zlog*", ".profile", ".l
     ".kshrc", ".mkshrc", "config.fish", ".inputrc", ".xprofile", ".xinitrc", ".xsession*", ".tmux.conf", ".screenrc",
     ".vimrc", ".emacs", "init.vim", "crontab",
 )  # fmt: skip
-_INSTRUCTIONS: Final = ("agents.md", "agents.*.md", "claude.md", "claude.*.md", "gemini.md", "skill.md")
+_INSTRUCTIONS: Final = ("agents.md", "agents.*.md", "agent.md", "claude.md", "claude.*.md", "gemini.md", "qwen.md",
+    "skill.md", "copilot-instructions.md", "*.instructions.md", ".cursorrules", ".windsurfrules", ".clinerules*",
+    ".roorules*", ".goosehints", ".rules",
+)  # fmt: skip
+_INSTRUCTION_FOLDERS: Final = frozenset({".clinerules", ".windsurf", ".roo", ".kilocode", ".continue", ".agents"})
 _WORKSPACE_FILES: Final = {"agents.md", "soul.md", "system.yaml", "memory.md"}
 _WORKSPACE_FOLDERS: Final = {"skills", "memory"}
 _GUARDED: Final[tuple[tuple[frozenset[str], tuple[str, ...], str], ...]] = (
@@ -46,7 +50,7 @@ _GUARDED: Final[tuple[tuple[frozenset[str], tuple[str, ...], str], ...]] = (
     (_EDITORS, (), "is a setting of an editor or of an agent, which may run commands"),
     (_HOOK_FOLDERS, _HOOKS, "is run by other programs"),
     (frozenset(), _SHELL_START, "is run when a shell or a program starts"),
-    (frozenset(), _INSTRUCTIONS, "holds instructions that models obey"),
+    (_INSTRUCTION_FOLDERS, _INSTRUCTIONS, "holds instructions that models obey"),
 )
 _SHORT_NAMES: Final = re.compile(r"(git|hg|palimp|github|vscode)~\d+")  # as FAT and NTFS shorten `.git`
 

@@ -5,15 +5,18 @@ A path is resolved by folder descriptors (foundation.files.beneath), so that it 
 """
 
 import os
+import re
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from agent.permissions.action import Access
+from agent.permissions.command import runs_code
+from agent.permissions.programs import SHELLS, program_name
 from agent.tools.files.concerns import changing_concern, comparable, is_instruction, is_secret, is_state
 from agent.tools.port import ToolFailure, ToolRun
 from foundation.files import UnsafePath, resolve_beneath, resolve_path
@@ -44,6 +47,7 @@ class ProjectFolders:
 
     def __init__(self, folders: Sequence[Path], workspace: Path | None = None) -> None:
         """`workspace` has instructions and memory of its own, wherever it is in the folders."""
+        self.programs: frozenset[Path] = frozenset()  # files that run outside the sandbox: of hooks and MCP servers
         given = tuple(folder.absolute() for folder in folders)
         resolved = tuple(dict.fromkeys(map(resolve_path, given)))
         self.folders = tuple(
@@ -125,6 +129,8 @@ class ProjectFolders:
 
     def changing_concern(self, place: ProjectPath) -> str:
         """Why changing the file asks whatever the rules; "" where nothing does."""
+        if place.path in self.programs:
+            return f"{place.shown} is run by a hook or an MCP server, outside the sandbox."
         return changing_concern(place.parts, place.shown) or self.reading_concern(place)
 
     def new_file(self, place: ProjectPath) -> None:
@@ -141,6 +147,44 @@ class ProjectFolders:
             if name == given or name.startswith(f"{given}/"):
                 return resolved + name[len(given) :]
         return name
+
+
+def script_words(command: Sequence[str]) -> list[str]:
+    """The words of a command that name what it runs: the program, a script; not files that it reads and writes."""
+    name, *arguments = command
+    plain = [word for word in arguments if not word.startswith("-")]
+    runs_file = runs_code(name) or program_name(name) in SHELLS or name in {".", "source"}
+    return [name, *plain[: int(runs_file)], *(word for word in arguments if _SCRIPT.search(word))]
+
+
+_SCRIPT: Final = re.compile(
+    r"\.(?:sh|bash|zsh|fish|py|pyz|js|mjs|cjs|ts|mts|rb|pl|php|lua|tcl|awk|ps1|bat|cmd|exe|jar|go|r)\b", re.IGNORECASE
+)
+
+
+def named_paths(words: Iterable[str], project: Path, folders: Sequence[Path]) -> list[Path]:
+    """The paths in the project that words of a command line name, in `folders` where they are relative.
+
+    Links are not resolved, and nothing need be there. Parts of words count too (`--config=a.js`, `dir:file`), so that
+    too much is found rather than too little.
+    """
+    given = [PROJECT_VARIABLE.sub(".", word) for word in words]
+    names = {*given, *(part for word in given for part in _BREAKS.split(_QUOTES.sub("", word)))}
+    usable = [name for name in names if name and "\0" not in name and not name.startswith("~")]
+    usable += [f"{Path.home()}{name[1:]}" for name in names if name.startswith("~/") and "\0" not in name]
+    paths = {Path(os.path.normpath(folder / name)) for folder in folders for name in usable}
+    return sorted(path for path in paths if path.is_relative_to(project) and path != project)
+
+
+def program_files(paths: Iterable[Path], project: Path) -> set[Path]:
+    """The files of the project at these paths, without links."""
+    resolved = {resolve_path(path) for path in paths}
+    return {path for path in resolved if path.is_relative_to(project) and path.is_file()}
+
+
+_BREAKS: Final = re.compile(r"[\s;&|()<>`=,:]+")
+_QUOTES: Final = re.compile(r"[\"']")
+PROJECT_VARIABLE: Final = re.compile(r"\$\{?(?:CLAUDE|PALIMPSEST)_PROJECT_DIR\}?|\$\{?PWD\}?")
 
 
 def printable(name: str) -> str:

@@ -186,5 +186,8 @@ def _heading(outcome: SearchOutcome, budget: PatternBudget) -> str:
         text += "; the time was used up before all was searched: simplify the pattern, or narrow `path` or `glob`"
     text += withheld_note(outcome.withheld)
     if outcome.not_searched:
-        text += f"; {outcome.not_searched:,} files of keys or passwords are searched only by their `path`"
+        one = outcome.not_searched == 1
+        files = "1 file" if one else f"{outcome.not_searched:,} files"
+        how = "is searched only by its" if one else "are searched only by their"
+        text += f"; {files} of keys or passwords {how} `path`"
     return text

@@ -2,13 +2,14 @@
 
 import codecs
 import re
+import string
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from email.message import Message
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from msgspec import Struct
 
@@ -28,6 +29,7 @@ _HEADERS: Final = (
     (b"Accept", b"text/html, text/plain, application/pdf, application/json, */*;q=0.5"),
     (b"Accept-Encoding", b"gzip, identity"),
 )
+_UNRESERVED: Final = frozenset(f"{string.ascii_letters}{string.digits}-._~")
 _REDIRECTS: Final = {301, 302, 303, 307, 308}
 
 
@@ -52,8 +54,12 @@ class FetchUrl:
         {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]},
     )
 
-    def __init__(self, settings: ToolSettings) -> None:
+    def __init__(
+        self, settings: ToolSettings, withheld: Callable[[Action], Callable[[str], bool]] | None = None
+    ) -> None:
+        """`withheld` gives the addresses that permission rules keep from an action (Policy.withheld)."""
         self._settings = settings
+        self._withheld = withheld
         self._hosts = settings.fetch_hosts.split()
         self._private_hosts = settings.fetch_private_hosts.split()
 
@@ -62,7 +68,8 @@ class FetchUrl:
         return Action(tool="fetch_url", access=Access.NETWORK, summary=f"fetch {url}", subject=url)
 
     def run(self, arguments: dict[str, Any], run: ToolRun) -> str:
-        page = self._fetch(self._checked(string_argument(arguments, "url").strip()), run)
+        action = run.action or self.action(arguments)
+        page = self._fetch(action.subject, run, self._withheld(action) if self._withheld else lambda _: False)
         return f"{page.url}\n\n{_text_of(page)}"
 
     def _checked(self, url: str) -> str:
@@ -79,9 +86,9 @@ class FetchUrl:
         if self._hosts and not _is_among(host, self._hosts):
             allowed = ", ".join(self._hosts)
             raise ToolFailure("Not allowed", f"{host} is not among the hosts of tools.fetch_hosts: {allowed}.")
-        return parts._replace(fragment="").geturl()
+        return parts._replace(path=_plain_path(parts.path), fragment="").geturl()
 
-    def _fetch(self, url: str, run: ToolRun) -> FetchedPage:
+    def _fetch(self, url: str, run: ToolRun, is_withheld: Callable[[str], bool]) -> FetchedPage:
         """The page, after at most MAX_HOPS redirects, each checked as the first address is. Raises ToolFailure."""
         import httpcore2
 
@@ -96,7 +103,9 @@ class FetchUrl:
                         if response.status not in _REDIRECTS:
                             return self._page(url, response)
                         location = _header(response, b"location")
-                    url = self._checked(urljoin(url, location))
+                    before, url = url, self._checked(urljoin(url, location))
+                    if is_withheld(url):
+                        raise ToolFailure("Not allowed", f"{before} redirects to {url}, which a permission rule keeps.")
         except httpcore2.TimeoutException as error:
             raise ToolFailure("Too slow", f"{url}: nothing whole within {self._settings.fetch_seconds} s.") from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.UnsupportedProtocol) as error:
@@ -158,6 +167,21 @@ def _by_charset(page: FetchedPage) -> str:
         return page.body.decode(codecs.lookup(page.charset).name) if page.charset else ""
     except (LookupError, UnicodeDecodeError):
         return ""
+
+
+def _plain_path(path: str) -> str:
+    """The path without `.` and `..`, and without escapes that stand for themselves: rules judge what a server would."""
+    plain = re.sub(r"%[0-9A-Fa-f]{2}", lambda m: unquote(m[0]) if unquote(m[0]) in _UNRESERVED else m[0].upper(), path)
+    kept: list[str] = []
+    *folders, last = plain.split("/")
+    for segment in folders:
+        if segment == ".." and len(kept) > 1:
+            kept.pop()
+        elif segment not in {".", ".."}:
+            kept.append(segment)
+    if last == ".." and len(kept) > 1:
+        kept.pop()
+    return "/".join([*kept, "" if last in {".", ".."} else last])
 
 
 def _header(response: "httpcore2.Response", name: bytes) -> str:

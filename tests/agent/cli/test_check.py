@@ -1,10 +1,14 @@
 """`palimpsest check`, and `--repair`."""
 
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from agent.checkpoints.change import FileChange
+from agent.checkpoints.checkpoints import Checkpoints
+from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import PAGES_A_FRAME
@@ -177,3 +181,67 @@ def test_lost_pages_of_a_frame_are_one_line_too(run: Run, root: Path, cold_pack:
     assert sum(file.name in line for line in ran.out.splitlines()) == 1
     again = run("recall", "log", "--json")
     assert (again.status, again.json["hits"][0]["missing"]) == (1, numbers)
+
+
+@pytest.fixture
+def changed_file(run: Run, root: Path, tmp_path: Path) -> Run:
+    """A workspace with two versions of a file that a tool changed."""
+    (tmp_path / "project").mkdir()
+    checkpoints = Checkpoints(Workspace(root).checkpoints, SystemClock())
+    checkpoints.begin_turn("c_1", "e_1")
+    for expected, new in ((None, b"1\n"), (b"1\n", b"2\n")):
+        checkpoints.apply([FileChange(folder=tmp_path / "project", path="a", expected=expected, new=new)], "e_2")
+    assert run("check").status == 0
+    return run
+
+
+@pytest.mark.parametrize(
+    ("what", "where", "words"),
+    [
+        ("flipped", "journal.jsonl", "1 line of the journal of checkpoints cannot be read (line 3)"),
+        ("garbage", "journal.jsonl", "1 line of the journal of checkpoints cannot be read (line 1)"),
+        ("no journal", "journal.jsonl", "It is not there, though versions of files are."),
+        ("flipped blob", "blobs", "It is a version of a, which cannot be undone past it."),
+        ("missing blob", "blobs", "It is a version of a, which cannot be undone past it."),
+        ("a file", "checkpoints", "It is not a folder"),
+    ],
+)
+def test_damage_of_the_checkpoints_is_found(changed_file: Run, root: Path, what: str, where: str, words: str) -> None:
+    folder = Workspace(root).checkpoints
+    journal, blob = folder / "journal.jsonl", next((folder / "blobs").glob("*/*"))
+    match what:
+        case "flipped":
+            journal.write_bytes(journal.read_bytes()[:-300] + b"\0" + journal.read_bytes()[-299:])
+        case "garbage":
+            journal.write_bytes(b"no journal\n")
+        case "no journal":
+            journal.unlink()
+        case "flipped blob":
+            damage(blob)
+        case "missing blob":
+            blob.unlink()
+        case _:
+            shutil.rmtree(folder)
+            folder.write_text("no folder")
+    ran = changed_file("check", "--json")
+    (problem,) = ran.json["problems"]
+    assert (ran.status, ran.json["sound"], where in problem["where"], words in problem["message"]) == (
+        1,
+        False,
+        True,
+        True,
+    ), problem
+    assert "All is well" not in changed_file("check").err
+
+
+def test_a_repair_sets_unreadable_lines_of_the_journal_aside(changed_file: Run, root: Path) -> None:
+    journal = Workspace(root).checkpoints / "journal.jsonl"
+    first, second, third, end = journal.read_bytes().splitlines(keepends=True)
+    damaged = first + second + third.replace(b"path", b"pbth") + end
+    journal.write_bytes(damaged)
+    ran = changed_file("check", "--repair", "--json")
+    assert (ran.status, ran.json["problems"]) == (1, [])
+    assert "1 line of the journal of checkpoints" in ran.json["lost"][0]
+    assert (Path(ran.json["kept_at"]) / "journal.jsonl").read_bytes() == damaged
+    assert journal.read_bytes() == first + second
+    assert changed_file("check").status == 0

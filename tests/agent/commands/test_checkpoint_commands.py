@@ -1,5 +1,6 @@
 """The commands /undo, /redo and /rewind on a real session."""
 
+import errno
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,19 +9,16 @@ import pytest
 from agent.checkpoints.change import FileChange
 from agent.commands import registry
 from agent.commands.results import Choices, CommandFailed, Outcome, Proposal, SessionSwitched, TextResult
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.paths import Workspace
+from tests.agent.sessions import open_session
 
 
 @pytest.fixture
 async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
     project = tmp_path / "project"
     project.mkdir()
-    opened = Session.open(workspace, Config(environment=environment), project=(project,))
+    opened = open_session(workspace, tmp_path, project=(project,))
     yield opened
     await opened.close()
 
@@ -64,7 +62,7 @@ async def test_undo_shows_which_files_it_took_back_and_redo_makes_them_again(ses
     for _ in range(2):
         shown(await registry.run(session, "/undo"))
     assert files(session) == {}
-    assert "nothing to undo" in shown(await registry.run(session, "/undo"))
+    assert "nothing left to undo" in shown(await registry.run(session, "/undo"))
 
 
 async def test_undo_asks_where_the_person_edited_in_between(session: Session) -> None:
@@ -85,7 +83,11 @@ async def test_a_conflict_says_where_the_other_version_is(session: Session) -> N
     await say(session, "first", notes="one\n")
     await say(session, "second", notes="two\n")
     (session.project.root / "notes").write_text("mine\n")
-    text = shown(await carry_out(await registry.run(session, "/undo")))
+    outcome = await registry.run(session, "/undo")
+    text = shown(outcome)  # nothing is asked where no file can be restored
+    assert isinstance(outcome, TextResult)
+    assert (outcome.failed, outcome.counts) == (True, {"restored": 0, "merged": 0, "left": 1})
+    assert "no file could be restored" in text
     place = text.split("The version from before is `")[1].split("`")[0]
     assert Path(place).read_text() == "one\n"
     assert files(session) == {"notes": "mine\n"}
@@ -161,3 +163,100 @@ async def test_undo_works_in_a_later_session(session: Session, workspace: Worksp
 async def test_branch_and_rewind_are_commands_of_their_own(session: Session) -> None:
     assert registry.find("/rewind") is not registry.find("/branch")
     assert registry.find("/fork") is registry.find("/branch")
+
+
+async def test_files_of_the_same_name_in_two_folders_are_told_apart(workspace: Workspace, tmp_path: Path) -> None:
+    folders = (tmp_path / "project", tmp_path / "second")
+    for folder in folders:
+        folder.mkdir(exist_ok=True)
+    session = open_session(workspace, tmp_path, project=folders)
+    try:
+        await say(session, "first")
+        changes = [FileChange(folder=folder, path="notes", expected=None, new=b"1\n") for folder in folders]
+        session.checkpoints.apply(changes, "e_result", label="write_file")
+        text = shown(await registry.run(session, "/undo"))
+        assert all(f"`{folder / 'notes'}` deleted" in text for folder in folders)
+    finally:
+        await session.close()
+
+
+def damage_journal(session: Session, line: int) -> None:
+    journal = session.checkpoints.folder / "journal.jsonl"
+    lines = journal.read_bytes().split(b"\n")
+    lines[line] = lines[line].replace(b"path", b"pbth").replace(b"end", b"enf")
+    journal.write_bytes(b"\n".join(lines))
+
+
+@pytest.mark.parametrize("line", [2, 3])
+async def test_no_older_turn_is_taken_back_where_a_line_of_the_journal_cannot_be_read(
+    session: Session, line: int
+) -> None:
+    first = await say(session, "first", notes="one\n")
+    second = await say(session, "second", more="x\n")
+    damage_journal(session, line)
+    for command in ("/undo", "/redo", f"/rewind {first} files", f"/rewind {first} both", f"/rewind {second} files"):
+        outcome = await registry.run(session, command)
+        assert isinstance(outcome, CommandFailed), command
+        assert "1 line of the journal of checkpoints cannot be read" in outcome.error.message
+    assert files(session) == {"more": "x\n", "notes": "one\n"}
+    listed = await registry.run(session, "/rewind")
+    assert isinstance(listed, Choices)
+    assert "cannot be read" in listed.notes[0]
+    offered = await registry.run(session, f"/rewind {first}")
+    assert isinstance(offered, Choices)
+    assert ([item.id for item in offered.items], "cannot be read" in offered.notes[0]) == (["conversation"], True)
+    await say(session, "third", third="3\n")
+    proposal = await registry.run(session, "/undo")
+    assert isinstance(proposal, Proposal)
+    assert "changes may be missing here" in dict(proposal.rows)["journal"]
+    text = shown(await carry_out(proposal))
+    assert "1 file restored" in text
+    assert "changes may be missing here" in text
+    assert files(session) == {"more": "x\n", "notes": "one\n"}
+
+
+async def test_undo_says_that_versions_without_a_journal_are_there(session: Session) -> None:
+    await say(session, "first", notes="one\n")
+    (session.checkpoints.folder / "journal.jsonl").unlink()
+    assert "has no journal" in shown(await registry.run(session, "/undo"))
+    (session.checkpoints.folder / "journal.jsonl").write_bytes(b"\0\xff garbage")
+    assert isinstance(await registry.run(session, "/undo"), CommandFailed)
+
+
+async def test_undo_goes_on_after_a_turn_of_which_nothing_can_be_restored(session: Session) -> None:
+    await say(session, "first", notes="one\n")
+    await say(session, "second", more="x\n")
+    (session.project.root / "more").write_text("mine\n")
+    assert "count as taken back" in shown(await registry.run(session, "/undo"))
+    outcome = await registry.run(session, "/undo")
+    assert "1 file restored" in shown(outcome)
+    assert isinstance(outcome, TextResult)
+    assert (outcome.failed, outcome.counts) == (False, {"restored": 1, "merged": 0, "left": 0})
+    assert files(session) == {"more": "mine\n"}
+    assert "nothing left to undo" in shown(await registry.run(session, "/undo"))
+
+
+async def test_a_version_that_could_not_be_kept_is_named_in_the_checkpoint(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_full(*_: object) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    await say(session, "first", notes="one\n")
+    await say(session, "second", notes="two\n", more="x\n")
+    (session.project.root / "notes").write_text("mine\n")
+    monkeypatch.setattr("agent.checkpoints.restore.keep_beside", is_full)
+    text = shown(await carry_out(await registry.run(session, "/undo")))
+    assert "1 file restored, 1 file left as edited" in text
+    assert "could not be kept beside (No space left on device)" in text
+    assert (session.checkpoints.folder / text.split("the zstd file `")[1].split("`")[0]).is_file()
+
+
+async def test_a_rewind_of_both_is_told_without_markdown_and_a_backtick_does_not_end_a_name(session: Session) -> None:
+    await say(session, "first")
+    second = await say(session, "second", **{"no`tes": "one\n"})
+    assert "`` no`tes `` deleted" in shown(await registry.run(session, "/undo"))
+    shown(await registry.run(session, "/redo"))
+    outcome = await registry.run(session, f"/rewind {second} both")
+    assert isinstance(outcome, SessionSwitched)
+    assert "- no`tes deleted, because it was made then" in outcome.notice

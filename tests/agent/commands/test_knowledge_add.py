@@ -9,19 +9,16 @@ import pytest
 
 from agent.commands import registry
 from agent.commands.results import Cancelled, Proposal, TextResult
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.paths import Workspace
 from memory.knowledge import ocr
+from tests.agent.sessions import open_session
 from tui.chat.background import PageProgress
 
 
 @pytest.fixture
 async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    opened = Session.open(workspace, Config(environment=environment))
+    opened = open_session(workspace, tmp_path)
     yield opened
     await opened.close()
 

@@ -7,19 +7,16 @@ import pytest
 
 from agent.commands import registry
 from agent.commands.results import Choices, CommandFailed, SessionSwitched
-from agent.config.config import Config
 from agent.config.used_models import UsedModels
-from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.paths import Workspace
+from tests.agent.sessions import open_session
 from tests.loopback import Loopback, json_reply
 
 
 @pytest.fixture
 async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    opened = Session.open(workspace, Config(environment=environment))
+    opened = open_session(workspace, tmp_path)
     yield opened
     await opened.close()
 
@@ -77,3 +74,17 @@ async def test_with_a_model_that_answers_it_does_not_say_that_none_does(session:
     choices = await listed(session)
     assert choices.items[0].detail == "in use · it answers"
     assert not choices.notes
+
+
+async def test_the_other_models_of_the_server_in_use_are_listed(session: Session, server: Loopback) -> None:
+    names = ("one", "通义千问-7b", "three")
+    server.answers("/v1/models", json_reply({"data": [{"id": name, "owned_by": "vllm"} for name in names]}))
+    one, other, three = (f"openai:{name}@{server.address}/v1" for name in names)
+    await registry.run(session, f"/model {other}")
+    choices = await listed(session)
+    assert [item.id for item in choices.items] == [other, one, three, "offline"]
+    assert choices.items[0].detail == "in use · it answers"
+    assert not any("used before" in item.detail for item in choices.items)
+    assert not choices.notes
+    await registry.run(session, "/model offline")
+    assert one not in [item.id for item in (await listed(session)).items], "only of the server in use"

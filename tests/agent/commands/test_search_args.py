@@ -8,14 +8,13 @@ import pytest
 from agent.commands import registry
 from agent.commands.results import Choices, CommandFailed, OpenSearch, TextResult
 from agent.commands.search_args import parse_search
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role
+from tests.agent.sessions import open_session
 
 
 @pytest.mark.parametrize(
@@ -51,9 +50,7 @@ def test_what_cannot_be_is_said(typed: str) -> None:
 
 @pytest.fixture
 async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    opened = Session.open(workspace, Config(environment=environment))
+    opened = open_session(workspace, tmp_path)
     yield opened
     await opened.close()
 

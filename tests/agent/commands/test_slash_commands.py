@@ -19,19 +19,17 @@ from agent.commands.results import (
     SessionSwitched,
     TextResult,
 )
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.paths import Workspace
 from models.messages import Role
 from tests.agent.conftest import Run
+from tests.agent.sessions import open_session
+from tests.loopback import Loopback
 
 
 @pytest.fixture
 async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    opened = Session.open(workspace, Config(environment=environment))
+    opened = open_session(workspace, tmp_path)
     yield opened
     await opened.close()
 
@@ -208,6 +206,16 @@ async def test_the_model_is_listed_and_changed(session: Session) -> None:
     assert session.profile.name == "x"
 
 
+async def test_the_window_is_told_once_its_server_was_asked(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    session = open_session(workspace, tmp_path, server)
+    assert "window not known yet" in said(await registry.run(session, "/status"))
+    await session.prepare_model()
+    assert "window 8,192" in said(await registry.run(session, "/status"))
+    await session.close()
+
+
 async def test_the_context_and_the_status_are_told(session: Session) -> None:
     await say(session, "hello")
     shown = said(await registry.run(session, "/context what next?"))
@@ -215,6 +223,7 @@ async def test_the_context_and_the_status_are_told(session: Session) -> None:
         assert f"| {layer} |" in shown
     status = said(await registry.run(session, "/status"))
     assert "offline" in status and status.startswith("- workspace: ")
+    assert f"- project: `{session.project.root}`\n- mode: ask (reading is free; all else asks)\n" in status
     hit = await searched(session, "/search hello")
     assert isinstance(hit, Choices) and hit.items[0].detail.endswith(" · exact")
 

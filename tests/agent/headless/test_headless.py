@@ -3,7 +3,13 @@
 import json
 from pathlib import Path
 
+from agent.checkpoints.change import FileChange
+from agent.checkpoints.checkpoints import Checkpoints
+from foundation.clock import SystemClock
+from foundation.paths import Workspace
 from tests.agent.conftest import Run
+from tests.agent.headless.tool_answers import ChatServer, lines, of_type, tool_call
+from tests.loopback import chat
 
 
 def test_the_answer_is_text_and_nothing_else(run: Run) -> None:
@@ -38,6 +44,17 @@ def test_json_is_the_last_line_of_stream_json(run: Run) -> None:
     assert set(lines[-1]) == set(one)
     assert "".join(line["text"] for line in lines if line["type"] == "text") == lines[-1]["text"]
     assert run("-p", "hello", "--json").json["type"] == "result"
+
+
+def test_a_plan_is_a_line_of_stream_json_each_time_that_it_changes(run: Run) -> None:
+    with ChatServer() as server:
+        plans = (["[>] Read the tests", "改正"], [{"text": "Read the tests", "state": "done"}, "[>] 改正"])
+        server.plays(*(tool_call("update_plan", steps=steps) for steps in plans), chat("I go on."))
+        told = run("--model", server.spec, "-p", "Fix it", "--output-format", "stream-json")
+    assert [[(step["text"], step["state"]) for step in line["steps"]] for line in of_type(lines(told.out), "plan")] == [
+        [("Read the tests", "doing"), ("改正", "pending")],
+        [("Read the tests", "done"), ("改正", "doing")],
+    ]
 
 
 def test_a_conversation_goes_on(run: Run) -> None:
@@ -95,6 +112,19 @@ def test_slash_commands_run_without_a_screen(run: Run) -> None:
     assert "/search" in wrong.json["error"]["hint"]
     assert "offline" in run("-p", "/status").out
     assert "layer" in run("-p", "/context what").out
+
+
+def test_undo_tells_a_program_how_many_files_it_restored(run: Run, root: Path, tmp_path: Path) -> None:
+    told = run("-p", "hello", "--json").json
+    project = tmp_path / "somewhere"
+    project.mkdir()
+    checkpoints = Checkpoints(Workspace(root).checkpoints, SystemClock())
+    checkpoints.begin_turn(told["conversation"], told["entry"])
+    checkpoints.apply([FileChange(folder=project.resolve(), path="a", expected=None, new=b"1\n")], "e_1")
+    undone = run("-c", "-p", "/undo", "--json")  # outside of the project folders: it stays
+    assert (undone.status, undone.json["counts"]) == (1, {"restored": 0, "merged": 0, "left": 1})
+    again = run("-c", "-p", "/undo", "--json")
+    assert (again.status, "nothing left to undo" in again.json["text"]) == (0, True)
 
 
 def test_bytes_that_are_no_text_survive_from_the_command_line_to_the_export(run: Run) -> None:
@@ -165,3 +195,9 @@ def test_what_an_unclosed_tag_hides_is_said_at_once_with_its_length(run: Run) ->
     pasted = "a <palimpsest-recalled trust='exact'>\nzork words\n</palimpsest-recalled> b"
     assert "characters between <palimpsest-…> tags are kept nowhere" in run("-p", pasted).err
     assert "is never closed" in run("remember", "note <private> zork").err
+
+
+def test_a_conversation_that_is_not_there_fails_and_sends_nothing(run: Run) -> None:
+    said = run("-p", "--resume", "nope", "hi", "--json")
+    assert (said.status, said.json["error"]["code"]) == (1, "not_found")
+    assert run("conversations", "list", "--json").json["conversations"] == []

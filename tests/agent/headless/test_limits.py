@@ -104,12 +104,12 @@ def test_the_most_cost_ends_the_run(run: Run, server: ChatServer, root: Path) ->
 def test_a_day_s_cap_ends_a_run_unless_it_may_go_on(
     run: Run, server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PALIMPSEST_MODELS_DAILY_TOKENS", "500")
-    server.plays(chat("One.", prompt_tokens=600), chat("Two."), chat("Three."))
+    monkeypatch.setenv("PALIMPSEST_MODELS_DAILY_TOKENS", "5000")
+    server.plays(chat("One.", prompt_tokens=6_000), chat("Two."), chat("Three."))
     assert run("--model", server.spec, "-p", "one").status == 0
     capped = run("--model", server.spec, "-p", "two")
     assert capped.status == 4
-    assert "500 are the most (models.daily_tokens)" in capped.err
+    assert "5,000 are the most (models.daily_tokens)" in capped.err
     over = run("--model", server.spec, "-p", "--over-cap", "three", "--json")
     assert (over.status, over.json["text"]) == (0, "Two.")
 
@@ -166,3 +166,15 @@ def wait_until(holds: Callable[[], bool]) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("it did not come to hold")
+
+
+def test_a_call_that_is_repeated_in_vain_ends_the_run(run: Run, server: ChatServer) -> None:
+    server.plays(*[tool_call("find_files", pattern="*.nothing")] * 10, chat("never"))
+    said = run("--model", server.spec, "-p", "files?", "--output-format", "stream-json")
+    told = lines(said.out)
+    assert said.status == 4, said.out[-800:]
+    limit = next(of_type(told, "limit"))
+    assert limit["name"] == told[-1]["limit"]["name"] == "repeated_calls"
+    assert limit["sentence"].startswith("find_files was called 10 times in a row, with the same arguments")
+    assert "was called 5 times in a row" in said.err
+    assert len(server.chats) == 10

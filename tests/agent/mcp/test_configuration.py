@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.config.secrets import without_secrets
-from agent.mcp.configuration import read_configuration
+from agent.mcp.configuration import read_configuration, server_programs
 from agent.mcp.consent import ConsentStore
 from agent.mcp.server_spec import InvalidServer, ServerSource, configured_server, server_spec
 from agent.permissions.action import Access, Action
@@ -73,6 +73,28 @@ def test_the_facts_show_the_command_line_and_no_value() -> None:
         "In the folder x",
         "It gets the variables: API_KEY, B=${HOME_KEY}",
     )
+
+
+def test_the_facts_show_characters_that_hide_in_a_command_line() -> None:
+    raw = {"command": "uvx", "args": ["se\u00adrver\u00a0-x"], "cwd": "a\u2800"}
+    facts = configured(raw).facts
+    assert facts == ("It runs: uvx 'se⟨U+00AD⟩rver⟨U+00A0⟩-x'", "In the folder a⟨U+2800⟩")
+
+
+def test_the_programs_of_servers_that_lie_in_the_project_are_known(tmp_path: Path) -> None:
+    names = ("server.py", "sub/a b.js", "sub/c.sh", "pkg/mod.py", "pkg/pack/__main__.py", "other.py", "data.db")
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    servers = [
+        configured({"command": "python3", "args": ["-u", f"{tmp_path}/server.py", "--root=."]}),
+        configured({"command": "./c.sh", "args": ["a b.js", "."], "cwd": "sub"}),
+        configured({"command": "python3", "args": ["-m", "pkg.mod"]}),
+        configured({"command": "python3", "args": ["-m", "pkg.pack", "/etc/passwd", "data.db", "\0", "~nobody/x", 3]}),
+        configured({"url": "https://host/other.py"}),
+    ]
+    found = server_programs(servers, tmp_path)
+    assert [path.relative_to(tmp_path).as_posix() for path in found] == sorted(names[:5])
 
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
@@ -167,3 +189,11 @@ def test_a_permission_for_the_session_is_for_the_tool_and_can_be_dropped() -> No
     rules.forget(("git__log",))
     assert rules.first(Verdict.ALLOW, mcp_action("git__log", "{2}")) is None
     assert rules.first(Verdict.DENY, mcp_action("git__push"))
+
+
+@pytest.mark.parametrize("field", ["url", "httpUrl", "serverUrl"])
+def test_the_facts_name_the_address_under_each_of_its_names(field: str) -> None:
+    server = configured({field: "https://tickets.example.org/mcp?key=1"})
+    assert server.facts == ("It reaches https://tickets.example.org/mcp",)
+    assert "sandbox" not in server.effect, "nothing runs here"
+    assert "outside the sandbox" in configured({"command": "uvx"}).effect

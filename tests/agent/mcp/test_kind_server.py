@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.mcp.consent import ConsentStore
+from agent.mcp.server_spec import ServerSource
 from agent.permissions.action import Access
 from agent.tools.port import ToolFailure
 from tests.agent.mcp.conftest import KIND, SERVERS, Start
@@ -81,6 +83,29 @@ def test_the_environment_has_no_key_but_its_own_and_that_is_redacted(start: Star
     assert got["DEBUG"] == "yes"
     assert got["TOKEN"].startswith("[redacted")
     assert "PATH" in got
+
+
+def test_only_the_chosen_tools_are_offered(start: Start) -> None:
+    running = start({"kind": {**KIND, "includeTools": ["add", "fail"], "excludeTools": ["fail"]}})
+    assert list(running.tools) == ["kind__add"]
+
+
+def test_a_value_of_its_configuration_is_hidden_in_its_progress_too(start: Start) -> None:
+    running = start({"kind": {**KIND, "env": {"TOKEN": "step 1"}}})
+    running.call("kind__slow", seconds=0.1)
+    assert running.progress[:2] == ["step 0\n", "[redacted: a value of this server's configuration]\n"]
+
+
+def test_a_server_of_the_project_is_judged_again_before_each_start(prepare: Start, tmp_path: Path) -> None:
+    running = prepare({"kind": KIND}, source=ServerSource.PROJECT)
+    running.servers.answer("kind", allowed=True)
+    running.start()
+    assert running.call("kind__add", a=2, b=3) == "5"
+    ConsentStore(tmp_path / "user-config").record(running.servers.find("kind"), allowed=False)  # another session
+    running.servers.restart("kind")
+    assert running.state("kind")[0] == "not trusted"
+    with pytest.raises(ToolFailure, match="not trusted"):
+        running.call("kind__add", a=2, b=3)
 
 
 def test_no_process_is_left(start: Start, tmp_path: Path) -> None:

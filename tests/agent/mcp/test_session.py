@@ -21,15 +21,10 @@ from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.mcp.conftest import KIND, SERVERS
-from tests.loopback import Loopback, Reply, chat, data, delta, stream
+from tests.agent.sessions import calls
+from tests.loopback import Loopback, chat
 
 pytestmark = pytest.mark.timeout(60)
-
-
-def calls(name: str, **arguments: Any) -> Reply:
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    call = {"index": 0, "id": "call_1", "type": "function", "function": function}
-    return stream(data(delta(tool_calls=[call])), data(delta("tool_calls")), data("[DONE]"))
 
 
 def raw(behaviour: str, state: Path) -> dict[str, Any]:
@@ -136,11 +131,13 @@ async def test_tools_that_change_are_told_at_the_next_turn(opened: Open, server:
     server.plays(chat("One."))
     await turn(session, "First.")
     before = sent(server)[-1]["tools"]
+    session.permissions.rules.add(parse_rule(Verdict.ALLOW, "bad__echo"))
     outcome = await registry.run(session, "/mcp restart bad")
     assert isinstance(outcome, TextResult)
     server.plays(chat("Two."))
     events = await turn(session, "Second.")
     assert any(isinstance(event, Notice) and "changed: bad__echo" in event.text for event in events)
+    assert not session.permissions.rules.rules, "its permission no longer holds"
     assert any(isinstance(event, EpochChanged) for event in events)
     assert sent(server)[-1]["tools"] != before
     server.plays(chat("Three."))

@@ -74,6 +74,23 @@ def test_the_tokens_of_today_are_capped_and_those_of_yesterday_are_not() -> None
     assert "500 are the most (models.daily_tokens)" in capped.background_refusal()
 
 
+def test_the_request_about_to_be_sent_counts_for_the_day() -> None:
+    store = FakeSpending(spent(400, {"amount": 0.4, "currency": "USD"}))
+    capped = budget(store, daily_tokens=500)
+    assert capped.reached(REMOTE, 100) is None
+    limit = capped.reached(REMOTE, 101)
+    assert limit
+    assert limit.sentence == "Today's tokens are 501 with the next request, and 500 are the most (models.daily_tokens)."
+    by_cost = budget(store, daily_cost=0.5, prices={"m": ModelPrice(input=1_000, output=1_000)})  # 0.001 a token
+    assert by_cost.reached(REMOTE, 90) is None
+    limit = by_cost.reached(REMOTE, 110)
+    assert limit
+    assert limit.name == "daily_cost"
+    assert "0.51" in limit.sentence
+    unspent = budget(FakeSpending(), daily_cost=0.05, prices={"m": ModelPrice(input=1_000, output=1_000)})
+    assert unspent.reached(REMOTE, 110)
+
+
 def test_a_lifted_cap_asks_no_more_and_still_stops_the_background() -> None:
     capped = budget(FakeSpending(spent(900)), daily_tokens=500)
     limit = capped.reached(REMOTE, 50)
@@ -117,8 +134,8 @@ async def capped(workspace: Workspace, tmp_path: Path) -> AsyncIterator[tuple[Se
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
     prepare_workspace(workspace, environment)
     with ChatServer() as server:
-        server.plays(chat("One.", prompt_tokens=900), chat("Two."), chat("Three."))
-        models = ModelSettings(window=64_000, retries=0, daily_tokens=500)
+        server.plays(chat("One.", prompt_tokens=60_000), chat("Two."), chat("Three."))
+        models = ModelSettings(window=64_000, retries=0, daily_tokens=50_000)
         session = Session.open(workspace, Config(model=server.spec, environment=environment, models=models))
         yield session, server
         await session.close()

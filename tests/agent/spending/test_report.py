@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.spending.report import caps_sentence, spending_report
+from agent.spending.report import caps_sentence, spending_report, spending_tables
 from foundation.paths import Workspace
 from foundation.privacy import clear, cleared_fields
 from memory.memory import Memory
@@ -53,6 +53,14 @@ def row(**fields: Any) -> SpendingRow:
         "cached_tokens": 0,
     }
     return SpendingRow(**given | fields)
+
+
+def test_a_conversation_is_named_by_its_title_and_found_by_its_id() -> None:
+    rows = [row(title="Ferry 渡轮 " * 9), row(conversation="c_2", prompt_tokens=1)]
+    report = spending_report(rows, ModelSettings(), NOON)
+    assert [spent.key for spent in report.conversations] == ["c_1", "c_2"]
+    _, (_, cells), _ = spending_tables(report)
+    assert [line[0] for line in cells] == [("Ferry 渡轮 " * 9)[:27] + "…", "c_2"]
 
 
 def test_a_price_is_found_by_spec_or_name_and_cached_tokens_cost_less() -> None:
@@ -124,6 +132,7 @@ def test_stats_show_what_answers_cost(run: Run, server: ChatServer, root: Path) 
     told = run("--trust", "--model", server.spec, "-p", "one", "--json").json
     assert told["run"]["cost"] == [{"amount": pytest.approx(1.2), "currency": "EUR"}]
     spending = run("stats", "--json").json["spending"]
+    assert [spent["title"] for spent in spending["conversations"]] == ["one"]
     assert spending["today"]["money"] == {"EUR": pytest.approx(1.2)}
     assert [spent["key"] for spent in spending["conversations"]] == [told["conversation"]]
     assert [spent["key"] for spent in spending["purposes"]] == ["chat"]

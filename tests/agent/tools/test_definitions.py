@@ -6,6 +6,7 @@ from typing import Any
 from agent.tools.port import ToolSettings
 from models.messages import Tool
 from models.tokens import Estimate, tool_tokens
+from tests.agent.sessions import open_session
 
 
 def definitions(session: Any) -> tuple[Tool, ...]:
@@ -16,13 +17,7 @@ MOST_TOKENS = 1_500  # by the estimate
 
 
 async def test_the_definitions_are_within_their_budget(workspace: Any, tmp_path: Path) -> None:
-    from agent.config.config import Config
-    from agent.config.workspaces import prepare_workspace
-    from agent.session import Session
-
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    session = Session.open(workspace, Config(environment=environment, tools=ToolSettings(fetch=True)))
+    session = open_session(workspace, tmp_path, tools=ToolSettings(fetch=True))
     try:
         tools = definitions(session)
         assert "fetch_url" in {tool.name for tool in tools}
@@ -33,13 +28,7 @@ async def test_the_definitions_are_within_their_budget(workspace: Any, tmp_path:
 
 
 async def test_a_tool_that_is_off_is_not_described(workspace: Any, tmp_path: Path) -> None:
-    from agent.config.config import Config
-    from agent.config.workspaces import prepare_workspace
-    from agent.session import Session
-
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    session = Session.open(workspace, Config(environment=environment))
+    session = open_session(workspace, tmp_path)
     try:
         assert "fetch_url" not in {tool.name for tool in definitions(session)}
     finally:

@@ -5,20 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from agent.tools.registry import _KEPT_FIRST  # type: ignore[reportPrivateUsage]  # held against the tools that there are
 from foundation.paths import Workspace
 from models.chat.port import Profile
 from models.tokens import Estimate, tool_tokens
+from tests.agent.sessions import open_session
 
 
 @pytest.fixture
 async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    opened = Session.open(workspace, Config(environment=environment))
+    opened = open_session(workspace, tmp_path)
     yield opened
     await opened.close()
 

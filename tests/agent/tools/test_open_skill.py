@@ -19,7 +19,7 @@ from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
 from models.settings import ModelSettings
 from models.tokens import Estimate, tool_tokens
-from tests.agent.tools.test_tools import calls, only, told, turn
+from tests.agent.sessions import calls, only, told, turn
 from tests.loopback import Loopback, chat
 
 SKILL = """\
@@ -105,6 +105,30 @@ async def test_nothing_else_is_read(
     text = await opened(session, server, f"release/{path}")
     assert problem in text
     assert "outside of the folder" not in text
+
+
+async def test_a_file_of_keys_in_a_skill_asks(
+    session: Session, server: Loopback, skill: Path, environment: dict[str, str]
+) -> None:
+    (skill / ".env").write_text("KEY=1234", encoding="utf-8")
+    trust_workspace(session.workspace, environment)
+    server.plays(calls("open_skill", skill="release/.env"), chat("Done."))
+    seen = await turn(session, "Make a release", permit=lambda _: False)
+    assert only(seen, PermissionRequested).reason == "skills/release/.env looks like a file of keys or passwords."
+    assert "1234" not in told(server)["content"]
+
+
+async def test_many_files_of_a_skill_are_listed_in_part(session: Session, server: Loopback, skill: Path) -> None:
+    deep = skill / "a" / "b" / "c" / "d" / "e"
+    deep.mkdir(parents=True)
+    (skill / ".cache").mkdir()
+    for folder in (deep, skill / ".cache"):
+        (folder / "deep.txt").touch()
+    assert "deep.txt" not in await opened(session, server, "release")
+    for number in range(60):
+        (skill / f"{number:02}.txt").touch()
+    listed = (await opened(session, server, "release")).partition("Files in ")[2].split(", ")
+    assert len(listed) == 51 and listed[-1] == "…"
 
 
 async def test_an_unknown_skill_is_answered_with_their_names(session: Session, server: Loopback) -> None:

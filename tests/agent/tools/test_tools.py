@@ -3,19 +3,15 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import (
     AnswerStored,
-    CallLimitReached,
     PermissionRequested,
-    SessionEvent,
     Stopped,
     ToolFinished,
     TurnFailed,
@@ -34,58 +30,23 @@ from memory.search import Query, SearchResults
 from models.messages import Role, ToolCall
 from models.settings import ModelSettings
 from models.tokens import estimate
-from tests.loopback import Loopback, Received, Reply, chat, data, delta, stream
+from tests.agent.sessions import asked, calls, only, open_session, told, turn
+from tests.loopback import Loopback, chat, data, delta, stream
 
 UNSTOPPED = ToolRun("e_test", threading.Event())
 
 
-def calls(name: str, **arguments: Any) -> Reply:
-    """The model asks for a tool."""
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    call = {"index": 0, "id": "call_1", "type": "function", "function": function}
-    return stream(data(delta(tool_calls=[call])), data(delta("tool_calls")), data("[DONE]"))
-
-
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    config = Config(
-        model=f"openai:m@{server.address}/v1",
-        environment=environment,
+    opened = open_session(
+        workspace,
+        tmp_path,
+        server,
         models=ModelSettings(tools=True, window=16_000),
         tools=ToolSettings(result_chars=200, most_calls=3),
     )
-    opened = Session.open(workspace, config)
     yield opened
     await opened.close()
-
-
-async def turn(session: Session, text: str, permit: Callable[[PermissionRequested], bool] | None = None) -> list[Any]:
-    seen: list[SessionEvent] = []
-    async for event in session.send(text):
-        seen.append(event)
-        if isinstance(event, PermissionRequested):
-            assert permit is not None, "nothing may be asked here"
-            event.answer.set_result(PermissionAnswer(permit(event)))
-        if isinstance(event, CallLimitReached):
-            event.answer.set_result(PermissionAnswer(False, attended=False))
-    return seen
-
-
-def only(seen: list[Any], kind: type) -> Any:
-    (found,) = [event for event in seen if isinstance(event, kind)]
-    return found
-
-
-def asked(server: Loopback) -> list[Received]:
-    """The chat requests, in order."""
-    return [post for post in server.posts if post.path.endswith("/chat/completions")]
-
-
-def told(server: Loopback) -> dict[str, Any]:
-    """The tool's message in the last request."""
-    return [message for message in asked(server)[-1].json["messages"] if message["role"] == "tool"][-1]
 
 
 async def test_memory_is_searched_without_asking_and_the_model_gets_the_passage(

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from foundation.paths import Workspace
+from agent.hooks.scripts import HookScripts, ScriptStore
+from agent.hooks.settings import HookCommand, HookMatcher, HookSettings
+from foundation.paths import Workspace, config_dir
 from foundation.workspace_trust import trust_store
 from tests.agent.conftest import Run
 
@@ -45,3 +47,33 @@ def test_the_trust_of_a_search_is_its_own(cloned: Path, bare: Run) -> None:
 def test_the_flag_trusts_and_runs(cloned: Path, bare: Run) -> None:
     assert bare("--workspace", str(cloned), "--trust", "-p", "hello").status == 0
     assert bare("--workspace", str(cloned), "-p", "hello").status == 0
+
+
+@pytest.mark.parametrize("is_workspace", [True, False])
+def test_trusting_a_folder_has_its_changed_scripts_of_hooks_run_again(
+    run: Run, bare: Run, root: Path, tmp_path: Path, is_workspace: bool
+) -> None:
+    assert run("remember", "the lighthouse has 112 steps").status == 0
+    folder = root if is_workspace else tmp_path / "project"
+    folder.mkdir(exist_ok=True)
+    script = folder / "check.sh"
+    script.write_text("true\n")
+    hook = HookCommand("sh check.sh")
+    settings = HookSettings(stop=(HookMatcher(hooks=(hook,)),))
+
+    def scripts() -> HookScripts:
+        return HookScripts(settings, folder, ScriptStore(config_dir(os.environ)))
+
+    assert scripts().changed(hook) == ""
+    script.write_text("false\n")
+    assert scripts().changed(hook) == "check.sh"
+    ran = bare("trust", str(folder))
+    assert ran.status == 0
+    assert "Hooks run these as they are now: check.sh." in ran.err
+    assert scripts().changed(hook) == ""
+    script.write_text("true\n")
+    as_json = bare("trust", str(folder), "--json").json
+    assert as_json["trusted"] == is_workspace
+    assert scripts().changed(hook) == ""
+    if not is_workspace:
+        assert bare("trust", str(folder)).status != 0, "nothing there needs trust"

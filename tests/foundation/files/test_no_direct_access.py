@@ -78,6 +78,8 @@ ALLOWED = {
     "models/ocr/checkpoints.py glob": "model folders, full of links where a hub keeps them",
     "models/ocr/checkpoints.py read_text": "a model's folder, full of links where a hub keeps it",
     "models/ocr/tesseract.py glob": "the system's folder of languages",
+    "agent/tools/commands/new_repositories.py iterdir": "a git folder made by a command: names alone",
+    "agent/tools/commands/new_repositories.py rename": "sets aside such a folder, which may be a link",
     "memory/archive/packs/ssh.py open": "a file on another machine",
     "memory/archive/packs/ssh.py rename": "a file on another machine",
     "memory/cold/connection.py Connection": "SQLite opens by name; its files are checked first (check_store)",

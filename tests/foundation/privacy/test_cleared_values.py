@@ -100,6 +100,7 @@ def test_parts_of_a_message_keep_their_pictures_and_lose_what_is_private() -> No
     assert TOKEN.encode() not in encoded_struct(parts[0])
 
 
+@pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 @given(JSON)
 def test_a_second_time_changes_nothing(value: Any) -> None:
     once = cleared_value(value)

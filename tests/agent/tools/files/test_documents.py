@@ -16,8 +16,9 @@ from memory.knowledge.readers.document import OcrReader
 from models.chat.anthropic.request import anthropic_body
 from models.chat.openai.request import messages
 from models.messages import Image, Message, Request, Role, ToolCall, ToolResult
+from tests.agent.sessions import asked, calls, turn
 from tests.agent.tools.files.conftest import ProjectTools
-from tests.agent.tools.test_tools import asked, calls, session, turn
+from tests.agent.tools.test_tools import session
 from tests.loopback import Loopback, chat
 from tests.memory.knowledge.files import pdf
 

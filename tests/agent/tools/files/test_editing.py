@@ -202,6 +202,7 @@ def test_a_file_that_appears_while_permission_is_asked_is_kept(tools: ProjectToo
         ".git/hooks/pre-commit", ".GIT/config", ".gitmodules", ".hg/hgrc", ".github/workflows/ci.yml", ".gitlab-ci.yml",
         ".vscode/tasks.json", ".idea/x.xml", ".husky/pre-push", ".pre-commit-config.yaml", ".envrc", ".bashrc",
         ".zshenv", ".profile", ".env", "id_rsa", ".git\u200c/config", ".ｇit/config", "GIT~1/config", ".git./config",
+        ".cursorrules", "docs/copilot-instructions.md", ".clinerules/a.md",
         "sub/AGENTS.md", "CLAUDE.md", ".claude/settings.json", ".mcp.json", "sitecustomize.py",
     ],
 )  # fmt: skip

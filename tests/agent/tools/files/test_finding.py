@@ -83,7 +83,7 @@ def test_every_project_folder_is_searched_and_files_of_keys_only_by_name(tmp_pat
     tools.write(".env", "needle 3\n")
     other = (tmp_path / "two" / "b.txt").resolve().as_posix()
     assert tools.call("search_files", pattern=r"needle( \d)?$").splitlines() == [
-        "3 matching lines in 2 files; 1 files of keys or passwords are searched only by their `path`",
+        "3 matching lines in 2 files; 1 file of keys or passwords is searched only by its `path`",
         "a.txt",
         "2: needle 1",
         other,
@@ -122,13 +122,42 @@ def test_what_is_no_expression_is_one_correction(tools: ProjectTools, pattern: s
     assert failure.value.title == "Not a regular expression"
 
 
-def test_a_program_in_the_project_is_not_ripgrep(tmp_path: Path) -> None:
-    program = tmp_path / "bin" / "rg"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\ntouch ran\n")
-    program.chmod(0o755)
-    assert installed_ripgrep((tmp_path,), {"PATH": str(program.parent)}) == ""
-    assert installed_ripgrep((tmp_path / "other",), {"PATH": "."}) == ""
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A program `rg` that finds nothing, and writes down how it was started."""
+    if sys.platform == "win32":
+        pytest.skip("a script of the shell")
+    path = tmp_path / "bin" / "rg"
+    path.parent.mkdir()
+    path.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{tmp_path}/started"; env >> "{tmp_path}/started"; exit 1\n')
+    path.chmod(0o755)
+    return path
+
+
+def test_a_program_in_the_project_is_not_ripgrep(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = {"PATH": str(program.parent)}
+    assert installed_ripgrep((tmp_path / "project",), environment) == str(program)
+    assert installed_ripgrep((tmp_path,), environment) == ""
+    monkeypatch.chdir(program.parent)
+    assert installed_ripgrep((tmp_path / "project",), {"PATH": f".{os.pathsep}"}) == ""
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "rg").symlink_to(program)
+    assert installed_ripgrep((program.parent,), {"PATH": str(tmp_path / "links")}) == "", "a link into the project"
+
+
+def test_ripgrep_takes_no_option_from_names_nor_from_the_environment(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RIPGREP_CONFIG_PATH", str(tmp_path / "ripgreprc"))
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "--pre=touch").write_text("needle")
+    search = SearchFiles(ProjectFolders((tmp_path / "project",)), ripgrep=str(program), fewest_files=0)
+    search.run({"pattern": "needle"}, ToolRun("e_1", threading.Event()))
+    options, _, names = (tmp_path / "started").read_text().partition("\n--\n")
+    assert {"--no-config", "--no-follow"} <= set(options.splitlines())
+    assert names.startswith("./--pre=touch\n") and "RIPGREP_CONFIG_PATH" not in names
 
 
 RIPGREP = shutil.which("rg") or os.environ.get("PALIMPSEST_TEST_RG", "")

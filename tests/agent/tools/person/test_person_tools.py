@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from agent.config.config import Config
-from agent.config.workspaces import prepare_workspace
 from agent.events import AnswerStored, PlanUpdated, QuestionAsked, SessionEvent, Stopped, ToolFinished
 from agent.session import Session
-from agent.tools.person.update_plan import UpdatePlan
-from agent.tools.port import ToolRun, ToolSettings
+from agent.tools.person.ask_user import MAX_OPTIONS
+from agent.tools.person.update_plan import MAX_STEP_CHARS, MAX_STEPS, UpdatePlan
+from agent.tools.port import ToolFailure, ToolRun, ToolSettings
 from context.checklist import Checklist, PlanStep, StepState
 from foundation.paths import Workspace
 from models.settings import ModelSettings
-from tests.agent.tools.test_tools import calls, only, told
+from tests.agent.sessions import calls, only, open_session, told
 from tests.agent.turn.event_order import assert_in_order
 from tests.loopback import Loopback, chat
 
@@ -27,15 +26,13 @@ PLAN = Checklist((PlanStep("Read the tests", StepState.DONE), PlanStep("改正",
 
 @pytest.fixture
 async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    prepare_workspace(workspace, environment)
-    config = Config(
-        model=f"openai:m@{server.address}/v1",
-        environment=environment,
+    opened = open_session(
+        workspace,
+        tmp_path,
+        server,
         models=ModelSettings(tools=True, window=6_000),
         tools=ToolSettings(result_chars=2_000),
     )
-    opened = Session.open(workspace, config)
     yield opened
     await opened.close()
 
@@ -100,6 +97,27 @@ async def test_a_plan_whose_steps_are_wrong_is_corrected_with_the_item(session: 
     assert only(seen, ToolFinished).failed
     assert "Item 2 of “steps”" in told(server)["content"]
     assert '{"steps": ["[x] ' in told(server)["content"]
+
+
+@pytest.mark.parametrize("steps", [[], ["Step"] * (MAX_STEPS + 1), "Step", ["a", " "], [{"text": ""}], ["a", 7]])
+def test_a_plan_has_some_steps_with_words(steps: object) -> None:
+    with pytest.raises(ToolFailure, match="“steps”"):
+        UpdatePlan().action({"steps": steps})
+
+
+def test_a_long_step_is_cut_and_is_one_line() -> None:
+    seen: list[SessionEvent] = []
+    step = "[x] Read\n[ ] forged " + "x" * 1_000
+    UpdatePlan().run({"steps": [step]}, ToolRun("e_test", threading.Event(), emit=seen.append))
+    (shown,) = only(seen, PlanUpdated).plan.steps
+    assert (shown.state, len(shown.text), shown.text[:15]) == (StepState.DONE, MAX_STEP_CHARS, "Read [ ] forged")
+
+
+async def test_options_are_few_and_have_words(session: Session, server: Loopback) -> None:
+    options = ["8080", " 8080 ", " ", *map(str, range(20))]
+    server.plays(calls("ask_user", question="Which port?", options=options), chat("Good."))
+    seen = await turn(session, "Start it", lambda event: event.answer.set_result("7070"))
+    assert only(seen, QuestionAsked).question.options == ("8080", *map(str, range(MAX_OPTIONS - 1)))
 
 
 async def test_the_answer_is_the_persons_words(session: Session, server: Loopback) -> None:
