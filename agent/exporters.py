@@ -90,7 +90,7 @@ def _jsonl_object(conversation: Conversation, exported: ExportedEntry, leaf: str
     own_fields: dict[str, Any] = {
         "source": conversation.source,
         "title": conversation.title,
-        "created": _to_millisecond(conversation.created),
+        "created": to_millisecond(conversation.created),
         "parent": exported.parent,
     }
     if entry.kind is not EntryKind.MESSAGE:
@@ -104,7 +104,7 @@ def _jsonl_object(conversation: Conversation, exported: ExportedEntry, leaf: str
     return {
         "id": entry.id,
         "conversation": conversation.id,
-        "time": _to_millisecond(entry.time),
+        "time": to_millisecond(entry.time),
         "role": entry.role.value,
         "speaker": entry.speaker,
         "text": exported.text,
@@ -113,7 +113,7 @@ def _jsonl_object(conversation: Conversation, exported: ExportedEntry, leaf: str
     }
 
 
-def _to_millisecond(moment: datetime) -> str:
+def to_millisecond(moment: datetime) -> str:
     """The time to the millisecond, as stored."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -113,6 +113,8 @@ class EntryDraft(Struct, frozen=True, kw_only=True):
     that is appended before it in the same batch, or one that is in the store.
     A summary's meta: {"covers": [first seq, last seq], "first_kept": seq or None, "prior": [seqs]}, where prior are the
     earlier summaries that are still in view, and None means that nothing above the summary is kept beside it.
+    `beside`: the entry stands on no branch, so the conversation goes on where it was. So does a summary that is kept
+    for later (memory/turn_summaries.py), which replaces nothing in a request by itself.
     """
 
     conversation: int  # Conversation.seq
@@ -126,6 +128,7 @@ class EntryDraft(Struct, frozen=True, kw_only=True):
     time: datetime | None = None
     sent: ClearedParts = NO_PARTS
     meta: ClearedFields = NO_FIELDS
+    beside: bool = False
 
 
 class EntryCost(Struct, frozen=True):
@@ -246,6 +249,10 @@ class ModelUsage(Struct, frozen=True):
     completion_tokens: int
     cached_tokens: int
     ms: int
+
+
+CHUNK_ENTRIES = 100
+"""Entries of one conversation in a chunk, as `export --to chunks` writes it. Summaries are in no chunk."""
 
 
 class Statistics(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,6 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand, conversation_options, raw_option
 from agent.cli.invocation import Invocation, current
-from agent.cli.planned import PlannedChoice
 from agent.exporters import jsonl_objects, markdown_pieces
 from foundation.errors import Misuse
 from foundation.files import exists, resolve_new_folder, write_atomically
@@ -32,7 +31,7 @@ _MAX_REPORTED = 20  # sentences
 @click.option(
     "--to",
     "form",
-    type=PlannedChoice(["markdown", "jsonl"], later=["chunks"]),
+    type=click.Choice(["markdown", "jsonl", "chunks"]),
     default="markdown",
     show_default=True,
     help="The format.",
@@ -42,7 +41,7 @@ _MAX_REPORTED = 20  # sentences
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write a file a conversation there.",
+    help="Write a file a conversation there; chunks need it.",
 )
 @conversation_options
 @raw_option
@@ -50,12 +49,20 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
     """Write conversations out: all of them, those with these IDs, or with -c the latest.
 
     markdown is to read: the branch that each conversation stands on. jsonl is every entry of every branch, as `import`
-    takes it; importing it gives the same entries.
+    takes it; importing it gives the same entries. chunks are files below DIR: chunks/ID_chunk_001.json with 100 entries
+    each, summaries/ID_summary_001.json, and ID_index.json.
     """
     invocation = current()
+    if form == "chunks" and folder is None:
+        raise Misuse("No folder", "chunks are several files.", "Name a folder: --to chunks --dir DIR")
     with invocation.memory() as memory:
         troubles = DamageReport(invocation)
         for conversation in _selected(invocation, memory.conversations, refs):
+            if form == "chunks" and folder is not None:
+                from agent.chunk_export import write_chunks
+
+                output.line(str(write_chunks(memory, conversation, resolve_new_folder(folder), troubles)))
+                continue
             pieces = _pieces(memory, conversation, "jsonl" if invocation.json else form, troubles)
             if folder is None:
                 for piece in pieces:

@@ -11,10 +11,10 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
-from agent.cli.planned import PlannedChoice
 from agent.importers import FORMATS
-from agent.importers.formats import detect, read_file
+from agent.importers.formats import detect, holds_chunks, read_file
 from foundation.errors import Misuse, PalimpsestError
+from foundation.files import resolve_path
 from foundation.privacy import clear
 
 if TYPE_CHECKING:  # loaded when something is imported
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loaded when something is imported
 @click.option(
     "--from",
     "form",
-    type=PlannedChoice(FORMATS, later=["chunks"]),
+    type=click.Choice(FORMATS),
     help="The format; without it the file's beginning shows it.",
 )
 @click.option("--source", help="A name for where it comes from; entries are kept once a source, conversation and id.")
@@ -34,16 +34,19 @@ def command(file: Path, form: str | None, source: str | None) -> None:
     """Import conversations from FILE.
 
     jsonl: a line an entry, {"id", "conversation", "time", "role", "speaker", "text"}; only text is required, the rest
-    of a line is kept. chatgpt, claude: their data export, as a zip or its conversations.json.
+    of a line is kept. chatgpt, claude: their data export, as a zip or its conversations.json. chunks: the folder that
+    holds chunks/NAME_chunk_001.json, with or without summaries/ and NAME_index.json, or one of its files; messages have
+    content, role and timestamp. Summaries are read with context.read_compressed, and are never recalled.
 
-    A bad line is told with its number, and the rest is imported. Importing a file again adds only what is new.
+    A bad line is told with its number, and the rest is imported; of chunks nothing is imported where a file is bad.
+    Importing a file again adds only what is new.
 
     Exit status: 0 all was read, 1 some lines could not be read (the others were imported), 130 interrupted.
     """
     from agent.importers.store import store_all
 
     invocation = current()
-    _require_regular_file(file)
+    _require_file(file, form)
     limits = invocation.loaded_config.config.imports
     form = form or detect(file, limits)
     source_name = clear(source or (file.stem if form == "jsonl" else form))
@@ -66,9 +69,14 @@ def command(file: Path, form: str | None, source: str | None) -> None:
     invocation.status = 1 if report.refused else 0
 
 
-def _require_regular_file(path: Path) -> None:
-    """Refuses pipes and devices: the format is detected first, so the file is read twice. Raises Misuse."""
+def _require_file(path: Path, form: str | None) -> None:
+    """Refuses folders without chunks, and pipes and devices: a file is read twice, the first time for its format.
+
+    Raises Misuse.
+    """
     if path.is_file():
+        return
+    if path.is_dir() and (form == "chunks" or holds_chunks(resolve_path(path))):
         return
     if not path.exists():
         raise Misuse("No such file", f"There is no file {path}.")

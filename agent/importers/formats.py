@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from agent.importers.chatgpt import read_chatgpt
+from agent.importers.chunks import holds_chunks, read_chunks
 from agent.importers.claude import read_claude
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import bounded_lines, read_jsonl
@@ -25,6 +26,9 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
     """The entries of a file in the given or the detected format. Raises NotAnArray, OSError."""
     limits = limits or ImportSettings()
     form = form or detect(path, limits)
+    if form == "chunks":
+        yield from read_chunks(path, limits)
+        return
     if form == "jsonl":
         with open_for_reading(resolve_path(path)) as stream:
             yield from read_jsonl(bounded_lines(stream, limits.line), path.stem)
@@ -35,7 +39,9 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
 
 
 def detect(path: Path, limits: ImportSettings | None = None) -> str:
-    """The format by the file's beginning: jsonl, chatgpt or claude. Raises NotAnArray for another."""
+    """The format by the file's name and beginning: chunks, jsonl, chatgpt or claude. Raises NotAnArray for another."""
+    if holds_chunks(resolve_path(path)):
+        return "chunks"
     with open_for_reading(resolve_path(path)) as stream:
         if not zipfile.is_zipfile(stream):
             stream.seek(0)
@@ -53,7 +59,7 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
             case _:
                 raise NotAnArray(
                     "Unknown format",
-                    f"{path} is neither JSONL, nor an export of ChatGPT or Claude.",
+                    f"{path} is neither JSONL, nor an export of ChatGPT or Claude, nor a chunk.",
                     "Name it with --from.",
                 )
 

@@ -54,8 +54,8 @@ def bounded_lines(stream: BinaryIO, max_bytes: int) -> Iterator[bytes | LineTooL
         yield LineTooLong(size, max_bytes)
 
 
-class _BadLine(ValueError):
-    """The reason why a line is not an entry."""
+class NoEntry(ValueError):
+    """The reason why a line or an object is not an entry, as the end of a sentence."""
 
 
 def read_jsonl(lines: Iterable[bytes | LineTooLong], conversation: str) -> Iterator[ParsedRecord]:
@@ -70,15 +70,19 @@ def read_jsonl(lines: Iterable[bytes | LineTooLong], conversation: str) -> Itera
             continue
         try:
             yield from _read_line(body, location, conversation)
-        except _BadLine as error:
+        except NoEntry as error:
             yield BadRecord(location, str(error))
 
 
 def _read_line(body: bytes, location: str, conversation: str) -> Iterator[ParsedRecord]:
-    object_ = _parse_object(body)
+    yield from read_object(_parse_object(body), location, conversation, len(body))
+
+
+def read_object(object_: dict[str, Any], location: str, conversation: str, size: int = 0) -> Iterator[ParsedRecord]:
+    """The entry of one object, which has `size` bytes in the file. Raises NoEntry."""
     text = object_.get("text")
     if not isinstance(text, str):
-        raise _BadLine("it has no “text”" if text is None else "its “text” is no string")
+        raise NoEntry("it has no “text”" if text is None else "its “text” is no string")
     extra = as_object(object_.get("palimpsest"))
     time = parse_time(object_.get("time"))
     unknown = {key: value for key, value in object_.items() if key not in KEYS}
@@ -100,33 +104,33 @@ def _read_line(body: bytes, location: str, conversation: str) -> Iterator[Parsed
         meta[TRUST] = Trust.APPROXIMATE.value
     yield ImportRecord(
         location=location,
-        conversation=_as_name(object_.get("conversation")) or conversation,
-        id=_as_name(object_.get("id")),
+        conversation=name_of(object_.get("conversation")) or conversation,
+        id=name_of(object_.get("id")),
         text=text,
         role=ROLES.get(role.lower(), Role.USER) if isinstance(role, str) else Role.USER,
-        speaker=_as_name(object_.get("speaker")),
+        speaker=name_of(object_.get("speaker")),
         time=time,
-        title=_as_name(extra["title"]) if "title" in extra else None,
+        title=name_of(extra["title"]) if "title" in extra else None,
         created=parse_time(extra.get("created")),
         source=extra["source"] if isinstance(extra.get("source"), str) else None,
         kind=_kind(extra.get("kind")),
         parent=extra["parent"] if isinstance(extra.get("parent"), str) else None,
         meta=_with_unknown_fields(meta, unknown),
-        size=len(body),
+        size=size,
     )
     if extra.get("leaf") is True:
-        yield ConversationLeaf(_as_name(object_.get("conversation")) or conversation, _as_name(object_.get("id")))
+        yield ConversationLeaf(name_of(object_.get("conversation")) or conversation, name_of(object_.get("id")))
 
 
 def _parse_object(body: bytes) -> dict[str, Any]:
     try:
         value: object = load_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise _BadLine(f"it is not UTF-8 (byte {error.start})") from error
+        raise NoEntry(f"it is not UTF-8 (byte {error.start})") from error
     except BadJson as error:
-        raise _BadLine(str(error)) from error
+        raise NoEntry(str(error)) from error
     if not isinstance(value, dict):
-        raise _BadLine("it is no JSON object")
+        raise NoEntry("it is no JSON object")
     return as_object(value)
 
 
@@ -142,7 +146,7 @@ def _kind(value: Any) -> EntryKind:
     return next((kind for kind in BRANCH_KINDS if kind.value == value), EntryKind.MESSAGE)
 
 
-def _as_name(value: Any) -> str:
+def name_of(value: Any) -> str:
     """A string, or a number as a string; "" for anything else."""
     match value:
         case bool():

@@ -157,9 +157,10 @@ class ImportWriter:
             speaker=clear(record.speaker, TextSource.OTHER),
             time=record.time,
             meta=cleared_fields(record.meta),
+            beside=record.beside,
         )
         conversation.known.add(id_)
-        conversation.last = id_
+        conversation.last = conversation.last if record.beside else id_
         return draft
 
     def _named_record(self, record: ImportRecord) -> _NamedRecord:

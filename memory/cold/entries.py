@@ -101,7 +101,7 @@ def insert_entry(
     keep_text: bool = True,
     complete: bool = True,
 ) -> Entry:
-    """Inserts an entry with its terms and its change, and makes it its conversation's leaf.
+    """Inserts an entry with its terms and its change, and makes it its conversation's leaf unless it is `beside`.
 
     With `keep_text` False the body is NULL: the archive stores the text. Raises NotFound for a missing conversation or
     a parent of another one, AlreadyExists for an id in use.
@@ -133,8 +133,8 @@ def insert_entry(
     note_change(connection, "add", [seq])
     run(
         connection,
-        "UPDATE conversations SET leaf = ?, updated_ms = max(updated_ms, ?) WHERE seq = ?",
-        (seq, ms, draft.conversation),
+        "UPDATE conversations SET leaf = iif(?, leaf, ?), updated_ms = max(updated_ms, ?) WHERE seq = ?",
+        (draft.beside, seq, ms, draft.conversation),
     )
     return entry_at(connection, seq)
 

@@ -11,8 +11,6 @@ from tests.agent.conftest import Run
         ("forget", "x"),
         ("forgte",),
         ("memory", "log"),
-        ("export", "--to", "chunks"),
-        ("import", "x.jsonl", "--from", "chunks"),
     ],
 )
 def test_what_is_still_to_come_is_told_as_that(run: Run, words: tuple[str, ...]) -> None:
