@@ -83,15 +83,6 @@ class OpenBranch:
 
         return await self._read(read)
 
-    def in_view(self) -> frozenset[int]:
-        """The entries (seqs) of the branch, which each request tells. Blocks."""
-        conversation = self.conversation
-        if conversation is None or conversation.leaf is None:
-            return frozenset()
-        leaf = self._memory.conversations.at(conversation.seq).leaf
-        branch = self._memory.conversations.branch(leaf) if leaf else None
-        return frozenset(entry.seq for entry in branch.entries) if branch else frozenset()
-
     async def _read(self, read: Callable[[Iterator[Entry]], T], before: int | None = None) -> T:
         """Runs `read` in a thread on the branch's entries, newest first, from the leaf or before a seq."""
         conversation, stored = self.conversation, self._memory.conversations

@@ -128,6 +128,7 @@ class Session:
             project=self.project,
             checkpoints=self.checkpoints,
             branch=self.branch,
+            told_whole=lambda: self.context.told_whole(self.conversation),
             commands=self.commands,
             settings=config.tools,
             delegation=self._delegation,

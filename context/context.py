@@ -132,6 +132,21 @@ class Context:
         arguments = AssemblyRequest(turn, profile, tools, facts, recall)
         return RequestAssembler(self.state, arguments, MessageCounter(counter, profile.images)).assemble()
 
+    def told_whole(self, conversation: Conversation | None) -> frozenset[int]:
+        """The entries (seqs) whose whole text the next request tells: no tool result that is cut or reduced. Blocks."""
+        leaf = self._memory.conversations.at(conversation.seq).leaf if conversation else None
+        if conversation is None or leaf is None:
+            return frozenset()
+        entries = self._memory.conversations.branch(leaf).entries
+        stored = self._memory.context_store.epoch(conversation.seq)
+        state = decode_epoch(stored.state) if stored else None
+        lines = state.reduced if state else {}
+        return frozenset(
+            entry.seq
+            for entry in entries
+            if entry.kind is not EntryKind.TOOL_RESULT or (entry.seq not in lines and "shown" not in entry.meta)
+        )
+
     def record(self, conversation: Conversation, entry: Entry | None, assembled: AssembledRequest) -> None:
         """Records a request that is about to be sent: the tail with its entry, the epoch, the request's digest.
 

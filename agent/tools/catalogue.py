@@ -37,10 +37,6 @@ class BranchPort(Protocol):
         """None before its first message."""
         ...
 
-    def in_view(self) -> frozenset[int]:
-        """The entries (seqs) that each request tells."""
-        ...
-
 
 class ToolPorts(Struct, frozen=True, kw_only=True):
     """What the tools of a session are made of."""
@@ -49,6 +45,7 @@ class ToolPorts(Struct, frozen=True, kw_only=True):
     project: ProjectFolders
     checkpoints: Checkpoints
     branch: BranchPort
+    told_whole: Callable[[], frozenset[int]]  # the entries (seqs) that memory need not find
     commands: Commands
     settings: ToolSettings
     delegation: DelegatePort
@@ -62,7 +59,7 @@ def session_tools(ports: ToolPorts) -> tuple[AgentTool, ...]:
     memory, branch = ports.memory, ports.branch
     changes = FileChanges(ports.project, ports.checkpoints)
     return (
-        MemorySearch(memory, branch.in_view),
+        MemorySearch(memory, ports.told_whole),
         RecallPassage(memory),
         RememberNote(memory, lambda: branch.conversation.id if branch.conversation else None),
         FindFiles(ports.project, ports.withheld),

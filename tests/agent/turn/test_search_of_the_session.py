@@ -1,0 +1,68 @@
+"""A model searches memory for what its own conversation showed and no longer shows."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.session import Session
+from agent.tools.port import ToolSettings
+from context.settings import ContextSettings
+from foundation.paths import Workspace
+from models.settings import ModelSettings
+from tests.agent.sessions import asked, calls, open_session, told, turn
+from tests.loopback import Loopback, chat
+
+FILES = 11
+WHOLE = "All that is remembered on this is in this conversation."
+
+
+@pytest.fixture
+async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
+    project = tmp_path / "project"
+    project.mkdir()
+    for n in range(FILES):
+        lines = [f"plank_{n}_{k} = {k}" for k in range(150)]
+        (project / f"hull_{n}.txt").write_text("\n".join([*lines[:75], f"The keel of ship {n} is larch.", *lines[75:]]))
+    (project / "long.txt").write_text("x = 1\n" * 2_000 + "The mast is spruce.\n" + "x = 1\n" * 2_000)
+    opened = open_session(
+        workspace,
+        tmp_path,
+        server,
+        project=(project,),
+        models=ModelSettings(tools=True, window=30_000, retries=0),
+        tools=ToolSettings(sandbox=False),
+        context=ContextSettings(working_tokens=15_000, recall=False),
+    )
+    yield opened
+    await opened.close()
+
+
+async def search(session: Session, server: Loopback, query: str) -> list[str]:
+    """The texts that `memory_search` gives the model; none where it is told that it sees all."""
+    server.plays(calls("memory_search", query=query), chat("Found."))
+    await turn(session, "Look it up.")
+    found = str(told(server)["content"])
+    return [] if WHOLE in found else [passage["text"] for passage in json.loads(found)["passages"]]
+
+
+async def test_a_result_that_became_a_line_is_found(session: Session, server: Loopback) -> None:
+    server.plays(*(calls("read_file", path=f"hull_{n}.txt") for n in range(FILES)), chat("Read."))
+    await turn(session, "Read every hull.")
+    texts = await search(session, server, "keel of ship 0")
+    assert any("The keel of ship 0 is larch." in text for text in texts)
+    shown = [str(message["content"]) for message in asked(server)[-2].json["messages"] if message["role"] == "tool"]
+    assert "no longer in view" in shown[0], "this tests nothing where the result left the branch"
+
+
+async def test_what_was_cut_from_a_result_is_found(session: Session, server: Loopback) -> None:
+    server.plays(calls("read_file", path="long.txt"), chat("Read."))
+    await turn(session, "Read the long file.")
+    assert any("The mast is spruce." in text for text in await search(session, server, "what wood is the mast"))
+
+
+async def test_a_result_that_is_told_whole_is_not_found_again(session: Session, server: Loopback) -> None:
+    server.plays(calls("read_file", path="hull_3.txt"), chat("Read."))
+    await turn(session, "Read hull 3.")
+    assert await search(session, server, "keel of ship 3") == []
