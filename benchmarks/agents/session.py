@@ -70,8 +70,16 @@ asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), *
 """
 
 
+After = Callable[[Path, str, Mapping[str, str]], Any]
+"""Looks at the workspace after the trace, while the server answers: its folder, the address, the environment."""
+
+
 def measure(
-    make: Callable[[Path], Trace], window: int, checkout: Path = HERE, settings: Mapping[str, Any] | None = None
+    make: Callable[[Path], Trace],
+    window: int,
+    checkout: Path = HERE,
+    settings: Mapping[str, Any] | None = None,
+    after: After | None = None,
 ) -> dict[str, Any]:
     """The figures of one version of this program. `make` writes the project's files into a folder."""
     with tempfile.TemporaryDirectory() as folder:
@@ -112,6 +120,7 @@ def measure(
         said = client.stdout.read().strip()
         _, status, used = os.wait4(client.pid, 0)
         client.returncode = os.waitstatus_to_exitcode(status)
+        seen = after(root, f"http://127.0.0.1:{port}", environment) if after else None
         counted, _ = server.communicate("")
         outputs = _outputs(root)
     return {
@@ -124,6 +133,7 @@ def measure(
         "cpu_s": round(used.ru_utime + used.ru_stime, 1),
         "wall_s": round(time.monotonic() - begun, 1),
         "peak_mb": round(used.ru_maxrss / 1024, 1),
+        **({"after": seen} if after else {}),
     }
 
 
