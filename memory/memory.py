@@ -25,6 +25,7 @@ from memory.cold import ColdStore
 from memory.cold.answers import put_usage
 from memory.cold.costs import spending
 from memory.cold.mirrors.mirrors import Mirrors
+from memory.cold.statistics import tokens_by_day
 from memory.context_store import ContextStore
 from memory.conversations import Conversations
 from memory.errors import ForgedName, MemoryFailure
@@ -33,7 +34,7 @@ from memory.knowledge.knowledge import Knowledge
 from memory.pages.types import ArchiveResult, EntryText
 from memory.passage_cache import PassageCache
 from memory.recalled_passage import RecalledPassage
-from memory.records import Entry, EntryCost, EntryDraft, SpendingRow, Statistics
+from memory.records import DayTokens, Entry, EntryCost, EntryDraft, SpendingRow, Statistics
 from memory.references import References, nothing_named
 from memory.search import Search
 from memory.search.reindex import Reindexer
@@ -187,6 +188,10 @@ class Memory:
     def statistics(self) -> Statistics:
         """Counts of the whole store."""
         return self.cold.statistics()
+
+    def tokens_by_day(self) -> list[DayTokens]:
+        """The days that have entries of conversations with their tokens, oldest first."""
+        return self.cold.read(tokens_by_day)
 
     def spending(self, since: datetime | None = None) -> list[SpendingRow]:
         """The usage of each request to a model, oldest first; from `since` on, if it is given."""

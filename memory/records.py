@@ -255,10 +255,30 @@ CHUNK_ENTRIES = 100
 """Entries of one conversation in a chunk, as `export --to chunks` writes it. Summaries are in no chunk."""
 
 
+class DayTokens(Struct, frozen=True):
+    """One day's entries of conversations, and the tokens of their text: counted where a request held them, else about.
+
+    `prompt_tokens` and `completion_tokens` are what models read and wrote that day.
+    """
+
+    day: str  # 2026-03-14, of this machine's zone
+    entries: int
+    tokens: int
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
 class Statistics(Struct, frozen=True, kw_only=True):
-    """Counts of the whole store; `chars` are characters of text, in the store or on pages."""
+    """Counts of the whole store; `chars` are characters of text, in the store or on pages.
+
+    `messages` are the entries of chats without summaries, `chunks` the files that they fill (CHUNK_ENTRIES), and
+    `compressed_chunks` the summaries.
+    """
 
     conversations: int
+    messages: int
+    chunks: int
+    compressed_chunks: int
     entries: int
     chars: int
     archived_entries: int

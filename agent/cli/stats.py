@@ -20,13 +20,17 @@ def command() -> None:
 
     Tokens and money are added up by day, by conversation (the 20 with the most tokens) and by purpose. Money is
     known where models.prices has the model; models on this machine are free.
+
+    Messages are the entries of chats, chunks what `export --to chunks` would write of them (100 each), and compressed
+    chunks their summaries. Bars show the tokens of the last 30 days; with --json there is an object for each day.
     """
+    from agent.services.trends import count_rows, trend_rows
     from agent.spending.report import caps_sentence, spending_report, spending_tables
     from foundation.clock import SystemClock
 
     invocation = current()
     with invocation.memory() as memory:
-        figures = memory.statistics()
+        figures, days = memory.statistics(), memory.tokens_by_day()
         memory.hot.refresh()
         notes = len(memory.hot.notes())
         unanalysed = memory.renewing.left()
@@ -39,6 +43,7 @@ def command() -> None:
                 "workspace": root,
                 "notes": notes,
                 **output.plain_values(figures),
+                "days": days,
                 "to_analyse": unanalysed,
                 "vectors": vectors,
                 "spending": spent,
@@ -47,6 +52,7 @@ def command() -> None:
         return
     rows = [
         ("conversations", f"{figures.conversations:,}"),
+        *count_rows(figures),
         ("entries", f"{figures.entries:,}  ({figures.chars:,} characters)"),
         ("archived", f"{figures.archived_entries:,} entries  ({figures.archived_chars:,} characters)"),
         ("pages", f"{figures.pages:,}  in {figures.packs:,} packs, {format_size(figures.pack_bytes)}"),
@@ -61,6 +67,9 @@ def command() -> None:
         ("database", format_size(figures.database_bytes)),
     ]
     output.table(rows, ("WHAT", "HOW MUCH"))
+    if trend := trend_rows(days, SystemClock().now().astimezone().date()):
+        output.line()
+        output.table(trend, ("BY DAY", "THE LAST 30 DAYS"))
     if figures.models:
         output.line()
         costs = [

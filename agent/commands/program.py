@@ -77,15 +77,22 @@ async def _status(session: Session, _rest: str) -> Outcome:
 
 
 async def _stats(session: Session, _rest: str) -> Outcome:
+    from agent.services.trends import count_rows, trend_rows
     from agent.spending.report import caps_sentence, spending_report, spending_tables
 
-    rows = await asyncio.to_thread(session.memory.spending)
-    report = spending_report(rows, session.config.models, session.clock.now())
-    parts = [
+    memory, now = session.memory, session.clock.now()
+    rows = await asyncio.to_thread(memory.spending)
+    figures, days = await asyncio.to_thread(memory.statistics), await asyncio.to_thread(memory.tokens_by_day)
+    report = spending_report(rows, session.config.models, now)
+    counts = [*count_rows(figures), *trend_rows(days, now.astimezone().date())]
+    parts = ["\n".join(f"- {name}: `{value}`" for name, value in counts)]
+    parts += [
         "\n".join([_row(heads), _row(["---", *["--:"] * (len(heads) - 2), "---"]), *map(_row, cells)])
         for heads, cells in spending_tables(report)
     ]
-    return TextResult("\n\n".join([*parts, caps_sentence(report)]).strip() or "No model was called yet.")
+    if len(parts) == 1:
+        parts.append("No model was called yet.")
+    return TextResult("\n\n".join([*parts, caps_sentence(report)]).strip())
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -131,7 +138,7 @@ def _window(tokens: int) -> str:
 
 COMMANDS = (
     Command(name="model", summary="List the models at hand, or speak to another.", usage="[SPEC|ADDRESS]", run=_model),
-    Command(name="stats", summary="Show what models cost, by day, conversation and purpose.", run=_stats),
+    Command(name="stats", summary="Count messages and tokens, and show what models cost.", run=_stats),
     Command(name="context", summary="Show what the next request holds, layer by layer.", usage="[TEXT]", run=_context),
     Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
     Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", run=_copy),

@@ -6,7 +6,22 @@ import apsw
 
 from foundation.files import status
 from memory.cold.sql import each, fetch
-from memory.records import ModelUsage, Statistics
+from memory.records import CHUNK_ENTRIES, DayTokens, EntryKind, ModelUsage, Statistics
+
+CHARS_A_TOKEN = 4  # about, of a text that no request has held
+
+_SUMMARY = EntryKind.SUMMARY.value
+_CHUNKS = f"""SELECT coalesce(sum(messages), 0), coalesce(sum((messages + {CHUNK_ENTRIES - 1}) / {CHUNK_ENTRIES}), 0),
+    coalesce(sum(summaries), 0) FROM (
+        SELECT count(*) FILTER (WHERE e.kind <> '{_SUMMARY}') AS messages,
+        count(*) FILTER (WHERE e.kind = '{_SUMMARY}') AS summaries
+        FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind = 'chat' GROUP BY e.conversation)"""
+_DAY = "date(e.time_ms / 1000, 'unixepoch', 'localtime')"
+_BY_DAY = f"""SELECT {_DAY} AS day, count(*), sum(coalesce(
+        (SELECT max(tokens) FROM token_counts t WHERE t.entry = e.seq), (e.chars + {CHARS_A_TOKEN - 1}) / {CHARS_A_TOKEN}
+    )), coalesce(sum(u.prompt_tokens), 0), coalesce(sum(u.completion_tokens), 0)
+    FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind IN ('chat', 'delegate')
+    LEFT JOIN usage u ON u.entry = e.seq GROUP BY day ORDER BY day"""
 
 
 def statistics(connection: apsw.Connection) -> Statistics:
@@ -16,9 +31,13 @@ def statistics(connection: apsw.Connection) -> Statistics:
         """SELECT count(*), coalesce(sum(chars), 0), count(*) FILTER (WHERE body IS NULL),
            coalesce(sum(chars) FILTER (WHERE body IS NULL), 0) FROM entries""",
     )[0]
+    messages, chunks, summaries = fetch(connection, _CHUNKS)[0]
     packs, pack_bytes = fetch(connection, "SELECT count(*), coalesce(sum(bytes), 0) FROM packs")[0]
     return Statistics(
         conversations=_count(connection, "conversations WHERE kind = 'chat'"),
+        messages=messages,
+        chunks=chunks,
+        compressed_chunks=summaries,
         entries=entries,
         chars=chars,
         archived_entries=archived,
@@ -41,6 +60,11 @@ def counts_by_day(connection: apsw.Connection, first_ms: int, last_ms: int) -> d
         (first_ms, last_ms),
     )
     return dict(rows)
+
+
+def tokens_by_day(connection: apsw.Connection) -> list[DayTokens]:
+    """The days that have entries of conversations, oldest first."""
+    return [DayTokens(*row) for row in each(connection, _BY_DAY)]
 
 
 def _models(connection: apsw.Connection) -> tuple[ModelUsage, ...]:
