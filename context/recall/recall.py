@@ -224,11 +224,13 @@ def _part(  # noqa: PLR0917 — all are needed
 
 
 def _fitted(hit: Hit, limit: int, counting: MessageCounter) -> str:
-    """The passage where it fits; else the sentence that matches best, with what fits before and behind it."""
+    """The passage where it fits, with its further parts where they do; else the sentence that matches best, with what
+    fits before and behind it."""
     whole = hit.snippet
     text, omitted = fit_lines(clear(whole.strip(), TextSource.OTHER), limit, counting, "…")
     if not omitted:
-        return text
+        excerpts = clear(hit.excerpts.strip(), TextSource.OTHER) if hit.further else text
+        return excerpts if counting.text(excerpts) <= limit else text
     parts = list(sentences(whole))
     words = [
         {whole[start:end].casefold() for start, end in hit.marks if part.start <= start < part.end} for part in parts

@@ -242,5 +242,5 @@ def _passage_object(hit: Hit) -> dict[str, Any]:
         "superseded_by": hit.superseded_by,
         "alike": len(hit.like),
         "found_by": list(matched)[:8],
-        "text": hit.snippet,
+        "text": hit.excerpts,
     }

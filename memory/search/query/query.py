@@ -101,10 +101,10 @@ class Hit(Struct, frozen=True, kw_only=True):
 
     `entry` is its seq in the cold store, `note` its id in the hot memory; the other is None. `score` is from 0 to 1.
     `origin` is whose words they are (memory/origin.py). `text_span` is the snippet's span in the whole passage, in
-    characters. `like` are the ids of duplicate hits that were folded into this one, and `repeated` is when the newest
-    of them with this origin was said. `superseded_by` is the id of a newer hit that contradicts it. `marks` are spans
-    of the query's terms in the snippet, in characters. `parts` are the components of the score, where the query has
-    `explain`.
+    characters; `further` are short parts of a long passage with words of the query that the snippet lacks. `like` are
+    the ids of duplicate hits that were folded into this one, and `repeated` is when the newest of them with this
+    origin was said. `superseded_by` is the id of a newer hit that contradicts it. `marks` are spans of the query's
+    terms in the snippet, in characters. `parts` are the components of the score, where the query has `explain`.
     """
 
     id: str
@@ -119,6 +119,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     score: float = 0.0
     snippet: str = ""
     text_span: tuple[int, int] = (0, 0)
+    further: tuple[str, ...] = ()
     citation: Citation
     trust: Trust
     origin: Origin = Origin.USER
@@ -127,6 +128,11 @@ class Hit(Struct, frozen=True, kw_only=True):
     superseded_by: str = ""
     marks: tuple[tuple[int, int], ...] = ()
     parts: dict[str, float] = {}
+
+    @property
+    def excerpts(self) -> str:
+        """The snippet, and each further part after a line `…`."""
+        return "\n…\n".join((self.snippet, *self.further))
 
 
 class SearchResults(Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from memory.search.ranking.retrieve import NewestHits, RankedHit, RankedHits
 from memory.search.results.contradictions import mark_superseded
 from memory.search.results.diversify import deduplicate, diversify_hits
 from memory.search.results.features import BYTES_A_CHARACTER, TextFeatures
-from memory.search.results.snippets import best_window, marked
+from memory.search.results.snippets import best_window, best_windows, marked
 
 _NOTES = 1
 _TOGETHER = 15  # least number of hits that are arranged together, however few are shown: reordering needs alternatives
@@ -130,7 +130,7 @@ class HitReader:
             return None
         if not self._wording.matches(passage.text) or (self._findings.worth and not passage.text.strip()):
             return None  # an answer that only called a tool has no words that could answer
-        start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
+        (start, end), *further = best_windows(passage.text, self._findings.worth, self._query.window_tokens)
         spot = self._spot(conversation, entry, passage.text, start, end)
         start, end = spot.start, spot.end
         page = self._page_of(entry, start, passage)
@@ -158,6 +158,7 @@ class HitReader:
             score=finding.score,
             snippet=passage.text[start:end],
             text_span=(start, end),
+            further=tuple(passage.text[first:last] for first, last in further) if not spot.cited else (),
             citation=citation,
             trust=passage.trust if spot.sound and not spot.read_by and not conversation.damaged else Trust.APPROXIMATE,
             origin=origin_of(entry.kind, entry.role, imported=bool(conversation.source), speaker=entry.speaker),

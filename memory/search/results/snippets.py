@@ -1,6 +1,7 @@
 """Snippets: the part of a passage that answers best, from the beginning of a sentence or line to the end of one.
 
 best_window(text, {"warranti": 7.1, "boiler": 6.4}, tokens=200)  →  (1204, 1987)
+best_windows(text, {"mailer": 7.1, "pool": 6.4})                 →  [(0, 812), (2210, 2391)]
 
 Highlights: spans of the question's terms in a snippet, which show why it was found.
 
@@ -10,7 +11,7 @@ marked("Die Fähre: src/ferry_times.py", {"ferri": 4.1})  →  ((15, 20),)
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice, pairwise
 
 from msgspec import Struct
 
@@ -20,11 +21,15 @@ from foundation.text.stopwords import is_weak
 from models.tokens import estimate
 
 _LONG = 20_000  # characters: of a longer text only the surroundings of the question's terms are analysed
+_SHORT = 4_000  # characters: of a longer text only sentences with a beginning of a term are analysed
 _AROUND = 1_500  # characters on each side of such a term
 _MOST_PLACES = 60
 _MOST_NEEDLES = 60  # terms of the question, the heaviest, that are searched in a long text
 _COUNTED = 1_000  # occurrences: from here on all terms count as equally frequent
 _REPEAT = 0.1  # weight of each further occurrence of a term in a window
+_FURTHER = 60  # tokens of a further window
+_MOST_FURTHER = 2
+_LEAST_MISSING = 0.2  # of the weight of the question's terms, that a further window has and the others lack
 _CLAUSE = 160  # characters: a sentence is cut at its commas only when it is longer
 
 
@@ -40,16 +45,54 @@ class SnippetPart(Struct, frozen=True):
 def best_window(text: str, worth: Mapping[str, float], tokens: int = 200) -> tuple[int, int]:
     """Span of the best part, in characters, of about `tokens` tokens at most. `worth` are weights of the query's
     terms."""
+    return best_windows(text, worth, tokens)[0]
+
+
+def best_windows(text: str, worth: Mapping[str, float], tokens: int = 200) -> list[tuple[int, int]]:
+    """The best window, and short further ones where a long text has the question's other terms elsewhere."""
     if len(text) <= tokens * 2 or (len(text) < tokens * 8 and estimate(text) <= tokens):
-        return _trimmed(text, 0, len(text))
-    best: tuple[float, int, int] = (-1.0, 0, 0)
-    for start, end in _regions(text, worth):
-        pieces = _pieces(text, start, end, worth, tokens)
+        return [_trimmed(text, 0, len(text))]
+    regions = [_pieces(text, start, end, worth, tokens) for start, end in _regions(text, worth)]
+    chosen = [_best_span(regions, worth, tokens)]
+    strong = {term: weight for term, weight in worth.items() if not is_weak(term)}
+    while len(chosen) <= _MOST_FURTHER:
+        told = {
+            term
+            for pieces in regions
+            for piece in pieces
+            if any(start <= piece.start < end for start, end in chosen)
+            for term in piece.terms
+        }
+        missing = {term: weight for term, weight in strong.items() if term not in told}
+        if sum(missing.values()) < _LEAST_MISSING * sum(strong.values()):
+            break
+        outside = [run for pieces in regions for run in _outside(pieces, chosen)]
+        least = _LEAST_MISSING * sum(strong.values())
+        span = _best_span(outside, missing, min(_FURTHER, tokens), least) if outside else (0, 0)
+        if span == (0, 0):
+            break
+        chosen.append(span)
+    return [_trimmed(text, start, end) for start, end in (chosen[0], *sorted(chosen[1:]))]
+
+
+def _best_span(
+    regions: Sequence[Sequence[SnippetPart]], worth: Mapping[str, float], tokens: int, least: float = -1.0
+) -> tuple[int, int]:
+    """Span of the heaviest run of pieces, widened to the token limit; (0, 0) where none weighs `least`."""
+    best: tuple[float, int, int] = (least - 1e-9, 0, 0)
+    for pieces in regions:
         score, first, last = _best_run(pieces, worth, tokens)
         if score > best[0]:
             first, last = _widened(pieces, first, last, tokens)
             best = score, pieces[first].start, pieces[last].end
-    return _trimmed(text, best[1], best[2])
+    return best[1], best[2]
+
+
+def _outside(pieces: Sequence[SnippetPart], chosen: Sequence[tuple[int, int]]) -> Iterator[list[SnippetPart]]:
+    """The runs of pieces between the chosen spans."""
+    for is_chosen, run in groupby(pieces, key=lambda piece: any(a <= piece.start < b for a, b in chosen)):
+        if not is_chosen:
+            yield list(run)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -61,16 +104,21 @@ def _regions(text: str, worth: Mapping[str, float]) -> list[tuple[int, int]]:
     """Parts of a long text around the question's terms; its beginning where there are none."""
     if len(text) <= _LONG:
         return [(0, len(text))]
-    best = sorted(worth, key=lambda term: -worth[term])[:_MOST_NEEDLES]
-    needles = dict.fromkeys(term[:5] if term.isascii() and term.isalpha() else term for term in best)
     regions: list[tuple[int, int]] = []
-    for offset in _rarest_first(text, needles):
+    for offset in _rarest_first(text, _needles(worth)):
         start, end = max(0, offset - _AROUND), min(len(text), offset + _AROUND)
         if regions and start <= regions[-1][1]:
             regions[-1] = (regions[-1][0], end)
         else:
             regions.append((start, end))
     return regions or [(0, min(len(text), 2 * _AROUND))]
+
+
+def _needles(worth: Mapping[str, float]) -> list[str]:
+    """The beginnings of the heaviest terms, as a text may spell them: stems end in i where a word ends in y."""
+    best = sorted(worth, key=lambda term: -worth[term])[:_MOST_NEEDLES]
+    found = (term[: 4 if term[:5].endswith("i") else 5] if term.isascii() and term.isalpha() else term for term in best)
+    return list(dict.fromkeys(needle.lower() for needle in found if needle))
 
 
 def _rarest_first(text: str, needles: Iterable[str]) -> list[int]:
@@ -81,7 +129,7 @@ def _rarest_first(text: str, needles: Iterable[str]) -> list[int]:
     lowered = text.replace("\u0130", "i").lower()  # İ alone would become two characters
     chosen: list[int] = []
     for offsets in sorted(
-        (list(islice(_occurrences(lowered, needle.lower()), _COUNTED)) for needle in needles), key=len
+        (list(islice(_occurrences(lowered, needle), _COUNTED)) for needle in needles), key=len
     ):
         chosen.extend(offsets[: max(4, _MOST_PLACES - len(chosen))])
     return sorted(chosen[:_MOST_PLACES])
@@ -96,6 +144,8 @@ def _occurrences(text: str, needle: str) -> Iterator[int]:
 
 def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens: int) -> list[SnippetPart]:
     edges = _edges(text, start, end, tokens)
+    if end - start > _SHORT:
+        return _sparse_pieces(text, edges, worth)
     found: list[set[str]] = [set() for _ in edges[1:]]
     for terms, at, _ in token_spans(text[start:end]):
         if hits := [term for term in terms if term in worth]:
@@ -104,6 +154,19 @@ def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens:
         SnippetPart(first, last, estimate(text[first:last]), frozenset(terms))
         for first, last, terms in zip(edges, edges[1:], found, strict=False)
     ]
+
+
+def _sparse_pieces(text: str, edges: Sequence[int], worth: Mapping[str, float]) -> list[SnippetPart]:
+    """The same where most pieces hold no term: those are not analysed, and plain ones are counted by their length."""
+    needles, pieces = _needles(worth), list[SnippetPart]()
+    for first, last in pairwise(edges):
+        piece = text[first:last]
+        lowered = piece.lower()
+        has_needle = any(needle in lowered for needle in needles)
+        terms = {term for span in token_spans(piece) for term in span[0] if term in worth} if has_needle else set[str]()
+        tokens = len(piece) // 4 + 1 if piece.isascii() else estimate(piece)
+        pieces.append(SnippetPart(first, last, tokens, frozenset(terms)))
+    return pieces
 
 
 def _edges(text: str, start: int, end: int, tokens: int) -> list[int]:
@@ -133,17 +196,19 @@ def _best_run(pieces: Sequence[SnippetPart], worth: Mapping[str, float], tokens:
     counts: dict[str, int] = {}
     for last, piece in enumerate(pieces):
         used += piece.tokens
-        for term in piece.terms:
+        for term in piece.terms & worth.keys():
             counts[term] = counts.get(term, 0) + 1
         while used > tokens and first < last:
             used -= pieces[first].tokens
-            _remove_terms(counts, pieces[first].terms)
+            _remove_terms(counts, pieces[first].terms & worth.keys())
             first += 1
+        if not piece.terms and last:
+            continue  # the run weighs no more than before
         score = sum(worth[term] * (1 + _REPEAT * min(count - 1, 5)) for term, count in counts.items())
         if score > best[0] + 1e-9:
             best = score, first, last
     score, first, last = best
-    while first < last and not pieces[first].terms:
+    while first < last and worth.keys().isdisjoint(pieces[first].terms):
         first += 1
     return score, first, last
 

@@ -1,10 +1,11 @@
+import itertools
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.results.snippets import best_window
+from memory.search.results.snippets import best_window, best_windows
 from models.tokens import estimate
 
 FILLER = "The gulls were loud over the harbour again. Nobody on the pier had slept a minute.\n"
@@ -31,6 +32,29 @@ def test_the_window_holds_the_words_of_the_question_in_whole_sentences() -> None
 def test_two_words_together_beat_one_of_them_often() -> None:
     text = "boiler boiler boiler boiler.\n" + FILLER * 40 + "The boiler's warranty.\n" + FILLER * 40
     assert "warranty" in cut(text, 60, boiler=3.0, warranti=3.0)
+
+
+def test_what_the_snippet_lacks_is_shown_by_a_further_part() -> None:
+    text = '[mailer]\nname = "mailer"\n' + FILLER * 40 + "pool_size = 35826\n" + FILLER * 40
+    (start, end), (first, last) = best_windows(text, {"mailer": 7.0, "pool": 5.0}, 100)
+    assert "mailer" in text[start:end]
+    assert "pool_size = 35826" in text[first:last]
+    assert end <= first
+    assert estimate(text[first:last]) <= 80
+
+
+@pytest.mark.parametrize("worth", [{"mailer": 7.0}, {"mailer": 7.0, "pool": 0.5}, {"mailer": 7.0, "warranti": 7.0}])
+def test_nothing_further_is_shown_for_words_that_are_light_or_nowhere_else(worth: dict[str, float]) -> None:
+    text = '[mailer]\nname = "mailer"\n' + FILLER * 40 + "pool_size = 35826\n" + FILLER * 40
+    assert len(best_windows(text, worth, 100)) == 1
+
+
+def test_at_most_two_further_parts_are_shown_in_the_order_of_the_text() -> None:
+    words = {"mailer": 7.0, "pool": 5.0, "timeout": 5.0, "retri": 5.0}
+    text = FILLER * 40 + "timeout = 3\n" + FILLER * 40 + "mailer\n" + FILLER * 40 + "pool\n" + FILLER * 40 + "retries\n"
+    best, *further = best_windows(text, words, 100)
+    assert "mailer" in text[slice(*best)]
+    assert len(further) == 2 and further == sorted(further)
 
 
 def test_chinese_is_cut_at_its_own_full_stops() -> None:
@@ -68,3 +92,5 @@ def test_a_window_lies_within_and_keeps_its_size(text: str, tokens: int) -> None
     start, end = best_window(text * 20, {"a": 1.0, "字": 1.0}, tokens)
     assert 0 <= start <= end <= len(text) * 20
     assert estimate((text * 20)[start:end]) <= max(3 * tokens, 150)
+    spans = sorted(best_windows(text * 20, {"a": 1.0, "字": 1.0}, tokens))
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
