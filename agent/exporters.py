@@ -22,6 +22,7 @@ from foundation.errors import Misuse
 from foundation.files import exists, resolve_path, write_atomically
 from foundation.privacy import as_given
 from foundation.trust import Trust
+from memory.observations.observation import is_made
 from memory.records import Conversation, Entry, EntryKind
 from memory.tool_calls import INTERRUPTED, described
 
@@ -35,7 +36,7 @@ OnTrouble = Callable[[str], None]
 
 
 class ExportedEntry(Struct, frozen=True):
-    """An entry with its whole text and its parent's id; summaries are skipped, because an import makes new ones."""
+    """An entry with its whole text and its parent's id; summaries and observations are skipped: they repeat others."""
 
     entry: Entry
     text: str
@@ -54,7 +55,7 @@ def entries_of(
     written: dict[int, str] = {}  # seq → the id of the nearest exported entry at or above it
     for entry in memory.conversations.all_entries(conversation.seq):
         parent = written.get(entry.parent, "") if entry.parent is not None else ""
-        if entry.kind is EntryKind.SUMMARY:
+        if entry.kind is EntryKind.SUMMARY or is_made(entry):
             written[entry.seq] = parent
             continue
         written[entry.seq] = entry.id

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from msgspec.structs import replace
 
-from agent.background.jobs import MirrorJob, ReindexJob, RepackJob, VectorJob
+from agent.background.jobs import SessionJobs
 from agent.background.scheduler import Scheduler
 from agent.branch import OpenBranch
 from agent.checkpoints.checkpoints import Checkpoints
@@ -103,10 +103,8 @@ class Session:
         self.compaction = ManualCompaction(self, self._summaries)
         self._idle = asyncio.Event()  # set while no turn runs
         self._idle.set()
-        embedder = config.embed.embedder if config.embed.background else ""
-        self._mirror, self._vectors = MirrorJob(memory), VectorJob(memory, embedder)
-        self._jobs = (self._mirror, RepackJob(memory), ReindexJob(memory), self._vectors)
-        self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
+        self._jobs = SessionJobs(memory, config.embed, config.observe)
+        self.background = Scheduler(self._jobs.all, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,), workspace.root)
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
         mode, folder = lambda: self.permissions.mode.value, self.project.root
@@ -388,11 +386,11 @@ class Session:
     def _after_turn(self) -> None:
         """Updates the readable mirror, then runs the other background jobs that are due."""
         if self.conversation is not None:
-            self._mirror.add(self.conversation.seq)
-        self.background.schedule(self._jobs if self.conversation else ())
+            self._jobs.mirror.add(self.conversation.seq)
+        self.background.schedule(self._jobs.all if self.conversation else ())
 
     def begin_background(self) -> None:
-        """Schedules the job that makes missing vectors and starts the MCP servers, before the first message."""
-        self.background.schedule([self._vectors])
+        """Schedules missing observations and vectors, and starts the MCP servers, before the first message."""
+        self.background.schedule([self._jobs.observing, self._jobs.vectors])
         if self.profile.spec != "offline":
             self.servers.start()

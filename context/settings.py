@@ -33,6 +33,15 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
     recall_wait: Annotated[
         float, Meta(ge=0, le=600, description="The most seconds that a message waits for what is recalled for it.")
     ] = 3.0
+    observations: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000,
+            description="The most observations of earlier work that a conversation begins with, a line each; 0 for "
+            "none.",
+        ),
+    ] = 50
     attachment_share: Annotated[float, Meta(ge=0, le=1, description="The most that attachments may take.")] = 0.5
     working_tokens: Annotated[
         int,

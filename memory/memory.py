@@ -31,6 +31,7 @@ from memory.conversations import Conversations
 from memory.errors import ForgedName, MemoryFailure
 from memory.hot import HotMemory
 from memory.knowledge.knowledge import Knowledge
+from memory.observations.store import Observations
 from memory.pages.types import ArchiveResult, EntryText
 from memory.passage_cache import PassageCache
 from memory.recalled_passage import RecalledPassage
@@ -136,6 +137,10 @@ class Memory:
     def renewing(self) -> Reindexer:
         """Updates terms of an older analyser version."""
         return Reindexer(self.cold, self.passage)
+
+    @cached_property
+    def observations(self) -> Observations:
+        return Observations(self.cold, lambda entry: self.passage(entry).text)
 
     @cached_property
     def knowledge(self) -> Knowledge:

@@ -1,8 +1,13 @@
-"""The background jobs of a session: readable mirrors, repacking, re-analysis, vectors."""
+"""The background jobs of a session: readable mirrors, observations, repacking, re-analysis, vectors."""
 
-from agent.background.scheduler import ShouldStop, StepResult
+from agent.background.observation_job import ObservationJob
+from agent.background.scheduler import BackgroundJob, ShouldStop, StepResult
 from memory.memory import Memory
+from memory.observations.rules import RulesMaker
+from memory.observations.store import MODEL_CURSOR, RULES_CURSOR
 from memory.search.reindex import ReindexResult
+from memory.settings import ObserveSettings
+from models.embed.settings import EmbedSettings
 
 REPACK_S = 10.0
 """A frame of 64 pages takes some five seconds; what is left is packed after the next turn."""
@@ -127,3 +132,20 @@ class VectorJob:
 
     def _report(self, done: int, total: int) -> None:
         self._progress = done, total
+
+
+class SessionJobs:
+    """The jobs of one session, in the order in which they run."""
+
+    def __init__(self, memory: Memory, embed: EmbedSettings, observe: ObserveSettings) -> None:
+        self.mirror = MirrorJob(memory)
+        self.vectors = VectorJob(memory, embed.embedder if embed.background else "")
+        cursors = (RULES_CURSOR,) if observe.model else (RULES_CURSOR, MODEL_CURSOR)
+        self.observing = ObservationJob(memory, RulesMaker(), cursors, enabled=observe.rules)
+        self.all: tuple[BackgroundJob, ...] = (
+            self.mirror,
+            self.observing,
+            RepackJob(memory),
+            ReindexJob(memory),
+            self.vectors,
+        )

@@ -149,7 +149,7 @@ class Scheduler:
             return self._cancelled or self._must_yield(job)
 
         while not should_stop():
-            self._show(job.status)
+            self._show(job.status or self._status)
             result = await asyncio.to_thread(job.step, should_stop)
             if result.error or not (result.more or self._must_yield(job)):
                 return result.error

@@ -22,7 +22,7 @@ from agent.importers.settings import ImportSettings
 from agent.mcp.settings import McpSettings
 from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
-from memory.settings import ArchiveSettings, KnowledgeSettings
+from memory.settings import ArchiveSettings, KnowledgeSettings, ObserveSettings
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
 
@@ -58,6 +58,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How text becomes pages, and where they stand."""
     knowledge: KnowledgeSettings = msgspec.field(default_factory=KnowledgeSettings)
     """What of the files that were added stands in view."""
+    observe: ObserveSettings = msgspec.field(default_factory=ObserveSettings)
+    """Who makes observations."""
     imports: ImportSettings = msgspec.field(default_factory=ImportSettings)
     """How much of a file that is imported is held at once."""
     tools: ToolSettings = msgspec.field(default_factory=ToolSettings)

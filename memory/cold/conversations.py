@@ -9,6 +9,7 @@ from foundation.privacy import EMPTY, Cleared, edited
 from foundation.program import PROGRAM
 from memory.cold.changes import note_change
 from memory.cold.encoding import plain, to_bytes
+from memory.cold.epoch_copies import end_epochs_showing
 from memory.cold.recalled_copies import blank_recalled
 from memory.cold.rows import CONVERSATIONS, conversation_of
 from memory.cold.sql import each, fetch, run
@@ -141,6 +142,7 @@ def delete(connection: apsw.Connection, seq: int) -> tuple[str, ...]:
     """
     refuse_in_use(connection, seq)
     blank_recalled(connection, seq)
+    end_epochs_showing(connection, seq)
     own_entries = "SELECT seq FROM entries WHERE conversation = ?"
     pages = {
         row[0] for row in each(connection, f"SELECT DISTINCT page FROM spans WHERE entry IN ({own_entries})", (seq,))

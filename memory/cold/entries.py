@@ -131,11 +131,12 @@ def insert_entry(
     if complete:
         put_terms(connection, seq, draft.text, draft.speaker, analyse, draft.meta)
     note_change(connection, "add", [seq])
-    run(
-        connection,
-        "UPDATE conversations SET leaf = iif(?, leaf, ?), updated_ms = max(updated_ms, ?) WHERE seq = ?",
-        (draft.beside, seq, ms, draft.conversation),
-    )
+    if not draft.beside:
+        run(
+            connection,
+            "UPDATE conversations SET leaf = ?, updated_ms = max(updated_ms, ?) WHERE seq = ?",
+            (seq, ms, draft.conversation),
+        )
     return entry_at(connection, seq)
 
 

@@ -11,9 +11,11 @@ from memory.records import CHUNK_ENTRIES, DayTokens, EntryKind, ModelUsage, Stat
 CHARS_A_TOKEN = 4  # about, of a text that no request has held
 
 _SUMMARY = EntryKind.SUMMARY.value
+_MADE = f"""(e.kind = '{EntryKind.OBSERVATION.value}' AND instr(coalesce(e.meta, x''), CAST('"maker"' AS BLOB)) > 0)"""
+"""SQL: whether an entry is an observation that was made here (memory.observations.observation.is_made)."""
 _CHUNKS = f"""SELECT coalesce(sum(messages), 0), coalesce(sum((messages + {CHUNK_ENTRIES - 1}) / {CHUNK_ENTRIES}), 0),
     coalesce(sum(summaries), 0) FROM (
-        SELECT count(*) FILTER (WHERE e.kind <> '{_SUMMARY}') AS messages,
+        SELECT count(*) FILTER (WHERE e.kind <> '{_SUMMARY}' AND NOT {_MADE}) AS messages,
         count(*) FILTER (WHERE e.kind = '{_SUMMARY}') AS summaries
         FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind = 'chat' GROUP BY e.conversation)"""
 _DAY = "date(e.time_ms / 1000, 'unixepoch', 'localtime')"

@@ -38,6 +38,9 @@ WITH RECURSIVE below (seq) AS (
 SELECT CASE WHEN length(meta) <= {LARGEST_FIELDS} THEN meta END FROM below JOIN entries USING (seq)
 """
 
+_IS_ASIDE = f"e.kind = '{EntryKind.OBSERVATION.value}'"
+"""SQL: whether an entry may be off every branch: an observation of the entry above it."""
+
 Step = tuple[int, int | None, str]  # seq, parent, kind
 
 
@@ -76,7 +79,7 @@ def branch(connection: apsw.Connection, leaf: int) -> Branch:
 
 
 def children(connection: apsw.Connection, seq: int) -> list[Entry]:
-    """The entry's children, oldest first; several if the conversation branches."""
+    """The entry's children, oldest first, its observations among them; several others if the conversation branches."""
     return entries_of(connection, each(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq", (seq,)))
 
 
@@ -98,7 +101,7 @@ def neighbours(connection: apsw.Connection, seq: int, before: int, after: int) -
     around = _above(connection, seq, before + 1)
     below = seq
     for _ in range(after):
-        rows = fetch(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq DESC LIMIT 1", (below,))
+        rows = fetch(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY {_IS_ASIDE}, e.seq DESC LIMIT 1", (below,))
         if not rows:
             break
         around.append(entry_of(connection, rows[0]))

@@ -80,12 +80,14 @@ def derived_filter(
 ) -> DocumentFilter | None:
     """Derived entries (memory/origin.py) that pass the query's filters; None for a ranking of entries of any kind and
     speaker, which has none. A list has the answers among them, except those that only quote; a search for conversations
-    has their summaries."""
+    has their summaries, and one by type, concept or file the observations."""
     allowed = entry_filter(query, cold, find, kinds)
     if query.each:
         return _both(allowed, _only("kind", EntryKind.SUMMARY.value))
     if query.kinds or query.speaker:
         return allowed
+    if query.types or query.concepts or query.files:
+        return _both(allowed, _only("kind", EntryKind.OBSERVATION.value))
     return None if query.text.strip() else _both(allowed, _answers)
 
 

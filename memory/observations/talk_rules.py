@@ -1,0 +1,111 @@
+"""Rules for messages: what the person decided or asks for always, and what an answer says was done, and why."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from foundation.text.sentences import is_question, sentences
+from memory.observations.observation import Importance, Observation, identifiers
+from memory.observations.original import Known, Original
+from models.messages import Role
+from models.tokens import estimate
+
+MOST_FACTS: Final = 4
+LONGEST_MESSAGE: Final = 20_000  # characters; a longer one is a pasted text
+LONGEST_SENTENCE: Final = 300  # characters
+
+_DECIDED: Final = re.compile(
+    r"\b(?:(?:we|i)(?:['’]ve| have)? (?:decided|agreed|chose|settled)"
+    r"|we(?:['’]ll| will)? (?:use|go with|keep|stay with|drop)"
+    r"|let['’]?s (?:use|go with|keep|drop|stay with)|from now on|don['’]?t forget|do not forget|remember (?:that|to)"
+    r"|(?:you )?must(?: not|n['’]t)? (?:be|use|have|keep|stay|not|never|always)|(?:please )?(?:always|never) [a-z]+"
+    r"|(?:i|we) (?:prefer|want|insist)|make sure|keep the [a-z]+|the deadline is|instead of)\b"
+    r"|决定|就用|改用|以后|从现在起|不要忘|别忘|记住|必须|务必|一定要|不要|禁止",
+    re.IGNORECASE,
+)
+_DONE: Final = re.compile(
+    r"\b(?P<bugfix>fixed|root cause|the (?:bug|problem|cause|culprit) (?:was|is))\b"
+    r"|\b(?P<refactor>refactored|renamed|extracted|simplified|moved)\b|\b(?P<feature>added|implemented|introduced)\b"
+    r"|\b(?P<decision>decided|chose|opted)\b|\b(?P<change>changed|updated|removed|replaced|upgraded|was changed)\b"
+    r"|(?P<bugfix_zh>修复|原因是)|(?P<feature_zh>新增|添加了|实现了)|(?P<change_zh>改为|修改了|删除了)",
+    re.IGNORECASE,
+)
+_PLANNED: Final = re.compile(
+    r"^\s*(?:let me|i(?:['’]ll| will|['’]m going to| need to| should)|next|now i|first)\b|\b(?:would|could|might|if)\b",
+    re.IGNORECASE,
+)
+_WORK: Final = (
+    ("bugfix", re.compile(r"\b(?:fix|bug|broken|crash|fails?|failing|regression)\b|修复|错误|故障", re.IGNORECASE)),
+    ("refactor", re.compile(r"\b(?:refactor|rename|simplify|clean up|extract|split)\b|重构|重命名", re.IGNORECASE)),
+    ("feature", re.compile(r"\b(?:add|implement|build|create|support|write)\b|新增|添加|实现|支持", re.IGNORECASE)),
+)
+_CONCEPTS: Final = (
+    ("why-it-exists", re.compile(r"\bbecause\b|so that|因为|原因", re.IGNORECASE)),
+    ("trade-off", re.compile(r"\binstead of|rather than|at the cost of|trade-?off\b|而不是|代价", re.IGNORECASE)),
+    (
+        "gotcha",
+        re.compile(r"\b(?:beware|careful|watch out|don['’]?t forget|never)\b|注意|小心|别忘|不要忘", re.IGNORECASE),
+    ),
+    ("problem-solution", re.compile(r"\bfixed|root cause|solved\b|修复|解决", re.IGNORECASE)),
+)
+_FENCE: Final = re.compile(r"^(```|~~~).*?^\1[^\n]*$|^>[^\n]*$", re.MULTILINE | re.DOTALL)
+
+
+def work_type(question: str) -> str:
+    """The type of a change that was made for this message."""
+    return next((name for name, pattern in _WORK if pattern.search(question)), "change")
+
+
+def observe_message(original: Original, known: Known) -> Observation | None:
+    """What is new in a message; None for a question, chatter, a plan, and what is known."""
+    if len(original.text) > LONGEST_MESSAGE:
+        return None
+    if original.role is Role.USER:
+        return _observation(original, known, [*_decisions(original.text)], "decision", Importance.DECISION)
+    if original.role is not Role.ASSISTANT:
+        return None
+    done = [*_done(original.text)]
+    kinds = [kind for _, kind in done]
+    importance = Importance.DECISION if "decision" in kinds else Importance.INFORMATION
+    type_ = next(iter(kinds), "change")
+    return _observation(original, known, [sentence for sentence, _ in done], type_, importance)
+
+
+def _observation(
+    original: Original, known: Known, facts: list[str], type_: str, importance: Importance
+) -> Observation | None:
+    new = [fact for fact in facts if not known.has(fact)][:MOST_FACTS]
+    if not new:
+        return None
+    text = " ".join(new)
+    return Observation(
+        type=type_,
+        title=new[0],
+        importance=importance,
+        facts=tuple(new[1:]),
+        concepts=tuple(name for name, pattern in _CONCEPTS if pattern.search(text)) or ("what-changed",),
+        sources=original.sources(),
+        original_tokens=estimate(original.text),
+    )
+
+
+def _decisions(text: str) -> Iterator[str]:
+    for sentence in _sentences(text):
+        if _DECIDED.search(sentence):
+            yield sentence
+
+
+def _done(text: str) -> Iterator[tuple[str, str]]:
+    """Sentences of an answer that name what was done, and its type."""
+    for sentence in _sentences(text):
+        match = _DONE.search(sentence)
+        if match and not _PLANNED.search(sentence) and next(identifiers(sentence), ""):
+            yield sentence, (match.lastgroup or "change").removesuffix("_zh")
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Statements, each on one line, without code and quotations."""
+    for sentence in sentences(_FENCE.sub(" ", text)):
+        line = " ".join(sentence.text.split()).strip("-*# ")
+        if 8 <= len(line) <= LONGEST_SENTENCE and not is_question(line):
+            yield line
