@@ -42,6 +42,7 @@ from agent.turn.preview import MessagePreviews
 from agent.turn.store import StoredTurn
 from agent.turn.summariser import CompactionSummaries, ModelSummariser, open_summariser
 from agent.turn.turn import TurnRun
+from agent.turn.turn_compression import TurnCompression
 from context import AssembledRequest, Attachment, Context, Turn
 from context.report import ContextReport
 from context.sources.skills import Skill
@@ -100,6 +101,7 @@ class Session:
         self._last_sent: tuple[str, TurnInput] | None = None  # the entry of the last message, and the message
         self._summariser = summariser
         self._summaries = CompactionSummaries(self.context, summariser) if summariser else None
+        self._compression = TurnCompression(self.context, summariser)
         self.compaction = ManualCompaction(self, self._summaries)
         self._idle = asyncio.Event()  # set while no turn runs
         self._idle.set()
@@ -179,7 +181,7 @@ class Session:
     @property
     def working(self) -> str:
         """The status of background work, for the status bar."""
-        return " · ".join(filter(None, (self.commands.status, self.background.status)))
+        return " · ".join(filter(None, (self.commands.status, self._compression.status, self.background.status)))
 
     def _conversation_id(self) -> str:
         return self.conversation.id if self.conversation else ""
@@ -219,7 +221,7 @@ class Session:
         self._delegation.begin_turn()
         try:
             await asyncio.to_thread(self.checkpoints.prune_once, self._conversation_id())
-            for sentence in await self.file_notices():
+            for sentence in (*self._compression.take_warning(), *await self.file_notices()):
                 yield Notice("warning", sentence)
             async with aclosing(turn.events()) as events:
                 async for event in events:
@@ -232,6 +234,7 @@ class Session:
                     if isinstance(event, ToolFinished):
                         for record in self.checkpoints.take_made(event.entry):
                             yield CheckpointMade(record)
+            await self._compression.run(self.conversation, self.model.counter)
         finally:
             self._turn = None
             self._idle.set()
@@ -281,10 +284,9 @@ class Session:
 
     def stop(self) -> None:
         """Stops the answer (its text so far is kept) or the summary. Does nothing where there is none."""
-        if self._turn is not None:
-            self._turn.stop()
-        if self._summaries is not None:
-            self._summaries.stop()
+        for running in (self._turn, self._compression, self._summaries):
+            if running is not None:
+                running.stop()
 
     @property
     def model(self) -> ChatModel:
@@ -351,8 +353,7 @@ class Session:
 
     async def resume_latest(self) -> Conversation | None:
         """Continues the conversation that was used last; None where there is none."""
-        conversation = await asyncio.to_thread(self.memory.conversations.latest)
-        if conversation is not None:
+        if conversation := await asyncio.to_thread(self.memory.conversations.latest):
             self.switch_to(conversation)
         return conversation
 

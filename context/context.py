@@ -8,6 +8,7 @@ import msgspec
 from context.assembly.budget import budget_for
 from context.assembly.builder import AssemblyRequest, RequestAssembler
 from context.assembly.history import HistoryReader
+from context.assembly.past import apply_switches, switched
 from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView, read_view
@@ -34,15 +35,17 @@ from context.settings import ContextSettings
 from context.sources.skills import Skill
 from context.sources.workspace import WorkspaceSources
 from context.state import ContextState
+from context.turn_summary import TurnSummaryPlan, plan_turn_summary, store_turn_summary
 from context.types import AssembledRequest, Turn
 from context.working_set.policy import working_set
 from context.working_set.reductions import reduced
 from foundation.clock import Clock
 from foundation.paths import Workspace
-from foundation.privacy import NO_BYTES, clear
+from foundation.privacy import NO_BYTES, Cleared, clear
 from memory.context_store import NewEpoch, SentRequest
 from memory.pages.types import OnPage
 from memory.records import Conversation, Entry, EntryKind
+from memory.scope import SCOPE
 from memory.search import Query
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile, TokenCounter
@@ -84,6 +87,11 @@ class Context:
         )
         self._recording = threading.Lock()  # held while a request is recorded or an epoch is ended
 
+    @property
+    def new_labels(self) -> tuple[Cleared, ...]:
+        """The labels of a new conversation: its scope, where the project has one."""
+        return (clear(f"{SCOPE}{self.state.settings.scope}"),) if self.state.settings.scope else ()
+
     def reload(self, *, sending: bool = False) -> tuple[FileNotice, ...]:
         """Reads the workspace's changed files; returns one notice for each that changed or is broken.
 
@@ -100,7 +108,8 @@ class Context:
 
         `Prefetch.run` blocks; call it in a separate thread.
         """
-        components, text = self.state, without_placeholders(text)
+        turn = Turn(conversation=conversation)
+        components, text = switched(self.state, turn), without_placeholders(text)
         if not components.settings.recall or not text.strip():
             return None
         conversations, total = self._memory.conversations, budget_for(profile.window, components.settings).total
@@ -111,10 +120,9 @@ class Context:
             view = read_view(conversations.path(leaf), total, conversations.entries) if leaf else BranchView()
             stored = components.store.epoch(conversation.seq) if conversation else None
             state = decode_epoch(stored.state) if stored else None
-            view = reduced(view, state.reduced if state else {})
-            return query_for(
-                resolve_citations(text, components.recall).text, previous_question(view), limits, view.readable
-            )
+            reading = apply_switches(components, turn, reduced(view, state.reduced if state else {}), total)
+            question = previous_question(reading.view)
+            return query_for(resolve_citations(text, components.recall).text, question, limits, reading.excluded)
 
         return Prefetch(query, components.search)
 
@@ -137,7 +145,9 @@ class Context:
         leaf = self._memory.conversations.at(conversation.seq).leaf if conversation else None
         if conversation is None or leaf is None:
             return frozenset()
-        entries = self._memory.conversations.branch(leaf).entries
+        turn = Turn(conversation=conversation, leaf=leaf, continuing=True)
+        whole = BranchView(entries=self._memory.conversations.branch(leaf).entries)
+        entries = apply_switches(switched(self.state, turn), turn, whole, 0).view.entries
         stored = self._memory.context_store.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
         lines = state.reduced if state else {}
@@ -245,6 +255,14 @@ class Context:
             planned = project(self.state, planned, MessageCounter(counter, planned.inputs.profile.images))
         stored = carry_out(self._memory, planned, on_page=on_page, label=label)
         return receipt_of(planned, stored, counter.count(planned.text))
+
+    def plan_turn_summary(self, conversation: int, counter: TokenCounter) -> TurnSummaryPlan | None:
+        """Plans the summary of the turns that have none yet (context.turn_summary)."""
+        return plan_turn_summary(self.state, self.state.conversations.at(conversation), counter)
+
+    def store_turn_summary(self, plan: TurnSummaryPlan, written: WrittenSummary) -> Entry:
+        """Stores it beside the branch."""
+        return store_turn_summary(self._memory, plan, written)
 
     def last_model(self, conversation: Conversation) -> str:
         """Model spec of the conversation's last request; "" where it is unknown."""

@@ -44,6 +44,7 @@ class EpochState(Struct, frozen=True, kw_only=True):
     skills: dict[str, str] = msgspec.field(default_factory=dict)
     in_head: tuple[str, ...] = ()  # ids of the notes that the head holds
     summary: int | None = None  # seq of the newest summary in view
+    reading: str = ""  # what switches leave of the past (context.assembly.past)
     told: dict[str, ReportedChange] = msgspec.field(default_factory=dict)
     pages: tuple[PageRecipe, ...] = ()  # in view, oldest first
     pages_digest: str = ""  # of the bytes of the pages
@@ -60,7 +61,11 @@ class EpochBasis(Struct, frozen=True, kw_only=True):
     tools: str
     files: dict[str, str]
     summary: int | None
+    reading: str = ""
 
+
+READ_ANEW = "the switches read the past anew with each message"
+"""A reason that is not news to a person."""
 
 _decoder = msgspec.json.Decoder(EpochState)
 
@@ -91,6 +96,14 @@ def reason_to_end(state: EpochState, current: EpochBasis) -> str:
     edited = [name for name in current.files if state.files.get(name) != current.files[name]]
     if edited:
         return f"{' and '.join(edited)} changed"
+    return _reason_of_past(state, current)
+
+
+def _reason_of_past(state: EpochState, current: EpochBasis) -> str:
+    """Reason to read the past anew."""
+    if state.reading != current.reading:
+        same_switches = state.reading.partition(":")[0] == current.reading.partition(":")[0]
+        return READ_ANEW if same_switches else "the switches changed"
     if state.summary != current.summary:
         newer = current.summary is not None and (state.summary is None or current.summary > state.summary)
         return "older turns were archived" if newer else "another branch"

@@ -19,6 +19,37 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
     message_share: Annotated[
         float, Meta(ge=0, le=1, description="The share of the message, its attachments and what is recalled for it.")
     ] = 0.20
+    use_memory: Annotated[
+        bool,
+        Meta(
+            description="Whether a request holds earlier turns, recalled passages and MEMORY.md; off sends "
+            "instructions and the message alone. A conversation may have its own value (/switches), as for the next "
+            "three."
+        ),
+    ] = True
+    read_compressed: Annotated[
+        bool,
+        Meta(description="Whether earlier turns are read as their summaries; where there are none, none are read."),
+    ] = False
+    use_compression: Annotated[
+        bool, Meta(description="Whether each turn is summarised after its answer, for read_compressed. The turn stays.")
+    ] = False
+    recent_count: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100_000,
+            description="The most messages of earlier turns that are read, or summaries with read_compressed; 0 is "
+            "all.",
+        ),
+    ] = 0
+    scope: Annotated[
+        str,
+        Meta(
+            description="The scope of new conversations: search and recall stay within the conversations of one scope. "
+            "Empty is the workspace's own."
+        ),
+    ] = ""
     recall: Annotated[bool, Meta(description="Whether each message brings back what memory has on it.")] = True
     recall_share: Annotated[float, Meta(ge=0, le=1, description="The most that recalled passages may take.")] = 0.15
     recall_passage: Annotated[int, Meta(ge=20, le=20_000, description="Tokens of one recalled passage.")] = 200

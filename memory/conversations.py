@@ -5,7 +5,7 @@ No caller up there holds a transaction or sees SQL: each method is a transaction
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
-from itertools import islice
+from itertools import islice, takewhile
 
 import apsw
 from msgspec import Struct
@@ -13,14 +13,15 @@ from msgspec import Struct
 from foundation.clock import from_ms, to_ms
 from foundation.privacy import EMPTY, Cleared
 from memory.cold import AnswerWriter, ColdStore, deletions
-from memory.cold.conversations import insert_conversation
+from memory.cold.conversations import conversation_at, insert_conversation, label, unlabel
 from memory.cold.delegates import delegated_in
-from memory.cold.entries import entries_with_id, entry_seqs, ids_stored, is_id_taken
+from memory.cold.entries import entries_with_id, entry_seqs, ids_stored, is_id_taken, seqs_of_ids
 from memory.cold.secret import keyed
 from memory.cold.statistics import counts_by_day
-from memory.cold.tree import PAGE, result_calls, steps_up
+from memory.cold.tree import PAGE, result_calls, steps_up, summaries_beside
 from memory.records import Branch, Conversation, Entry, EntryDraft
 from memory.tool_calls import may_have_run, tool_calls
+from memory.turn_summaries import covered_ids
 from models.messages import ToolCall
 
 __all__ = ["AnswerWriter", "Conversations", "ImportedConversation"]
@@ -50,8 +51,12 @@ class Conversations:
 
     # ── conversations ──
 
-    def new(self, title: Cleared = EMPTY, *, kind: str = "chat") -> Conversation:
-        return self._cold.new_conversation(title, kind=kind)
+    def new(self, title: Cleared = EMPTY, *, kind: str = "chat", labels: Collection[Cleared] = ()) -> Conversation:
+        def transaction(db: apsw.Connection) -> Conversation:
+            made = insert_conversation(db, self._cold.clock, title, kind=kind)
+            return [label(db, made.seq, name) for name in labels][-1] if labels else made
+
+        return self._cold.write(transaction)
 
     def find(self, ref: str) -> Conversation:
         """The conversation by its id, its exact title, or a unique prefix of its id. Raises NotFound."""
@@ -78,6 +83,17 @@ class Conversations:
 
     def label(self, seq: int, name: Cleared) -> Conversation:
         return self._cold.label(seq, name)
+
+    def set_label(self, seq: int, prefix: str, name: Cleared | None) -> Conversation:
+        """Replaces the labels that begin with `prefix` by this one; None removes them."""
+
+        def transaction(db: apsw.Connection) -> Conversation:
+            for old in conversation_at(db, seq).labels:
+                if old.startswith(prefix):
+                    unlabel(db, seq, old)
+            return label(db, seq, name) if name is not None else conversation_at(db, seq)
+
+        return self._cold.write(transaction)
 
     def unlabel(self, seq: int, name: str) -> Conversation:
         return self._cold.unlabel(seq, name)
@@ -173,6 +189,21 @@ class Conversations:
     def branch(self, leaf: int) -> Branch:
         """The path to `leaf`, back to its compaction anchor. Raises NotFound."""
         return self._cold.branch(leaf)
+
+    def turn_summaries(self, conversation: int, leaf: int, first: int = 0) -> list[Entry]:
+        """The summaries beside the branch to `leaf` (memory/turn_summaries.py), oldest first.
+
+        Those that end before the entry `first` are left out, and those that end on another branch. One that does not
+        say what it covers is given.
+        """
+        beside = self._cold.read(lambda db: summaries_beside(db, conversation))
+        covers = {summary.seq: ids[1] for summary in beside if (ids := covered_ids(summary))}
+        seqs = self._cold.read(lambda db: seqs_of_ids(db, conversation, covers.values()))
+        lowest = min(seqs.values(), default=leaf + 1)
+        steps = islice(self.path_seqs(leaf), MAX_STEPS)
+        path = frozenset(takewhile(lambda seq: seq >= lowest, steps))
+        ends = {seq: seqs.get(id_, 0) for seq, id_ in covers.items()}
+        return [s for s in beside if s.seq not in ends or (ends[s.seq] in path and ends[s.seq] >= first)]
 
     def neighbours(self, seq: int, before: int, after: int) -> list[Entry]:
         """The entry with at most so many above and below it, oldest first. Raises NotFound."""

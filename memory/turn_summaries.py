@@ -1,8 +1,8 @@
 """Summaries that stand beside the branch: kept for later, and read only with `context.read_compressed`.
 
 Such an entry has the kind SUMMARY and no parent, and does not become its conversation's leaf; a compaction's summary
-has a parent. Its meta: {"turns": [id of the first entry, id of the last]}, an empty list where an imported file does not
-say.
+has a parent. Its meta: {"turns": [id of the first entry, id of the last]}, an empty list where an imported file does
+not say.
 """
 
 from typing import Any, cast

@@ -71,9 +71,20 @@ async def _status(session: Session, _rest: str) -> Outcome:
         ("conversation", f"{conversation.title or 'untitled'} (`{conversation.id}`)" if conversation else "a new one"),
         ("model", f"`{session.profile.spec}`, {window}"),
         ("context", f"{report.total_tokens:,} of {report.budget:,} tokens" if report else "nothing sent yet"),
+        ("memory", _memory_status(session)),
         ("background", session.working or "nothing"),
     ]
     return TextResult("\n".join(f"- {name}: {value}" for name, value in rows))
+
+
+def _memory_status(session: Session) -> str:
+    """The switches and the scope of the conversation: `use_memory on, read_compressed off, …`."""
+    from context.switches import SWITCHES, settings_for
+
+    settings = settings_for(session.config.context, session.conversation)
+    values = {name: getattr(settings, name) for name in SWITCHES}
+    shown = ", ".join(f"{name} {('off', 'on')[v] if isinstance(v, bool) else v}" for name, v in values.items())
+    return f"{shown}; scope {visible(settings.scope) or 'of the workspace'}"
 
 
 async def _stats(session: Session, _rest: str) -> Outcome:

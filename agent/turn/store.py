@@ -101,7 +101,10 @@ class StoredTurn:
         sent = examine(message.whole) if message.whole else findings
         if state.conversation is None:
             title = clear(state.next_title) or edited(findings.cleared, _first_line)
-            state.conversation, state.next_title = conversations.new(title), ""
+            state.conversation = conversations.new(title, labels=self._context.new_labels)
+            state.next_title = ""
+        elif state.conversation.leaf is None and not state.conversation.title:  # begun to set its switches
+            conversations.rename(state.conversation.seq, edited(findings.cleared, _first_line))
         hidden = (*state.hidden.get(state.conversation.seq, ()), *hidden_texts(message.whole or message.text))
         if hidden:  # kept as long as requests carry the words: for the session
             state.hidden[state.conversation.seq] = tuple(dict.fromkeys(hidden))

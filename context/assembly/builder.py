@@ -9,17 +9,25 @@ from msgspec import Struct
 from context.assembly.budget import Budget, budget_for
 from context.assembly.digest import Item, decode_items, tools_digest
 from context.assembly.excerpts import is_attached_text
-from context.assembly.gather import GatheredTail, TailInputs, excerpts_of, gather_tail
+from context.assembly.gather import (
+    GatheredTail,
+    TailInputs,
+    excerpt_notices,
+    excerpts_of,
+    gather_tail,
+    without_private_text,
+)
 from context.assembly.head import HeadSources, new_epoch_state
 from context.assembly.history import tokens_by_entry
 from context.assembly.offline_sources import NOTHING, OfflineSources, cited_notes, entry_citations, further_passages
+from context.assembly.past import read_history, switched
 from context.assembly.request import BuiltRequest, HistoryZones, RequestInputs, build_request
 from context.assembly.tail import RequestTail, is_in_view
 from context.assembly.tokens import Layer, MessageCounter
 from context.assembly.view import BranchView
 from context.compaction.compact import archived_tokens
 from context.compaction.projection import CompactionInputs, ProjectedCompaction, plan_compaction, project
-from context.epoch import EpochBasis, EpochState, decode_epoch, reason_to_end
+from context.epoch import READ_ANEW, EpochBasis, EpochState, decode_epoch, reason_to_end
 from context.errors import RequestTooLarge
 from context.notice import FileNotice
 from context.pages.in_view import PageRequest, page_room
@@ -36,8 +44,8 @@ from context.working_set.reductions import receipt_sentence, reduced, reductions
 from foundation.privacy import TextSource, clear
 from models.chat.port import Profile
 from models.cleared_parts import cleared_parts
-from models.excerpts import Excerpt, without_placeholders
-from models.messages import Fact, MessagePart, RecalledSpan, Role, Text, Tool
+from models.excerpts import without_placeholders
+from models.messages import Fact, RecalledSpan, Role, Tool
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
 HEAD_TOO_LARGE = "the project's files outgrew their share"
@@ -61,15 +69,16 @@ class RequestAssembler:
     """Assembles one request. Stores nothing."""
 
     def __init__(self, components: ContextState, arguments: AssemblyRequest, counting: MessageCounter) -> None:
-        self._components = components
-        self._arguments = arguments
         self._turn = arguments.turn
+        self._components = components = switched(components, self._turn)
         self._counting = counting
         self._budget: Budget = budget_for(arguments.profile.window, components.settings)
-        self._sources: HeadSources = components.sources.now()
-        self._view: BranchView = components.history.view(self._turn.leaf, self._budget.total, self._turn.entry)
+        self._reading = read_history(components, self._turn, self._budget.total, counting.text)
+        self._arguments = arguments = msgspec.structs.replace(arguments, tools=self._reading.tools(arguments.tools))
+        self._sources: HeadSources = self._reading.sources(components.sources.now())
+        self._view: BranchView = self._reading.view
         self._tool_tokens = tool_tokens(arguments.tools, counting.counter, in_text=arguments.profile.text_tools)
-        self._page_room = components.pages.room(arguments.profile, self._budget)
+        self._page_room = components.pages.room(arguments.profile, self._budget) if self._reading.is_whole else 0
         self._stored_epoch: EpochState | None = None
         self._search_late = False
         self._is_reducing = False  # old tool results become lines with this request
@@ -108,7 +117,7 @@ class RequestAssembler:
         reason = self._reason_to_end(state) if state else stored.reason
         if state and not reason:
             return state, False, ""
-        return self._new_epoch(stored.number + 1, reason), True, reason
+        return self._new_epoch(stored.number + 1, reason), True, reason if reason != READ_ANEW else ""
 
     def _reason_to_end(self, state: EpochState) -> str:
         pages = self._components.pages
@@ -124,6 +133,7 @@ class RequestAssembler:
             tools=tools_digest(self._arguments.tools),
             files=self._sources.digests,
             summary=summaries[-1].seq if summaries else None,
+            reading=self._reading.key,
         )
 
     def _new_epoch(self, number: int, reason: str) -> EpochState:
@@ -219,11 +229,11 @@ class RequestAssembler:
         result = build_request(self._after_compaction(inputs, compaction) if compaction else inputs)
         return self._result(result, state, new, changed, gathered, compaction=compaction)
 
-    def _history(self, state: EpochState) -> HistoryZones:
+    def _history(self, state: EpochState, view: BranchView | None = None) -> HistoryZones:
         pages = tuple(zip(state.pages, self._components.pages.draw(state.pages), strict=True))
         question_follows = not self._turn.continuing
         return self._components.history.zones(
-            self._view,
+            view or self._view,
             self._counting,
             question_follows=question_follows,
             pages=pages,
@@ -252,10 +262,10 @@ class RequestAssembler:
             request=result.request,
             report=result.report,
             recalled=result.tail.recalled,
-            tail=cleared_parts(tuple(_without_private_text(part) for part in result.tail.injected)),
+            tail=cleared_parts(tuple(without_private_text(part) for part in result.tail.injected)),
             notices=(
-                *(gathered.notices if gathered else ()),
-                *(_excerpt_notice(name, excerpt) for name, excerpt in excerpts),
+                *((*self._reading.notices, *gathered.notices) if gathered else ()),
+                *excerpt_notices(excerpts),
                 *((SEARCH_TOO_LATE,) if self._search_late else ()),
             ),
             skill=gathered.skill if gathered else None,
@@ -304,7 +314,9 @@ class RequestAssembler:
         limits = limits_of(settings, self._budget.total)
         if not settings.recall:  # cited passages are included all the same, as an attachment is
             return cited_parts(message.passages, limits.cited, self._counting)
-        entries = self._view.readable | ({turn.entry} if turn.entry is not None else set[int]())
+        entries = (
+            self._reading.excluded | self._view.readable | ({turn.entry} if turn.entry is not None else set[int]())
+        )
         unchanged = unchanged_notes(state, self._sources.notes)
         shown = current_passages(passages_in(self._view), self._sources.notes)
         request = RecallRequest(
@@ -325,7 +337,7 @@ class RequestAssembler:
         return fit_passages(prefetched.results if prefetched else None, request, limits, self._counting)
 
     def _offline_sources(self, state: EpochState, gathered: GatheredTail | None) -> OfflineSources:
-        if self._arguments.profile.spec != "offline":
+        if self._arguments.profile.spec != "offline" or not self._components.settings.use_memory:
             return NOTHING
         recalled = gathered.tail.recalled if gathered else ()
         limits = limits_of(self._components.settings, self._budget.total)
@@ -352,11 +364,12 @@ class RequestAssembler:
         is_within = before + tail <= working.high and not (self._is_reducing and before > working.fold)
         if is_within and not self._view.further:
             return None
+        whole = self._reading.is_whole  # else what the switches leave out leaves first: the summary covers it
         compaction_inputs = CompactionInputs(
             conversation=turn.conversation,
             leaf=turn.leaf,
-            view=self._view,
-            history=inputs.history,
+            view=self._view if whole else self._reading.whole,
+            history=inputs.history if whole else self._history(inputs.state, self._reading.whole),
             fixed=inputs.fixed,
             message=self._components.conversations.entry(turn.entry) if turn.entry is not None else None,
             tail=tail,
@@ -387,12 +400,3 @@ class RequestAssembler:
         return msgspec.structs.replace(
             inputs, history=history, leaving=DroppedSource(name, plan.leaving_tokens, why), archive=archive
         )
-
-
-def _excerpt_notice(name: str, excerpt: Excerpt) -> FileNotice:
-    return FileNotice("info" if excerpt.ref else "warning", excerpt.sentence(name), name)
-
-
-def _without_private_text(part: MessagePart) -> MessagePart:
-    """The part with private text removed, as it is stored with its entry."""
-    return msgspec.structs.replace(part, text=clear(part.text, TextSource.OTHER)) if isinstance(part, Text) else part

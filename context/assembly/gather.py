@@ -120,6 +120,18 @@ def excerpts_of(pieces: Sequence[MessagePiece], attachments: Sequence[Attachment
     return excerpts
 
 
+def excerpt_notices(excerpts: Sequence[tuple[str, Excerpt]]) -> list[FileNotice]:
+    """A notice for each attached text that is not whole in the request."""
+    return [
+        FileNotice("info" if excerpt.ref else "warning", excerpt.sentence(name), name) for name, excerpt in excerpts
+    ]
+
+
+def without_private_text(part: MessagePart) -> MessagePart:
+    """The part with private text removed, as it is stored with its entry."""
+    return replace(part, text=clear(part.text, TextSource.OTHER)) if isinstance(part, Text) else part
+
+
 def _with_nonce(pieces: Sequence[MessagePiece], nonce: str) -> tuple[MessagePiece, ...]:
     """Sets this request's nonce in the tags of the pieces. The nonce is stored with them, so that later requests send
     the same bytes."""

@@ -70,6 +70,7 @@ def new_epoch_state(
         skills=skill_digests(sources.skills),
         in_head=in_head,
         summary=basis.summary,
+        reading=basis.reading,
     )
 
 

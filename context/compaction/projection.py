@@ -170,15 +170,20 @@ def project(
 def summary_task(planned: PlannedCompaction, text_of: Callable[[Entry], str], counting: MessageCounter) -> SummaryTask:
     """What the summary of a plan is made of. Private text and secrets are removed."""
     plan, view = planned.entries, planned.inputs.view
-    entries = tuple(
+    entries = summary_entries(plan.leaving, text_of)
+    earlier = tuple(without_checklist(text_of(entry)) for entry in view.summaries) if plan.joins else ()
+    return SummaryTask(entries=entries, before=earlier, limit=plan.summary_limit, count=counting.text)
+
+
+def summary_entries(entries: Sequence[Entry], text_of: Callable[[Entry], str]) -> tuple[SummaryEntry, ...]:
+    """The entries as a summariser reads them: without private text, secrets, and plans of the model."""
+    return tuple(
         SummaryEntry(
             reference(entry.id), label(entry.speaker or entry.role.value), entry.role is Role.USER, entry.time, text
         )
-        for entry in plan.leaving
+        for entry in entries
         if not is_checklist(entry) and (text := neutralise(clear(text_of(entry), TextSource.OTHER)))
     )
-    earlier = tuple(without_checklist(text_of(entry)) for entry in view.summaries) if plan.joins else ()
-    return SummaryTask(entries=entries, before=earlier, limit=plan.summary_limit, count=counting.text)
 
 
 def _plan_sources(planned: PlannedCompaction, text_of: Callable[[Entry], str]) -> list[str]:

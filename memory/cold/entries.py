@@ -80,6 +80,15 @@ def ids_stored(connection: apsw.Connection, conversation: int, ids: Iterable[str
     return found
 
 
+def seqs_of_ids(connection: apsw.Connection, conversation: int, ids: Iterable[str]) -> dict[str, int]:
+    """The seqs of the conversation's entries with these ids, by id."""
+    found: dict[str, int] = {}
+    for batch in batches(sorted(set(ids))):
+        sql = f"SELECT id, seq FROM entries WHERE conversation = ? AND id IN ({marks(batch)})"
+        found.update(each(connection, sql, (conversation, *batch)))
+    return found
+
+
 def is_id_taken(connection: apsw.Connection, id_: str) -> bool:
     """Whether an entry, a conversation or a conversation's source has the id."""
     sql = """SELECT 1 FROM conversations WHERE id = ?1 OR source = ?1

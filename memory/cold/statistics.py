@@ -20,7 +20,8 @@ _CHUNKS = f"""SELECT coalesce(sum(messages), 0), coalesce(sum((messages + {CHUNK
         FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind = 'chat' GROUP BY e.conversation)"""
 _DAY = "date(e.time_ms / 1000, 'unixepoch', 'localtime')"
 _BY_DAY = f"""SELECT {_DAY} AS day, count(*), sum(coalesce(
-        (SELECT max(tokens) FROM token_counts t WHERE t.entry = e.seq), (e.chars + {CHARS_A_TOKEN - 1}) / {CHARS_A_TOKEN}
+        (SELECT max(tokens) FROM token_counts t WHERE t.entry = e.seq),
+        (e.chars + {CHARS_A_TOKEN - 1}) / {CHARS_A_TOKEN}
     )), coalesce(sum(u.prompt_tokens), 0), coalesce(sum(u.completion_tokens), 0)
     FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind IN ('chat', 'delegate')
     LEFT JOIN usage u ON u.entry = e.seq GROUP BY day ORDER BY day"""

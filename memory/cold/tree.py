@@ -83,6 +83,12 @@ def children(connection: apsw.Connection, seq: int) -> list[Entry]:
     return entries_of(connection, each(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq", (seq,)))
 
 
+def summaries_beside(connection: apsw.Connection, conversation: int) -> list[Entry]:
+    """The summaries that stand on no branch (memory/turn_summaries.py), oldest first."""
+    where = f"WHERE e.conversation = ? AND e.kind = '{EntryKind.SUMMARY.value}' AND e.parent IS NULL ORDER BY e.seq"
+    return entries_of(connection, each(connection, f"{ENTRIES} {where}", (conversation,)))
+
+
 def result_calls(connection: apsw.Connection, answer: int) -> set[str]:
     """Ids of the calls of an answer that have a result below it, on any branch."""
     calls: set[str] = set()

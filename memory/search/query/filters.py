@@ -14,6 +14,7 @@ from memory.errors import NotFound
 from memory.hot.note import Note
 from memory.origin import QUOTING
 from memory.records import EntryKind
+from memory.scope import ALL, SCOPE
 from memory.search.column import Column
 from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting
@@ -32,6 +33,9 @@ _TITLES = "SELECT seq, title FROM conversations WHERE kind <> 'knowledge'"
 _KNOWN = "SELECT conversation FROM knowledge WHERE replaced_ms IS NULL"
 _LATEST = """SELECT seq FROM conversations WHERE kind = 'chat' AND leaf IS NOT NULL
     ORDER BY updated_ms DESC, seq DESC LIMIT ?"""
+_SCOPED = "SELECT conversation FROM labels WHERE label >= ? AND label < ?"
+_OTHER_SCOPES = """SELECT seq FROM conversations WHERE kind IN ('chat', 'delegate')
+    AND seq NOT IN (SELECT conversation FROM labels WHERE label = ?)"""
 _LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN archive_pages h ON h.archive = a.seq
     JOIN spans s ON s.page = h.page JOIN entries e ON e.seq = s.entry
     WHERE (a.label = ?1 OR a.seq IN (SELECT archive FROM archive_tags WHERE tag = ?1))
@@ -65,6 +69,8 @@ def entry_filter(
         masks.append(_in("conversation", _conversations(cold, query.conversation)))
     if query.label:
         masks.append(_labelled(cold, query.label))
+    if query.scope is not None and query.scope != ALL:
+        masks += [mask] if (mask := _in_scope(cold, query.scope)) else []
     if query.among is not None:
         masks.append(_in("conversation", sorted(query.among)))
     if query.latest:
@@ -89,6 +95,13 @@ def derived_filter(
     if query.types or query.concepts or query.files:
         return _both(allowed, _only("kind", EntryKind.OBSERVATION.value))
     return None if query.text.strip() else _both(allowed, _answers)
+
+
+def _in_scope(cold: ColdStore, scope: str) -> _Mask | None:
+    """Leaves out conversations of other scopes (memory/scope.py); None where there are none."""
+    sql, values = (_OTHER_SCOPES, (f"{SCOPE}{scope}",)) if scope else (_SCOPED, (SCOPE, SCOPE[:-1] + ";"))
+    outside = [row[0] for row in cold.read(lambda db: fetch(db, sql, values))]
+    return (lambda documents, rows: ~np.isin(documents["conversation"][rows], outside)) if outside else None
 
 
 def _both(one: DocumentFilter, other: _Mask) -> DocumentFilter:

@@ -46,6 +46,7 @@ class Query(Struct, frozen=True, kw_only=True):
 
     `conversation` is an id, a title, or a prefix of an id. `label` is a conversation's or an archive's. `exclude` are
     seqs of entries (those in view already). `since` is inclusive, `until` exclusive. `threshold` is a minimum score.
+    `scope` limits entries to the conversations of a scope (memory/scope.py): None and "all" search every scope.
     `among` are seqs of conversations; only these are searched. `each` is the maximum number of passages from one
     conversation, ranked by their own terms and not by those of the whole conversation; 0 for any number.
     `types`, `concepts`, `files` and `entities` are tags: an entry must have one of each that is given.
@@ -71,6 +72,7 @@ class Query(Struct, frozen=True, kw_only=True):
     until: datetime | None = None
     conversation: str = ""
     label: str = ""
+    scope: str | None = None
     trust: Trust | None = None
     threshold: float = 0.0
     explain: bool = False

@@ -128,9 +128,7 @@ def _rarest_first(text: str, needles: Iterable[str]) -> list[int]:
     """
     lowered = text.replace("\u0130", "i").lower()  # İ alone would become two characters
     chosen: list[int] = []
-    for offsets in sorted(
-        (list(islice(_occurrences(lowered, needle), _COUNTED)) for needle in needles), key=len
-    ):
+    for offsets in sorted((list(islice(_occurrences(lowered, needle), _COUNTED)) for needle in needles), key=len):
         chosen.extend(offsets[: max(4, _MOST_PLACES - len(chosen))])
     return sorted(chosen[:_MOST_PLACES])
 

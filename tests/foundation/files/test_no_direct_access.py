@@ -56,6 +56,7 @@ OF_SHUTIL = {"rmtree", "copy", "copy2", "copyfile", "copytree", "move", "chown"}
 MODULES = {"filelock", "sqlite3"}
 
 ALLOWED = {
+    "agent/turn/store.py rename": "a conversation's title",
     "foundation/privacy/secret_rules.py read_bytes": "package data",
     "memory/cold/schema.py iterdir": "package data",
     "memory/cold/schema.py read_text": "package data",
