@@ -129,7 +129,9 @@ class _DelegatedTurn:
 
     def _begin(self, question: str) -> None:
         parent, title = self._session.conversation, " ".join(question.split())[:60]
-        self.conversation = self._session.memory.conversations.new(clear(f"Delegated: {title}"), kind=KIND)
+        self.conversation = self._session.memory.conversations.new(
+            clear(f"Delegated: {title}"), kind=KIND, labels=self._session.context.new_labels(self._session.conversation)
+        )
         if parent is not None:
             self.hidden = {self.conversation.seq: self._session.hidden.get(parent.seq, ())}
 

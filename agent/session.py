@@ -92,6 +92,7 @@ class Session:
         read_image = image_text_reader(config.models, config.environment)  # for models that see no pictures
         self.context = Context(workspace, memory, config.context, clock, read_image=read_image)
         self.branch = OpenBranch(memory)
+        memory.scope = lambda: self.context.scope(self.conversation)
         self.report: ContextReport | None = None
         self.next_title = ""
         self.hidden: dict[int, tuple[str, ...]] = {}  # see agent.turn.store.TurnState

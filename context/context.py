@@ -35,6 +35,7 @@ from context.settings import ContextSettings
 from context.sources.skills import Skill
 from context.sources.workspace import WorkspaceSources
 from context.state import ContextState
+from context.switches import settings_for
 from context.turn_summary import TurnSummaryPlan, plan_turn_summary, store_turn_summary
 from context.types import AssembledRequest, Turn
 from context.working_set.policy import working_set
@@ -87,10 +88,14 @@ class Context:
         )
         self._recording = threading.Lock()  # held while a request is recorded or an epoch is ended
 
-    @property
-    def new_labels(self) -> tuple[Cleared, ...]:
-        """The labels of a new conversation: its scope, where the project has one."""
-        return (clear(f"{SCOPE}{self.state.settings.scope}"),) if self.state.settings.scope else ()
+    def scope(self, conversation: Conversation | None) -> str:
+        """The scope of the conversation, or of a new one: "" for the workspace's own."""
+        return settings_for(self.state.settings, conversation).scope
+
+    def new_labels(self, above: Conversation | None = None) -> tuple[Cleared, ...]:
+        """The labels of a new conversation: the scope of the project, or of the conversation that delegates it."""
+        scope = self.scope(above)
+        return (clear(f"{SCOPE}{scope}"),) if scope else ()
 
     def reload(self, *, sending: bool = False) -> tuple[FileNotice, ...]:
         """Reads the workspace's changed files; returns one notice for each that changed or is broken.

@@ -1,7 +1,7 @@
 """The memory of a workspace: hot Markdown, the cold store, the archive, and the search, opened together."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
@@ -65,6 +65,7 @@ class Memory:
         self.settings = settings or ArchiveSettings()
         self._clock = clock
         self._embedding = embedding
+        self.scope: Callable[[], str | None] = lambda: None  # of searches that name none (memory/scope.py)
 
     @classmethod
     def open(
@@ -131,6 +132,7 @@ class Memory:
             self._clock,
             vectors_folder=space.vectors,
             embedding=self._embedding,
+            scope=lambda: self.scope(),  # noqa: PLW0108 -- set when a conversation is opened
         )
 
     @cached_property

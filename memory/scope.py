@@ -7,20 +7,12 @@ Notes and files that were added belong to every scope.
 from typing import Final
 
 from foundation.errors import Misuse
-from memory.records import Conversation
 
 SCOPE: Final = "scope:"
 ALL: Final = "all"
 """As a scope of a search: every scope."""
 
 MOST_CHARS: Final = 100
-
-
-def scope_of(conversation: Conversation | None) -> str | None:
-    """The conversation's scope: "" for the workspace's; None where there is no conversation."""
-    if conversation is None:
-        return None
-    return next((label.removeprefix(SCOPE) for label in conversation.labels if label.startswith(SCOPE)), "")
 
 
 def checked_scope(name: str) -> str:

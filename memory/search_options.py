@@ -89,6 +89,13 @@ class SearchOptions(
     label: Annotated[
         str | None, Meta(description="Within what carries this label, or was archived under it.", extra=_NARROWS)
     ] = None
+    scope: Annotated[
+        str | None,
+        Meta(
+            description="Within the conversations of this scope, or `all`; the open conversation's by default.",
+            extra={**_NARROWS, "metavar": "NAME"},
+        ),
+    ] = None
     trust: Annotated[str | None, Meta(description="exact, verified or approximate.", extra=_NARROWS)] = None
     exact: Annotated[bool, Meta(description="Each word must stand in the passage itself.")] = False
     newest: Annotated[bool, Meta(description="The newest first, not the best.")] = False

@@ -16,9 +16,11 @@ from agent.importers.formats import detect, holds_chunks, read_file
 from foundation.errors import Misuse, PalimpsestError
 from foundation.files import resolve_path
 from foundation.privacy import clear
+from memory.scope import MOST_CHARS, SCOPE, checked_scope
 
 if TYPE_CHECKING:  # loaded when something is imported
     from agent.importers.store import ImportReport
+    from memory.conversations import Conversations
 
 
 @click.command(cls=CliCommand)
@@ -30,7 +32,12 @@ if TYPE_CHECKING:  # loaded when something is imported
     help="The format; without it the file's beginning shows it.",
 )
 @click.option("--source", help="A name for where it comes from; entries are kept once a source, conversation and id.")
-def command(file: Path, form: str | None, source: str | None) -> None:
+@click.option(
+    "--scope",
+    metavar="NAME|id",
+    help="The scope of what is imported, which search and recall of others leave out; id: each conversation's own id.",
+)
+def command(file: Path, form: str | None, source: str | None, scope: str | None) -> None:
     """Import conversations from FILE.
 
     jsonl: a line an entry, {"id", "conversation", "time", "role", "speaker", "text"}; only text is required, the rest
@@ -46,6 +53,8 @@ def command(file: Path, form: str | None, source: str | None) -> None:
     from agent.importers.store import store_all
 
     invocation = current()
+    if scope is not None:
+        checked_scope(scope)
     _require_file(file, form)
     limits = invocation.loaded_config.config.imports
     form = form or detect(file, limits)
@@ -58,6 +67,8 @@ def command(file: Path, form: str | None, source: str | None) -> None:
             fixed_source=source is not None,
             on_progress=progress,
         )
+        if scope is not None:
+            _set_scope(memory.conversations, report.conversations, scope)
         _update_mirrors(memory.mirrors.update, report.conversations)
     for bad in report.bad:
         output.narrate(f"{file}, {bad.location}: {bad.sentence}.")
@@ -67,6 +78,12 @@ def command(file: Path, form: str | None, source: str | None) -> None:
         output.narrate(f"{report.redacted:,} private spans and secrets were taken out.")
     _print(report, as_json=invocation.json)
     invocation.status = 1 if report.refused else 0
+
+
+def _set_scope(conversations: Conversations, seqs: tuple[int, ...], scope: str) -> None:
+    for seq in seqs:
+        name = conversations.at(seq).id[:MOST_CHARS] if scope == "id" else checked_scope(scope)
+        conversations.set_label(seq, SCOPE, clear(f"{SCOPE}{name}") if name else None)
 
 
 def _require_file(path: Path, form: str | None) -> None:

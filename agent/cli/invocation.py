@@ -174,6 +174,7 @@ class Invocation:
             embedding=embedding_of(config),
             trust=trust_store(self.environment),
         )
+        memory.scope = lambda: config.context.scope
         try:
             self._print_access_notice(memory.access)
             if for_writing:

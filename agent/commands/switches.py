@@ -41,17 +41,16 @@ async def _switches(session: Session, rest: str) -> Outcome:
 
 
 async def _scope(session: Session, name: str) -> Outcome:
-    """`/scope`, `/scope NAME`, `/scope default`."""
-    from context.switches import settings_for
+    """`/scope`, `/scope NAME`; `none` is the workspace's own, and `default` what the settings say."""
     from memory.scope import SCOPE, checked_scope
 
     if name:
-        scope = checked_scope("" if name == "default" else name)
+        scope = checked_scope("" if name == "none" else name)
         conversation = await _begun(session)
-        label = clear(f"{SCOPE}{scope}") if scope else None
+        label = None if name == "default" else clear(f"{SCOPE}{scope}")
         await asyncio.to_thread(session.memory.conversations.set_label, conversation.seq, SCOPE, label)
         await session.branch.reload(conversation)
-    scope = settings_for(session.config.context, session.conversation).scope
+    scope = session.context.scope(session.conversation)
     shown = f"“{visible_line(scope)}”" if scope else "the workspace's own"
     return TextResult(
         f"The scope of this conversation's memory is {shown}. Search and recall stay within it; `/search scope:all …` "
@@ -80,7 +79,7 @@ async def _begun(session: Session) -> Conversation:
     """The open conversation; a new one begins, so that its first message is sent with its switches."""
     if session.conversation is not None:
         return session.conversation
-    labels = session.context.new_labels
+    labels = session.context.new_labels()
     title = clear(session.next_title) if session.next_title else EMPTY
     conversation = await asyncio.to_thread(session.memory.conversations.new, title, labels=labels)
     session.next_title = ""
@@ -98,7 +97,7 @@ COMMANDS = (
     Command(
         name="scope",
         summary="Show or set the scope that search and recall stay within.",
-        usage="[NAME|default]",
+        usage="[NAME|none|default]",
         run=_scope,
     ),
 )

@@ -101,7 +101,7 @@ class StoredTurn:
         sent = examine(message.whole) if message.whole else findings
         if state.conversation is None:
             title = clear(state.next_title) or edited(findings.cleared, _first_line)
-            state.conversation = conversations.new(title, labels=self._context.new_labels)
+            state.conversation = conversations.new(title, labels=self._context.new_labels())
             state.next_title = ""
         elif state.conversation.leaf is None and not state.conversation.title:  # begun to set its switches
             conversations.rename(state.conversation.seq, edited(findings.cleared, _first_line))

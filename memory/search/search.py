@@ -1,8 +1,11 @@
 """Search of a memory: a facade that opens the query executor, and loads numpy, at the first query."""
 
+from collections.abc import Callable
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from foundation.clock import Clock
 from memory.cold import ColdStore
@@ -38,7 +41,9 @@ class Search:
         *,
         vectors_folder: Path,
         embedding: "EmbedderSet | None" = None,
+        scope: Callable[[], str | None] = lambda: None,
     ) -> None:
+        """`scope` gives that of queries that name none."""
         self.clock = clock
         self._parts = cold, hot, passages, references
         self._folder, self._vectors_folder = folder, vectors_folder
@@ -46,9 +51,15 @@ class Search:
         self._executor: QueryExecutor | None = None
         self._vectors: Vectors | None = None
         self._lock = RLock()
+        self._scope = scope
 
     def query(self, query: Query) -> SearchResults:
-        """Relevant hits, best first. Raises NotFound where the query names an unknown conversation."""
+        """Relevant hits, best first, of the scope that is set unless the query names one, or a conversation.
+
+        Raises NotFound where the query names an unknown conversation.
+        """
+        if query.scope is None and not query.conversation:
+            query = structs.replace(query, scope=self._scope())
         return self._opened().query(query)
 
     def update(self, on_progress: "OnIndexed | None" = None) -> None:

@@ -46,6 +46,7 @@ KEYS = {
     "entity",
     "file",
     "in",
+    "scope",
     "kind",
     "label",
     "role",

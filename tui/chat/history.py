@@ -9,6 +9,7 @@ from foundation.clock import iso
 from memory.errors import Damaged, NotFound
 from memory.pages.types import EntryText
 from memory.records import Conversation, Entry, EntryKind
+from memory.scope import ALL
 from memory.search import Query
 from models.excerpts import split_excerpt
 from models.messages import Image, Role, Text, ToolCall
@@ -188,7 +189,7 @@ class HistoryView:
 def find_conversations(memory: "Memory", text: str) -> list[ChoiceItem]:
     """The conversations that contain the text, best first, each with a passage. Blocks."""
     choices: dict[str, ChoiceItem] = {}
-    for hit in memory.search.query(Query(text=text, limit=MAX_HITS)).hits:
+    for hit in memory.search.query(Query(text=text, limit=MAX_HITS, scope=ALL)).hits:
         if hit.entry is None or hit.conversation in choices:
             continue
         conversation = _conversation(memory, hit.entry)

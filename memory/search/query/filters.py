@@ -33,7 +33,7 @@ _TITLES = "SELECT seq, title FROM conversations WHERE kind <> 'knowledge'"
 _KNOWN = "SELECT conversation FROM knowledge WHERE replaced_ms IS NULL"
 _LATEST = """SELECT seq FROM conversations WHERE kind = 'chat' AND leaf IS NOT NULL
     ORDER BY updated_ms DESC, seq DESC LIMIT ?"""
-_SCOPED = "SELECT conversation FROM labels WHERE label >= ? AND label < ?"
+_SCOPED = "SELECT conversation FROM labels WHERE label > ? AND label < ?"
 _OTHER_SCOPES = """SELECT seq FROM conversations WHERE kind IN ('chat', 'delegate')
     AND seq NOT IN (SELECT conversation FROM labels WHERE label = ?)"""
 _LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN archive_pages h ON h.archive = a.seq

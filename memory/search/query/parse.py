@@ -45,6 +45,7 @@ def parse_query(text: str = "", options: SearchOptions | None = None, *, clock: 
         until=until,
         conversation=given.conversation or "",
         label=given.label or "",
+        scope=given.scope,
         trust=Trust(_one_of("--trust", given.trust, [trust.value for trust in Trust])) if given.trust else None,
         threshold=_unit_interval("--threshold", given.threshold),
         explain=given.explain,
