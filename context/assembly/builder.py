@@ -9,14 +9,7 @@ from msgspec import Struct
 from context.assembly.budget import Budget, budget_for
 from context.assembly.digest import Item, decode_items, tools_digest
 from context.assembly.excerpts import is_attached_text
-from context.assembly.gather import (
-    GatheredTail,
-    TailInputs,
-    excerpt_notices,
-    excerpts_of,
-    gather_tail,
-    without_private_text,
-)
+from context.assembly.gather import GatheredTail, TailInputs, excerpt_notices, excerpts_of, gather_tail, stored_parts
 from context.assembly.head import HeadSources, new_epoch_state
 from context.assembly.history import tokens_by_entry
 from context.assembly.offline_sources import NOTHING, OfflineSources, cited_notes, entry_citations, further_passages
@@ -43,7 +36,6 @@ from context.working_set.policy import LEAST_SAVING, due_entries, working_set
 from context.working_set.reductions import receipt_sentence, reduced, reductions_of
 from foundation.privacy import TextSource, clear
 from models.chat.port import Profile
-from models.cleared_parts import cleared_parts
 from models.excerpts import without_placeholders
 from models.messages import Fact, RecalledSpan, Role, Tool
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
@@ -262,7 +254,7 @@ class RequestAssembler:
             request=result.request,
             report=result.report,
             recalled=result.tail.recalled,
-            tail=cleared_parts(tuple(without_private_text(part) for part in result.tail.injected)),
+            tail=stored_parts(result.tail.injected),
             notices=(
                 *((*self._reading.notices, *gathered.notices) if gathered else ()),
                 *excerpt_notices(excerpts),

@@ -35,6 +35,7 @@ from context.types import Attachment, Turn
 from foundation.privacy import TextSource, clear
 from memory.records import EntryKind
 from models.chat.port import Profile
+from models.cleared_parts import ClearedParts, cleared_parts
 from models.excerpts import Excerpt, line_count, split_excerpt
 from models.fence import new_nonce
 from models.messages import MessagePart, RecalledSpan, Role, Text
@@ -127,9 +128,13 @@ def excerpt_notices(excerpts: Sequence[tuple[str, Excerpt]]) -> list[FileNotice]
     ]
 
 
-def without_private_text(part: MessagePart) -> MessagePart:
-    """The part with private text removed, as it is stored with its entry."""
-    return replace(part, text=clear(part.text, TextSource.OTHER)) if isinstance(part, Text) else part
+def stored_parts(parts: Sequence[MessagePart]) -> ClearedParts:
+    """The parts with private text removed, as they are stored with their entry."""
+    return cleared_parts(
+        tuple(
+            replace(part, text=clear(part.text, TextSource.OTHER)) if isinstance(part, Text) else part for part in parts
+        )
+    )
 
 
 def _with_nonce(pieces: Sequence[MessagePiece], nonce: str) -> tuple[MessagePiece, ...]:
