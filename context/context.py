@@ -7,7 +7,7 @@ import msgspec
 
 from context.assembly.budget import budget_for
 from context.assembly.builder import AssemblyRequest, RequestAssembler
-from context.assembly.history import HistoryReader
+from context.assembly.history import HistoryReader, tokens_by_entry
 from context.assembly.past import apply_switches, switched
 from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
@@ -207,7 +207,7 @@ class Context:
         history = self._current_zones(view, state, counting)
         fixed, running = self._head_tokens(conversation, counting), _is_running(view)
         before = fixed + history.tokens
-        working = working_set(budget, components.settings, fixed)
+        working = working_set(budget, components.settings, fixed, view, tokens_by_entry(history))
         low = working.low
         if not running and before <= low:  # requested while the budget is not exceeded: halve the history
             low = fixed + (before - fixed) // 2

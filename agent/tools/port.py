@@ -20,7 +20,7 @@ class ToolSettings(Struct, frozen=True):
 
     enabled: Annotated[bool, Meta(extra={"guarded": True})] = True
     """Offer tools to models that are known to take them."""
-    result_chars: Annotated[int, Meta(ge=0, le=1_000_000)] = 6000
+    result_chars: Annotated[int, Meta(ge=0, le=1_000_000)] = 4500
     """How much of a tool's output the model sees at once; the whole is kept and can be recalled."""
     most_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 200
     """How many tool calls one turn may make before it asks whether to go on; without a screen it ends there."""

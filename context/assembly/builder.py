@@ -150,9 +150,11 @@ class RequestAssembler:
         """The epoch after this one, with all reductions that are due; None where the request is within the working
         set, or too little would be saved."""
         size = inputs.fixed + inputs.history.tokens + self._tail_tokens(inputs.tail)
-        if self._is_reducing or size <= working_set(self._budget, self._components.settings, inputs.fixed).high:
+        tokens = tokens_by_entry(inputs.history)
+        working = working_set(self._budget, self._components.settings, inputs.fixed, self._view, tokens)
+        if self._is_reducing or size <= working.high:
             return None
-        due = due_entries(self._view, tokens_by_entry(inputs.history))
+        due = due_entries(self._view, tokens)
         if sum(due.values()) < inputs.history.tokens * LEAST_SAVING:
             return None
         self._is_reducing = True
@@ -351,7 +353,7 @@ class RequestAssembler:
         """The compaction that must precede this request; None where none is needed or no entry can leave."""
         budget, settings, turn = self._budget, self._components.settings, self._turn
         tail = self._tail_tokens(inputs.tail)
-        working = working_set(budget, settings, inputs.fixed)
+        working = working_set(budget, settings, inputs.fixed, self._view, tokens_by_entry(inputs.history))
         before = inputs.fixed + inputs.history.tokens
         is_within = before + tail <= working.high and not (self._is_reducing and before > working.fold)
         if is_within and not self._view.further:

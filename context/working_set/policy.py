@@ -20,6 +20,7 @@ LEAST_TOKENS = 30  # saved by one entry, below which it stays as it is
 CHARACTERS_A_TOKEN = 4  # about
 LEAST_TARGET = 8_000  # tokens; half of a smaller window would be read anew too often
 FOLD_SHARE = 0.5  # of the working set's room: where lines alone do not bring the request there, older turns leave
+TOOL_WORK = 0.5  # of the conversation in view: where calls and results take so much of it, half of the target is enough
 LEAST_SAVING = 0.15  # of the conversation in view, for which a new epoch is worth its cost
 
 
@@ -31,13 +32,30 @@ class WorkingSet(Struct, frozen=True):
     fold: int
 
 
-def working_set(budget: Budget, settings: ContextSettings, fixed: int) -> WorkingSet:
-    """The working set of a window. `fixed`: tokens of the head and the tools, which nothing reduces."""
+def working_set(
+    budget: Budget, settings: ContextSettings, fixed: int, view: BranchView, tokens: Mapping[int, int]
+) -> WorkingSet:
+    """The working set of a window. `fixed`: tokens of the head and the tools, which nothing reduces; `tokens`: of the
+    entries in view. Where tools fill the view half is enough: what they showed can be looked at again."""
     most = int(budget.total * settings.high_water)
-    target = min(settings.working_tokens, max(budget.window // 2, LEAST_TARGET)) if settings.working_tokens else most
+    target = most
+    if settings.working_tokens:
+        wanted = settings.working_tokens // (2 if _tool_share(view, tokens) >= TOOL_WORK else 1)
+        target = min(wanted, max(budget.window // 2, LEAST_TARGET))
     high = min(most, max(target, fixed + target // 2))
     room = high - fixed
     return WorkingSet(high, fixed + int(room * settings.low_water), fixed + int(room * FOLD_SHARE))
+
+
+def _tool_share(view: BranchView, tokens: Mapping[int, int]) -> float:
+    """What tool results, and the answers that only called tools, take of the entries in view. `tokens` by entry."""
+    total = sum(tokens.get(entry.seq, 0) for entry in view.entries)
+    used = sum(tokens.get(entry.seq, 0) for entry in view.entries if _is_tool_work(entry))
+    return used / total if total else 0.0
+
+
+def _is_tool_work(entry: Entry) -> bool:
+    return entry.kind is EntryKind.TOOL_RESULT or bool(entry.meta.get("tool_calls"))
 
 
 def due_entries(view: BranchView, tokens: Mapping[int, int]) -> dict[int, int]:

@@ -31,9 +31,9 @@ async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> Asy
         tmp_path,
         server,
         project=(project,),
-        models=ModelSettings(tools=True, window=30_000, retries=0),
+        models=ModelSettings(tools=True, window=60_000, retries=0),
         tools=ToolSettings(sandbox=False),
-        context=ContextSettings(working_tokens=15_000, recall=False),
+        context=ContextSettings(working_tokens=30_000, recall=False),
     )
     yield opened
     await opened.close()

@@ -3,10 +3,11 @@
 import pytest
 
 from context.assembly.budget import budget_for
+from context.assembly.view import BranchView
 from context.settings import ContextSettings
 from context.working_set.policy import working_set
 from context.working_set.reductions import MOST_SHOWN, result_line
-from tests.context.compaction.test_plan import T, entries
+from tests.context.compaction.test_plan import A, C, Q, T, entries
 
 SETTINGS = ContextSettings()
 
@@ -26,9 +27,16 @@ def test_a_request_aims_at_the_setting_at_half_of_the_window_or_at_all_of_a_smal
     window: int, tokens: int, high: int
 ) -> None:
     settings = ContextSettings(working_tokens=tokens)
-    working = working_set(budget_for(window, settings), settings, 2_000)
+    working = working_set(budget_for(window, settings), settings, 2_000, BranchView(), {})
     assert working.high == high
     assert 2_000 < working.low < working.fold < working.high
+
+
+@pytest.mark.parametrize(("what", "high"), [((Q, A, C, T), 12_000), ((Q, A, Q, A), 24_000), ((C, T, Q, A), 24_000)])
+def test_a_view_full_of_what_tools_showed_aims_at_half(what: tuple[str, ...], high: int) -> None:
+    tokens = {1: 1_000, 2: 1_000, 3: 1_000, 4: 1_001}
+    view = BranchView((), entries(*what))
+    assert working_set(budget_for(131_072, SETTINGS), SETTINGS, 2_000, view, tokens).high == high
 
 
 @pytest.mark.parametrize(

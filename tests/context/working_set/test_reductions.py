@@ -27,10 +27,10 @@ def is_line(text: str) -> bool:
 
 @pytest.fixture
 def working(talk: Talk) -> Talk:
-    """An agent's session in a large window, with a working set of 16,000 tokens."""
+    """An agent's session in a large window, with a working set of 16,000 tokens: half, because tools fill it."""
     talk.switch_recall_off()
     talk.profile = replace(talk.profile, window=131_072)
-    talk.settings = replace(talk.settings, working_tokens=16_000)
+    talk.settings = replace(talk.settings, working_tokens=32_000)
     talk.reopen()
     talk.send("Read them all.", None)
     return talk
@@ -93,7 +93,7 @@ def test_what_the_model_has_not_read_stays_whole(working: Talk) -> None:
 
 
 def test_many_calls_stay_within_the_working_set_and_every_result_is_kept(working: Talk) -> None:
-    working.settings = replace(working.settings, working_tokens=4_000)
+    working.settings = replace(working.settings, working_tokens=8_000)
     working.reopen()
     short = OUTPUT[:1_600]
     sizes: list[int] = []
