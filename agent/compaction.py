@@ -9,7 +9,7 @@ from agent.config.config import Config
 from agent.hooks.hooks import SessionHooks
 from agent.turn.summariser import CompactionSummaries
 from context import Context
-from context.compaction.compact import CompactionReceipt
+from context.compaction.compact import CAUSE_MANUAL, CompactionReceipt
 from context.compaction.preview import CompactionPreview
 from context.compaction.projection import PlannedCompaction, ProjectedCompaction
 from foundation.errors import TemporaryFailure
@@ -65,7 +65,9 @@ class ManualCompaction:
             if plan is None:
                 raise TemporaryFailure("Stopped", "The summary was stopped, and nothing was archived.")
         await asyncio.to_thread(session.hooks.before_compaction, "manual")
-        receipt = await asyncio.to_thread(session.context.compact, plan, counter, on_page, label=label)
+        receipt = await asyncio.to_thread(
+            session.context.compact, plan, counter, on_page, label=label, cause=CAUSE_MANUAL
+        )
         await session.branch.reload(session.branch.opened())
         return receipt
 

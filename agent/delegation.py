@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from agent import events
+from agent.config.config import Config
 from agent.permissions.action import PermissionAnswer
 from agent.permissions.policy import PermissionMode, Policy
 from agent.spending.budget import SpendingBudget
@@ -37,6 +38,7 @@ class DelegatingSession(Protocol):
     """What a delegated turn shares with its session."""
 
     memory: Memory
+    config: Config
     context: Context
     toolbox: Toolbox
     permissions: Policy
@@ -172,7 +174,8 @@ class _DelegatedTurn:
             reload=tuple,
             refresh_tools=_no_notices,
             assemble=self._assemble,
-            compact=lambda planned: session.context.compact(planned, model.counter),
+            compact=lambda planned, cause: session.context.compact(planned, model.counter, cause=cause),
+            context_settings=session.config.context,
             warnings=tuple,
         )
 

@@ -2,6 +2,7 @@
 
 They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request Summarising?,
 Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then
+ContextOverflowed and the same request again, at most once a turn, or
 Prefill, Retrying, Notice, TextDelta and ReasoningDelta in any order, UsageKnown, CallLimitReached?, and for each tool
 call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice, QuestionAsked and
 PlanUpdated in any order, ToolFinished (calls that only read run side by side, so that their events mix), then Notice?
@@ -81,6 +82,32 @@ class EpochChanged(Struct, frozen=True):
     """The head of the requests changed, which invalidates the model's cache."""
 
     reason: str
+
+
+class ContextOverflowed(Struct, frozen=True):
+    """The server rejected the request as too long; it is made smaller and sent once more.
+
+    `window`: what is taken as the model's window from now on; `stated`: the server named it, else it is a step down.
+    `assumed`: the window before. `prompt_tokens` of the rejected request: as the server counted it where it did.
+    """
+
+    window: int
+    assumed: int
+    prompt_tokens: int
+    stated: bool
+
+    @property
+    def text(self) -> str:
+        size = f"The request of {self.prompt_tokens:,} tokens did not fit the server's context"
+        if not self.stated:
+            return (
+                f"{size}, whose size it does not tell: {self.window:,} tokens are used from now on. It is sent again."
+            )
+        if self.window < self.assumed:
+            return (
+                f"{size} of {self.window:,} tokens ({self.assumed:,} were assumed). It is made smaller and sent again."
+            )
+        return f"{size} of {self.window:,} tokens: it was counted too low. It is made smaller and sent again."
 
 
 class Summarising(Struct, frozen=True):
@@ -306,6 +333,7 @@ SessionEvent = (
     | WordsHidden
     | Recall
     | EpochChanged
+    | ContextOverflowed
     | Summarising
     | Compacted
     | ContextReady

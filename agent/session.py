@@ -22,7 +22,7 @@ from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
 from agent.delegation import Delegation
-from agent.events import AnswerStored, CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
+from agent.events import CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
 from agent.hooks.hooks import SessionHooks
 from agent.mcp.configuration import server_programs
 from agent.mcp.servers import open_servers
@@ -229,8 +229,7 @@ class Session:
                     if isinstance(event, UserStored):
                         self._last_sent = event.entry, message
                         self.checkpoints.begin_turn(event.conversation, event.entry)
-                    if isinstance(event, AnswerStored):
-                        await self._model.note_answer()
+                    await self._model.note(event)
                     yield event
                     if isinstance(event, ToolFinished):
                         for record in self.checkpoints.take_made(event.entry):
@@ -277,7 +276,8 @@ class Session:
             reload=lambda: context.reload(sending=True),
             refresh_tools=self._refresh_tools,
             assemble=self.assemble,
-            compact=lambda planned: context.compact(planned, model.counter),
+            compact=lambda planned, cause: context.compact(planned, model.counter, cause=cause),
+            context_settings=self.config.context,
             summaries=self._summaries,
             hooks=self.hooks,
             warnings=self.memory.vault.troubles,

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from agent.config.config import Config
 from agent.config.used_models import UsedModels
+from agent.events import AnswerStored, ContextOverflowed, SessionEvent
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
 
@@ -34,6 +35,9 @@ class SessionModel:
         if self._prepared is not self.model:
             self._prepared = self.model
             await self.model.prepare()
+            is_open = not self.model.profile.window_known and not self._config.models.window
+            if is_open and (window := await asyncio.to_thread(self.used.window, self.model.profile.spec)):
+                self.model.learn_window(window)
             self._takes_tools = self.model.profile.tools
 
     async def use(self, spec: str, *, as_default: bool = True) -> Profile:
@@ -64,8 +68,12 @@ class SessionModel:
             return f"This conversation goes on with {before}, as before{where}. /model {now} changes that."
         return f"This conversation was held with {before}; you speak to {now} now. /model {before} goes back."
 
-    async def note_answer(self) -> None:
-        """Remembers that the model answered, and whether its server rejected tools meanwhile."""
+    async def note(self, event: SessionEvent) -> None:
+        """Remembers that the model answered, and whether its server rejected tools meanwhile; a window that it told."""
+        if isinstance(event, ContextOverflowed) and event.stated:
+            await asyncio.to_thread(self.used.learned_window, self.profile.spec, event.window)
+        if not isinstance(event, AnswerStored):
+            return
         profile = self.profile
         noted = profile.spec, self._takes_tools and profile.text_tools
         if noted != self._noted and profile.spec != "offline":

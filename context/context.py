@@ -12,7 +12,7 @@ from context.assembly.past import apply_switches, switched
 from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView, read_view
-from context.compaction.compact import CompactionReceipt, carry_out, receipt_of
+from context.compaction.compact import CAUSE_AUTOMATIC, CompactionReceipt, carry_out, receipt_of
 from context.compaction.preview import CompactionPreview, preview_of
 from context.compaction.projection import (
     CompactionInputs,
@@ -249,6 +249,7 @@ class Context:
         on_page: OnPage | None = None,
         *,
         label: str = "",
+        cause: str = CAUSE_AUTOMATIC,
     ) -> CompactionReceipt:
         """Archives the older turns; their summary becomes a child of the leaf, and the conversation's new leaf.
 
@@ -259,7 +260,7 @@ class Context:
         if isinstance(planned, PlannedCompaction):
             planned = project(self.state, planned, MessageCounter(counter, planned.inputs.profile.images))
         stored = carry_out(self._memory, planned, on_page=on_page, label=label)
-        return receipt_of(planned, stored, counter.count(planned.text))
+        return receipt_of(planned, stored, counter.count(planned.text), cause)
 
     def plan_turn_summary(self, conversation: int, counter: TokenCounter) -> TurnSummaryPlan | None:
         """Plans the summary of the turns that have none yet (context.turn_summary)."""

@@ -66,7 +66,7 @@ class ContextStore:
         now_ms = to_ms(self._cold.clock.now())
 
         def transaction(db: apsw.Connection) -> None:
-            if request.sent_with is not None and request.parts:
+            if request.sent_with is not None:
                 context_state.set_sent(db, request.sent_with, request.parts)
             if request.epoch is not None:
                 _put_epoch(db, conversation, request.epoch, now_ms)

@@ -21,15 +21,21 @@ from foundation.paths import config_dir
 from models.chat.spec import parse_spec
 
 MOST_KEPT: Final = 30
+WINDOW_FOR: Final = timedelta(days=30)  # until the window that a server told is forgotten: it may have another now
 IN_TEXT_FOR: Final = timedelta(days=30)  # until tools are offered natively again
 _LOCK_SECONDS: Final = 2.0
 
 
 class UsedModel(Struct, frozen=True):
-    """`in_text` is when the server last rejected tools, in milliseconds since 1970; 0 where it takes them."""
+    """`in_text` is when the server last rejected tools, in milliseconds since 1970; 0 where it takes them.
+
+    `window` in tokens is what it named when it rejected a request as too long, and `window_told` when; 0 for never.
+    """
 
     spec: str
     in_text: int = 0
+    window: int = 0
+    window_told: int = 0
 
 
 class _Store(Struct, frozen=True):
@@ -64,15 +70,31 @@ class UsedModels:
         since = next((model.in_text for model in self._read().models if model.spec == spec), 0)
         return bool(since) and self._clock.now() - from_ms(since) < IN_TEXT_FOR
 
+    def window(self, spec: str) -> int:
+        """The window that the model's server told within the last month, in tokens; 0 where it told none."""
+        for model in self._read().models:
+            if model.spec == spec and self._clock.now() - from_ms(model.window_told) < WINDOW_FOR:
+                return model.window
+        return 0
+
+    def learned_window(self, spec: str, window: int) -> None:
+        """The model's server told its window by rejecting a request."""
+
+        def change(store: _Store) -> _Store:
+            known = _known(store, spec)
+            return _first(store, replace(known, window=window, window_told=to_ms(self._clock.now())))
+
+        self._change(change)
+
     def chose(self, spec: str) -> None:
         """The model is the default from now on, and gets tools natively again."""
-        self._change(lambda store: replace(_first(store, UsedModel(spec)), default=spec))
+        self._change(lambda store: replace(_first(store, replace(_known(store, spec), in_text=0)), default=spec))
 
     def answered(self, spec: str, *, refused_tools: bool = False) -> None:
         """The model answered; `refused_tools`: its server rejected tools on the way."""
 
         def change(store: _Store) -> _Store:
-            known = next((model for model in store.models if model.spec == spec), UsedModel(spec))
+            known = _known(store, spec)
             return _first(store, replace(known, in_text=to_ms(self._clock.now())) if refused_tools else known)
 
         self._change(change)
@@ -93,6 +115,10 @@ class UsedModels:
                 after = change(before)
                 if after != before:
                     write_atomically(self.path, msgspec.json.encode(after))
+
+
+def _known(store: _Store, spec: str) -> UsedModel:
+    return next((model for model in store.models if model.spec == spec), UsedModel(spec))
 
 
 def _first(store: _Store, model: UsedModel) -> _Store:

@@ -22,11 +22,14 @@ def event_object(event: SessionEvent) -> dict[str, Any] | None:
         case events.Compacted(receipt=receipt):
             return {
                 "type": "compaction",
+                "cause": receipt.cause,
                 "text": receipt.text,
                 "summary_entry": receipt.summary_entry,
                 "tokens_before": receipt.tokens_before,
                 "tokens_after": receipt.tokens_after,
             }
+        case events.ContextOverflowed(window=window, prompt_tokens=tokens, stated=stated):
+            return {"type": "overflow", "text": event.text, "window": window, "stated": stated, "prompt_tokens": tokens}
         case events.UsageKnown(usage=figures_of, seconds=seconds, tokens_per_second=speed):
             figures = {"seconds": round(seconds, 3), "tokens_per_second": round(speed, 1)}
             return {"type": "usage", **usage_object(figures_of), **figures}
@@ -127,7 +130,7 @@ def narrate(event: SessionEvent) -> None:
             output.narrate(text)
         case events.Archiving(names=names):
             output.narrate(f"Archiving {', '.join(names)} …")
-        case events.WordsHidden() | events.Retrying():
+        case events.WordsHidden() | events.Retrying() | events.ContextOverflowed():
             output.narrate(event.text)
         case events.Summarising():
             output.narrate("Summarising older turns …")

@@ -16,6 +16,7 @@ from context.compaction.compact import CompactionReceipt
 from context.compaction.projection import ProjectedCompaction
 from context.notice import FileNotice
 from context.recall.prefetch import Prefetch
+from context.settings import ContextSettings
 from foundation.privacy import Cleared
 from memory.records import Conversation, Entry
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, Profile, TokenCounter
@@ -164,7 +165,8 @@ class TurnPorts(Struct, frozen=True, kw_only=True):
     reload: Callable[[], tuple[FileNotice, ...]]  # reads the workspace's files that changed
     refresh_tools: Callable[[Callable[[], bool]], Awaitable[Sequence[str]]]  # takes those of servers; gives notices
     assemble: Callable[[Turn], AssembledRequest]
-    compact: Callable[[ProjectedCompaction], CompactionReceipt]
+    compact: Callable[[ProjectedCompaction, str], CompactionReceipt]  # with its cause
+    context_settings: ContextSettings
     summaries: SummariesPort | None = None  # None: the extract, which every planned compaction has
     hooks: SessionHooks | None = None
     warnings: Callable[[], Iterable[str]]  # trouble with the archive, each reported once

@@ -10,12 +10,12 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Final
 
-import msgspec
-
 from agent import events
-from agent.events import SessionEvent
+from agent.events import ContextOverflowed, SessionEvent
 from agent.permissions.action import PermissionAnswer
+from agent.turn.automatic_compaction import AutomaticCompaction
 from agent.turn.call_limits import REPEATS_ASKED, mistaken_calls, too_many_calls, too_many_repeats
+from agent.turn.overflow import OVERFLOW, OverflowRetry
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.recorder import AnswerRecorder
 from agent.turn.tool_calls import NO_MORE_CALLS, ToolCalls
@@ -56,8 +56,11 @@ class TurnRun:
         self._most_calls = min(ports.tools.settings.most_calls, ports.budget.calls_left)
         self._question: asyncio.Future[PermissionAnswer] | None = None  # whether it may go on past a limit
         self._is_over = False
+        self._is_rejected = False  # the newest request: it is sent once more
         self._hook_text = ""  # what hooks add to the message
         self._reloaded: list[str] = []  # files that this turn reported as changed
+        self._overflow = OverflowRetry(ports.context_settings)
+        self._compaction = AutomaticCompaction(ports, lambda: self._stopped)
         self._tool_calls = ToolCalls(ports.tools, ports.store, ports.permissions, ports.hooks)
 
     def stop(self) -> None:
@@ -110,6 +113,9 @@ class TurnRun:
             async with aclosing(self._answer(recorder)) as steps:
                 async for event in steps:
                     yield event
+            if self._is_rejected:  # the same request, smaller
+                turn = self._compaction.turn
+                continue
             async with aclosing(self._run_calls(recorder)) as steps:
                 async for event in steps:
                     yield event
@@ -270,22 +276,12 @@ class TurnRun:
     async def _request(self, turn: Turn) -> AsyncGenerator[SessionEvent, None]:
         """Assembles and records the request, after the compaction that it needs."""
         ports, store = self._ports, self._ports.store
-        assembled = await asyncio.to_thread(ports.assemble, turn)
-        if (compaction := assembled.compaction) is not None:
-            if ports.summaries is not None:
-                yield events.Summarising()
-                compaction = await ports.summaries.write(compaction, ports.model.counter)
-            if compaction is None or self._stopped:
-                return
-            if ports.hooks:
-                await asyncio.to_thread(ports.hooks.before_compaction, "auto")
-            receipt = await asyncio.to_thread(ports.compact, compaction)
-            await asyncio.to_thread(store.compacted, receipt)
-            yield events.Compacted(receipt)
-            if receipt.warning:
-                yield events.Notice("warning", receipt.warning)
-            turn = msgspec.structs.replace(turn, leaf=receipt.summary_seq)
-            assembled = await asyncio.to_thread(ports.assemble, turn)
+        async with aclosing(self._compaction.run(turn, self._overflow.cause)) as steps:
+            async for event in steps:
+                yield event
+        if (assembled := self._compaction.assembled) is None or self._stopped:
+            return
+        turn = self._compaction.turn
         tokens = assembled.report.total_tokens
         while limit := await asyncio.to_thread(ports.budget.reached, ports.model.profile, tokens):
             self._question = asyncio.get_running_loop().create_future()
@@ -320,6 +316,10 @@ class TurnRun:
                 if shown := _shown(event):
                     yield shown
             await _ended(self._pump)
+            if overflow := self._learn_overflow(recorder, self._assembled):
+                await asyncio.to_thread(recorder.abandon, failed=OVERFLOW)
+                yield overflow
+                return
             stored = await asyncio.to_thread(self._ports.store.end_answer, recorder, self._assembled, self._outcome)
             self._arguments_sent += recorder.arguments
             self._ports.budget.take(self._ports.model.profile, recorder.usage)
@@ -334,6 +334,13 @@ class TurnRun:
             self._pump.cancel()
             if not recorder.settled:
                 await asyncio.to_thread(recorder.abandon, stopped=True)
+
+    def _learn_overflow(self, recorder: AnswerRecorder, request: AssembledRequest) -> ContextOverflowed | None:
+        """What is learned where the server rejected the request as too long and is asked once more, else None."""
+        self._outcome = self._overflow.final(self._outcome)
+        learned = self._overflow.learn(self._outcome, request.report, self._ports.model) if not recorder.text else None
+        self._is_rejected = learned is not None
+        return learned
 
     async def _after_answer(self, answer: str) -> AsyncGenerator[SessionEvent, None]:
         """Runs the hooks of an answer; yields what hooks reported since the request."""

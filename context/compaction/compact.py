@@ -22,14 +22,19 @@ if TYPE_CHECKING:  # keeps the import of receipts light
     from memory.memory import Memory
 
 
+CAUSE_AUTOMATIC, CAUSE_MANUAL, CAUSE_OVERFLOW = "automatic", "manual", "overflow"
+
+
 class CompactionReceipt(Struct, frozen=True, kw_only=True):
     """Result of a compaction. `text` is the sentence for a person.
 
+    `cause`: automatic (the request passed its working set), manual (/compact) or overflow (the server rejected it).
     `tokens_before` and `tokens_after` count the whole request. `summary_seq` is the seq of the summary, which is the
     conversation's new leaf, and `summary_entry` its id.
     """
 
     text: str
+    cause: str = CAUSE_AUTOMATIC
     entries: int
     turns: int = 0
     tokens_before: int = 0
@@ -95,7 +100,9 @@ def archived_tokens(view: "BranchView") -> int:
     return sum(int(summary.meta.get("tokens") or 0) for summary in view.summaries)
 
 
-def receipt_of(projection: "ProjectedCompaction", stored: StoredSummary, summary_tokens: int) -> CompactionReceipt:
+def receipt_of(
+    projection: "ProjectedCompaction", stored: StoredSummary, summary_tokens: int, cause: str
+) -> CompactionReceipt:
     """Receipt of a finished compaction: its figures, and the sentence for a person."""
     plan, in_view = projection.plan.entries, projection.history.pages
     before, after = projection.plan.before, projection.after
@@ -116,6 +123,7 @@ def receipt_of(projection: "ProjectedCompaction", stored: StoredSummary, summary
         )
     return CompactionReceipt(
         text=text,
+        cause=cause,
         entries=len(plan.leaving),
         turns=plan.turns,
         tokens_before=before,

@@ -46,8 +46,12 @@ def set_request(connection: apsw.Connection, conversation: int, entry: int, stat
 
 
 def set_sent(connection: apsw.Connection, entry: int, parts: ClearedParts) -> None:
-    """Stores the injected parts sent with the entry, and drops its token counts. Raises NotFound."""
-    entry_at(connection, entry)
+    """Stores the injected parts sent with the entry, and drops its token counts. Raises NotFound.
+
+    A request that is sent again with other parts replaces them, by none too.
+    """
+    if entry_at(connection, entry).sent == parts:
+        return
     run(connection, "DELETE FROM token_counts WHERE entry = ?", (entry,))
     run(connection, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(parts), entry))
     seal_rows(connection, [entry])

@@ -8,14 +8,18 @@ from msgspec import Struct
 from foundation.bounded_json import BadJson, load_json
 from foundation.program import PROGRAM
 from foundation.shell_words import command_line
+from models.chat.overflow import overflow_figures
 from models.chat.port import AnswerError
 from models.limits import StreamLimitExceeded
 
 _OVERFLOW = re.compile(
-    r"exceed\w*[ _](the )?(available |model'?s? |maximum )?context|context[ _](size|length|window)[ _]?\w*[ _]?exceed"
-    r"|context_length_exceeded|maximum context length|prompt is too long|context (the )?overflow|context length of only"
-    r"|(greater|larger|longer) than the (\w+ )?context|too many tokens|exceeds? the maximum (number of )?tokens"
-    r"|input length .{0,40}exceed",
+    r"exceed\w*[ _](the )?(available |model'?s? |max(imum)? )?context"
+    r"|context[ _](size|length|window)[ _]?\w*[ _]?exceed|context_length_exceeded|maximum context length"
+    r"|prompt (is )?too long|context (the )?overflow|context length (of|is) only"
+    r"|(greater|larger|longer) than the (\w+ )?context"
+    r"|longer than the (maximum )?model('s)? (maximum )?(context )?length"
+    r"|too many tokens|exceeds? the maximum (number of )?tokens|too large for model with"
+    r"|input (length|tokens) .{0,40}exceed",
     re.IGNORECASE,
 )
 _NO_MODEL = re.compile(
@@ -182,6 +186,7 @@ def _unfit_request(endpoint: Endpoint, words: str, detail: str, code: str, statu
             "Too long for the model",
             f"The request does not fit {endpoint}{detail}",
             "/compact moves older turns to the archive; a server may also be started with a larger context.",
+            overflow_figures(words),
         )
     if status in _TOOLS_ERRORS and _NO_TOOLS.search(words):
         return AnswerError(
@@ -227,13 +232,19 @@ def find_error(value: object) -> tuple[str, str] | None:
     if isinstance(error, dict):
         inner = cast("dict[str, Any]", error)
         codes = [str(inner[key]) for key in ("type", "code") if isinstance(inner.get(key), str)]
-        return " ".join(codes), str(inner.get("message") or inner)
+        return " ".join(codes), str(inner.get("message") or inner) + _llama_figures(inner)
     if isinstance(error, str) and error:
         return "", error
     for key in ("detail", "message"):
         if isinstance(given.get(key), str):
             return str(given.get("code") or ""), str(given[key])
     return None
+
+
+def _llama_figures(error: dict[str, Any]) -> str:
+    """The figures of an overflow that llama.cpp gives beside a message without them."""
+    figures = [f"{key} {error[key]}" for key in ("n_prompt_tokens", "n_ctx") if isinstance(error.get(key), int)]
+    return f" ({', '.join(figures)})" if figures and not re.search(r"\d", str(error.get("message"))) else ""
 
 
 def shorten(text: str, most: int = 240) -> str:

@@ -9,7 +9,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from models.chat.overflow import OverflowFigures
 from models.messages import Request, ToolCall, Usage
 
 
@@ -71,6 +73,7 @@ class AnswerError(Struct, frozen=True):
     title: str
     message: str
     hint: str = ""
+    overflow: OverflowFigures = OverflowFigures()  # of too_large: what the server stated
 
 
 Event = (
@@ -114,6 +117,11 @@ class Profile(Struct, frozen=True, kw_only=True):
         return self.images is not ImageRule.NONE
 
 
+def with_window(profile: Profile, window: int) -> Profile:
+    """The profile with the smaller of its window and this one, which the server told."""
+    return replace(profile, window=min(profile.window, window), window_known=True)
+
+
 class TokenCounter(Protocol):
     """Counts tokens of text in one tokenizer; never calls a server. `name` keys the caches."""
 
@@ -141,6 +149,10 @@ class ChatModel(Protocol):
 
         Never raises: what cannot be queried stays as it was, and the stream reports why.
         """
+        ...
+
+    def learn_window(self, window: int) -> None:
+        """Takes this window, which the server told by rejecting a request, where it is smaller than the profile's."""
         ...
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]: ...

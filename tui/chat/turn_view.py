@@ -9,6 +9,7 @@ from agent.events import (
     AnswerStored,
     Archiving,
     Compacted,
+    ContextOverflowed,
     ContextReady,
     EpochChanged,
     Notice,
@@ -153,7 +154,7 @@ class TurnView:
                 self._transcript.add(notice_line(level, text))
             case Retrying():
                 self._write_retry(event)
-            case WordsHidden(text=text):
+            case WordsHidden(text=text) | ContextOverflowed(text=text):
                 self._transcript.add(notice_line("warning", text))
             case EpochChanged(reason=reason):
                 if notice := epoch_notice(reason, known=self._known_changes):

@@ -10,7 +10,7 @@ from models.chat.anthropic import request as anthropic_request
 from models.chat.anthropic.reply import AnthropicReplyReader
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
-from models.chat.port import AnswerEnd, Event, Profile, StopReason
+from models.chat.port import AnswerEnd, Event, Profile, StopReason, with_window
 from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
@@ -44,6 +44,9 @@ class Anthropic:
     async def prepare(self) -> Profile:
         """The documented window; the service does not report another."""
         return self._profile
+
+    def learn_window(self, window: int) -> None:
+        self._profile = with_window(self._profile, window)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         return with_retries(lambda: self._attempt(request), self._settings)

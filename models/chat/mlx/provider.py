@@ -21,7 +21,17 @@ from models.chat.mlx.engine import MlxChunk, MlxEngine
 from models.chat.mlx.prompt import AnswerReader
 from models.chat.openai import request as openai_request
 from models.chat.openai.probe import with_tools
-from models.chat.port import AnswerEnd, AnswerError, Event, PrefillProgress, Profile, StopReason, TokenCounter
+from models.chat.overflow import OverflowFigures
+from models.chat.port import (
+    AnswerEnd,
+    AnswerError,
+    Event,
+    PrefillProgress,
+    Profile,
+    StopReason,
+    TokenCounter,
+    with_window,
+)
 from models.chat.spec import ModelSpec
 from models.chat.text_tools.prompt import as_text
 from models.chat.text_tools.stream import stream_answer
@@ -73,6 +83,9 @@ class MlxText:
         self._profile = with_tools(self._profile, tools, settings)
         self._counter = files.tokenizer_of(folder) or self._counter
         self._folder = folder
+
+    def learn_window(self, window: int) -> None:
+        self._profile = with_window(self._profile, window)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         return self._stream(request)
@@ -180,6 +193,7 @@ class MlxText:
             "Too long for the model",
             f"The request has {tokens} tokens, and `{self._name}` takes {window}.",
             "/compact moves older turns to the archive.",
+            OverflowFigures(window, tokens),
         )
 
     def _no_folder(self) -> AnswerError:

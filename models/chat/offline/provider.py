@@ -29,7 +29,7 @@ from models.chat.offline.sources import (
     with_lines,
     without_names,
 )
-from models.chat.port import AnswerEnd, Event, Profile, StopReason, TextChunk
+from models.chat.port import AnswerEnd, Event, Profile, StopReason, TextChunk, with_window
 from models.messages import Fact, Request, Role, Text, Usage
 from models.settings import ModelSettings
 from models.tokens import Estimate, request_tokens
@@ -59,6 +59,9 @@ class Offline:
 
     async def prepare(self) -> Profile:
         return self._profile
+
+    def learn_window(self, window: int) -> None:
+        self._profile = with_window(self._profile, window)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         return self._stream(request)

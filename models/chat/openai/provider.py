@@ -13,7 +13,7 @@ from models.chat.http import HttpResponse, Transport
 from models.chat.openai import probe
 from models.chat.openai import request as openai_request
 from models.chat.openai.reply import OpenAIReplyReader
-from models.chat.port import AnswerEnd, Event, Profile, StopReason
+from models.chat.port import AnswerEnd, Event, Profile, StopReason, with_window
 from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
@@ -75,6 +75,9 @@ class OpenAICompatible:
             actual += len(cast("list[Any]", tokens))
         self._counter.learn(counted, actual)
         self._calibrated = True
+
+    def learn_window(self, window: int) -> None:
+        self._profile = with_window(self._profile, window)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         def send(request: Request) -> AsyncGenerator[Event, None]:

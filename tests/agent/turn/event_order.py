@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-REQUEST = (
-    "(Summarising )?(Compacted )?(Notice )?(SpendingLimitReached )*(EpochChanged )?(Notice )*{recall}ContextReady "
-)
+COMPACTION = "((Summarising )?Compacted (Notice )?)*(Summarising )?"
+ONE_REQUEST = f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(Notice )*{{recall}}ContextReady "
+REQUEST = f"({ONE_REQUEST}((Retrying|Notice) )*ContextOverflowed )?{ONE_REQUEST}"
 ANSWER = "((Prefill|Retrying|Notice|TextDelta|ReasoningDelta) )*"
 RUN = "(PermissionDenied |((ToolProgress|Notice|QuestionAsked|PlanUpdated) )+)"
 CALL = (
@@ -25,12 +25,12 @@ NO_MORE_CALLS = re.compile(
 )
 FAILED_EARLY = re.compile(
     "(Notice )*(Archiving )?(Notice )*(UserStored (WordsHidden )?)?"
-    "(Summarising )?(Compacted )?(Notice )?(SpendingLimitReached )*(EpochChanged )?(Notice )*(Recall )?"
-    "(TurnFailed|Stopped)"
+    f"({ONE_REQUEST.format(recall='(Recall )?')}((Retrying|Notice) )*ContextOverflowed )?"
+    f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(Notice )*(Recall )?(TurnFailed|Stopped)"
 )
 IN_TOOLS = (
     f"((PermissionRequested )?(ToolStarted )?({RUN})?|(ToolStarted )+(ToolFinished )*|"
-    "(Summarising )?(Compacted )?(Notice )?(SpendingLimitReached )*(EpochChanged )?(Notice )*)"
+    f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(Notice )*)"
 )
 FAILED_IN_TOOLS = re.compile(f"{ROUNDS}UsageKnown ({CALL})*({IN_TOOLS})(TurnFailed|Stopped)")
 

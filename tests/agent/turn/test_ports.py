@@ -19,6 +19,7 @@ from agent.turn.turn import TurnRun
 from context import AssembledRequest, Attachment, Turn
 from context.compaction.compact import CompactionReceipt
 from context.epoch import EpochState
+from context.settings import ContextSettings
 from memory.records import Conversation, Entry, EntryKind
 from models.chat.port import AnswerEnd, AnswerError, Event, Profile, StopReason, TextChunk
 from models.messages import Request, Role, Tool, ToolCall, Usage
@@ -49,6 +50,7 @@ class FakeRecorder:
     """Notes the text that it is given."""
 
     skipped_calls = 0
+    text = ""
     settled = True
 
     def __init__(self, log: list[str]) -> None:
@@ -199,7 +201,8 @@ async def run(log: list[str], model: FakeModel, *, fails: str = "") -> list[Sess
         reload=tuple,
         refresh_tools=refresh_tools,
         assemble=lambda _turn: AssembledRequest(request=request, report=REPORT, epoch=EpochState()),
-        compact=lambda _planned: CompactionReceipt(text="", entries=0),
+        compact=lambda _planned, _cause: CompactionReceipt(text="", entries=0),
+        context_settings=ContextSettings(),
         warnings=tuple,
     )
     seen: list[SessionEvent] = []

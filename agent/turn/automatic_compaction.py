@@ -1,0 +1,60 @@
+"""The compactions that the requests of one turn need, each before its request is sent."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from typing import Final
+
+import msgspec
+
+from agent import events
+from agent.events import SessionEvent
+from agent.turn.ports import TurnPorts
+from context import AssembledRequest, Turn
+from context.errors import RequestTooLarge
+
+MOST_USELESS: Final = 2  # compactions in a row after which the request was no smaller
+
+
+class AutomaticCompaction:
+    """Compacts until the request fits. `assembled` and `turn` are the result; `assembled` None: it was stopped."""
+
+    def __init__(self, ports: TurnPorts, is_stopped: Callable[[], bool]) -> None:
+        self._ports = ports
+        self._is_stopped = is_stopped
+        self._useless = 0  # compactions in a row
+        self.assembled: AssembledRequest | None = None
+        self.turn = Turn()
+
+    async def run(self, turn: Turn, cause: str) -> AsyncGenerator[SessionEvent, None]:
+        """Assembles the turn's request. Raises RequestTooLarge where compactions do not help."""
+        ports = self._ports
+        self.turn, self.assembled = turn, None
+        assembled = await asyncio.to_thread(ports.assemble, turn)
+        while (compaction := assembled.compaction) is not None:
+            if ports.summaries is not None:
+                yield events.Summarising()
+                compaction = await ports.summaries.write(compaction, ports.model.counter)
+            if compaction is None or self._is_stopped():
+                return
+            if ports.hooks:
+                await asyncio.to_thread(ports.hooks.before_compaction, "auto")
+            receipt = await asyncio.to_thread(ports.compact, compaction, cause)
+            await asyncio.to_thread(ports.store.compacted, receipt)
+            yield events.Compacted(receipt)
+            if receipt.warning:
+                yield events.Notice("warning", receipt.warning)
+            self.turn = msgspec.structs.replace(self.turn, leaf=receipt.summary_seq)
+            assembled = await asyncio.to_thread(ports.assemble, self.turn)
+            self._count(receipt.tokens_before, assembled)
+        self.assembled = assembled
+
+    def _count(self, before: int, assembled: AssembledRequest) -> None:
+        after = assembled.report.total_tokens
+        self._useless = self._useless + 1 if after >= before else 0
+        if self._useless >= MOST_USELESS:
+            raise RequestTooLarge(
+                "Archiving does not help",
+                f"Older turns were archived {self._useless} times in a row, and the request is no smaller: {after:,} "
+                f"tokens after {before:,}.",
+                "What is recalled or attached takes the room. /context shows what takes how much; /new begins anew.",
+            )
