@@ -82,6 +82,7 @@ class Context:
             sources=WorkspaceSources(workspace, memory.hot, clock, memory.has_skill),
             history=reader,
             pages=PagesInView(memory.conversations, reader.text_of, settings),
+            observations=memory.observations.newest,
             settings=settings,
             clock=clock,
             pictures=PictureReader(read_image),

@@ -7,8 +7,11 @@ import msgspec
 from msgspec import Struct
 
 from context.pages.recipe import ChapterStart, PageRecipe
-from context.report import DroppedSource
+from context.report import DroppedSource, ObservationUsage
 from foundation.privacy import ClearedBytes, encoded_struct
+
+HEAD_TOO_LARGE = "the project's files outgrew their share"
+NO_ROOM = "the message needs the room that pages or the index of observations took"
 
 
 class HeadPiece(Struct, frozen=True):
@@ -50,6 +53,7 @@ class EpochState(Struct, frozen=True, kw_only=True):
     pages_digest: str = ""  # of the bytes of the pages
     pages_begin: ChapterStart | None = None
     reduced: dict[int, str] = msgspec.field(default_factory=dict)  # lines for tool results; "" for a message: its words
+    observations: ObservationUsage | None = None  # figures of the index in the head
     hidden: tuple[int, ...] = ()  # omitted summaries: pages show all the text that they cover
 
 

@@ -5,6 +5,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+INDEX = "observations"
+"""The name of the source that the index of observations is; memory.cold.epoch_copies finds it in stored epochs."""
+
 
 class SourceReport(Struct, frozen=True):
     """One source in a layer, and its tokens."""
@@ -41,6 +44,18 @@ class ArchiveUsage(Struct, frozen=True):
     @property
     def out_of_view(self) -> int:
         return self.tokens - self.on_pages
+
+
+class ObservationUsage(Struct, frozen=True):
+    """The index of observations: its lines, the tokens that it takes, and those of what each further step brings.
+
+    `detail` are the tokens of all the notes, `originals` of all that they were made of.
+    """
+
+    count: int
+    tokens: int
+    detail: int
+    originals: int
 
 
 def archive_of(tokens: int, pages: PageUsage | None) -> ArchiveUsage | None:
@@ -89,7 +104,7 @@ class ContextReport(Struct, frozen=True, kw_only=True):
     request that are unchanged from the conversation's previous request, which had `previous_tokens`.
 
     `pages` and `archive` are two savings that must not be added: the tokens that pages in view save in this request,
-    and the tokens moved to the archive, part of which those pages show.
+    and the tokens moved to the archive, part of which those pages show. `observations`: the index, if there is one.
     """
 
     model: str
@@ -104,6 +119,7 @@ class ContextReport(Struct, frozen=True, kw_only=True):
     previous_tokens: int = 0
     pages: PageUsage | None = None
     archive: ArchiveUsage | None = None
+    observations: ObservationUsage | None = None
 
     @property
     def budget(self) -> int:

@@ -15,6 +15,7 @@ from context.sources.workspace import WorkspaceSources
 from foundation.clock import Clock
 from memory.context_store import ContextStore
 from memory.conversations import Conversations
+from memory.observations.store import StoredObservation
 from memory.search import Query, SearchResults
 
 
@@ -46,5 +47,7 @@ class ContextState:
     settings: ContextSettings
     clock: Clock
     pages: PagesInView
+    observations: Callable[[int, str], Sequence[StoredObservation]]  # at most so many of a scope, newest first
+    has_file: Callable[[str], bool] = lambda _: True  # whether the project has a file of that name
     pictures: PictureReader = field(default_factory=PictureReader)
     heads: HeadCounts = field(default_factory=HeadCounts)

@@ -3,7 +3,7 @@
 from agent.background.observation_job import ObservationJob
 from agent.background.scheduler import BackgroundJob, ShouldStop, StepResult
 from memory.memory import Memory
-from memory.observations.rules import RulesMaker
+from memory.observations.original import ObservationMaker
 from memory.observations.store import MODEL_CURSOR, RULES_CURSOR
 from memory.search.reindex import ReindexResult
 from memory.settings import ObserveSettings
@@ -134,6 +134,12 @@ class VectorJob:
         self._progress = done, total
 
 
+def _rules() -> ObservationMaker:
+    from memory.observations.rules import RulesMaker  # many patterns, which the first frame does not wait for
+
+    return RulesMaker()
+
+
 class SessionJobs:
     """The jobs of one session, in the order in which they run."""
 
@@ -141,7 +147,7 @@ class SessionJobs:
         self.mirror = MirrorJob(memory)
         self.vectors = VectorJob(memory, embed.embedder if embed.background else "")
         cursors = (RULES_CURSOR,) if observe.model else (RULES_CURSOR, MODEL_CURSOR)
-        self.observing = ObservationJob(memory, RulesMaker(), cursors, enabled=observe.rules)
+        self.observing = ObservationJob(memory, _rules, cursors, enabled=observe.rules)
         self.all: tuple[BackgroundJob, ...] = (
             self.mirror,
             self.observing,

@@ -1,6 +1,6 @@
 """Makes observations of what a turn added, while nobody waits."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from agent.background.scheduler import ShouldStop, StepResult
 from memory.memory import Memory
@@ -18,7 +18,7 @@ class ObservationJob:
     def __init__(
         self,
         memory: Memory,
-        maker: ObservationMaker,
+        open_maker: Callable[[], ObservationMaker],
         cursors: Collection[str],
         *,
         enabled: bool = True,
@@ -26,10 +26,11 @@ class ObservationJob:
         essential: bool = True,
     ) -> None:
         """`cursors`: that of the maker, then those that go along with it (memory.observations.store)."""
-        self.name = f"observing with {maker.name}" if not essential else "observing"
+        self.name = f"observing-{tuple(cursors)[0]}"
         self.essential = essential
         self._memory = memory
-        self._maker = maker
+        self._open_maker = open_maker
+        self._maker: ObservationMaker | None = None
         self._cursors = tuple(cursors)
         self._enabled = enabled and not memory.read_only
         self._batch = batch
@@ -43,6 +44,7 @@ class ObservationJob:
         batch = observations.batch(self._cursors[0], self._batch)
         if batch is None:
             return StepResult()
-        made = self._maker.make(batch.originals, batch.known)
-        observations.store(batch, made, self._maker.name, self._cursors)
+        maker = self._maker = self._maker or self._open_maker()
+        made = maker.make(batch.originals, batch.known)
+        observations.store(batch, made, maker.name, self._cursors)
         return StepResult(more=not made.problem, error=made.problem)

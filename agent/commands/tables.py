@@ -37,8 +37,13 @@ def report_markdown(report: ContextReport) -> str:
 
 
 def savings_sentences(report: ContextReport) -> list[str]:
-    """A sentence about pages in view, and one about the archive: separate savings, never added."""
+    """A sentence each about working memory, pages in view and the archive: separate savings, never added."""
     sentences: list[str] = []
+    if index := report.observations:
+        sentences.append(
+            f"Working memory: {_counted(index.count, 'observation')} in the index, {index.tokens:,} tokens. Their "
+            f"notes are {index.detail:,} when recalled, and what they were made of {index.originals:,}."
+        )
     if pages := report.pages:
         sentences.append(
             f"Pages in view: {pages.count:,}. They cost {pages.tokens:,} tokens and stand for {pages.stands_for:,} as "
@@ -47,7 +52,7 @@ def savings_sentences(report: ContextReport) -> list[str]:
     if archive := report.archive:
         on_pages = f" of which {archive.on_pages:,} are seen on pages. The other {archive.out_of_view:,} are "
         sentences.append(
-            f"In the archive: {archive.tokens:,} tokens of older turns,{on_pages if archive.on_pages else ' '}out of "
+            f"Archive memory: {archive.tokens:,} tokens of older turns,{on_pages if archive.on_pages else ' '}out of "
             "view: what is recalled of them costs its tokens again."
         )
     return sentences

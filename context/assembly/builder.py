@@ -9,9 +9,18 @@ from msgspec import Struct
 from context.assembly.budget import Budget, budget_for
 from context.assembly.digest import Item, decode_items, tools_digest
 from context.assembly.excerpts import is_attached_text
-from context.assembly.gather import GatheredTail, TailInputs, excerpt_notices, excerpts_of, gather_tail, stored_parts
+from context.assembly.gather import (
+    SEARCH_TOO_LATE,
+    GatheredTail,
+    TailInputs,
+    excerpt_notices,
+    excerpts_of,
+    gather_tail,
+    stored_parts,
+)
 from context.assembly.head import HeadSources, new_epoch_state
 from context.assembly.history import tokens_by_entry
+from context.assembly.observation_index import EpochIndex
 from context.assembly.offline_sources import NOTHING, OfflineSources, cited_notes, entry_citations, further_passages
 from context.assembly.past import read_history, switched
 from context.assembly.request import BuiltRequest, HistoryZones, RequestInputs, build_request
@@ -22,7 +31,6 @@ from context.compaction.compact import archived_tokens
 from context.compaction.projection import CompactionInputs, ProjectedCompaction, plan_compaction, project
 from context.epoch import READ_ANEW, EpochBasis, EpochState, decode_epoch, reason_to_end
 from context.errors import RequestTooLarge
-from context.notice import FileNotice
 from context.pages.in_view import PageRequest, page_room
 from context.recall.citations import cited_parts, resolve_citations
 from context.recall.prefetch import previous_question
@@ -39,12 +47,6 @@ from models.chat.port import Profile
 from models.excerpts import without_placeholders
 from models.messages import Fact, RecalledSpan, Role, Tool
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
-
-HEAD_TOO_LARGE = "the project's files outgrew their share"
-NO_ROOM = "the message needs the room that pages in view took"
-SEARCH_TOO_LATE = FileNotice(
-    "warning", "The search of memory was not ready in time: this message goes without what it recalls."
-)
 
 
 class AssemblyRequest(Struct, frozen=True):
@@ -73,6 +75,7 @@ class RequestAssembler:
         self._page_room = components.pages.room(arguments.profile, self._budget) if self._reading.is_whole else 0
         self._stored_epoch: EpochState | None = None
         self._search_late = False
+        self._index = EpochIndex(components, counting, self._budget, arguments.profile)
         self._is_reducing = False  # old tool results become lines with this request
 
     def assemble(self) -> AssembledRequest:
@@ -87,6 +90,8 @@ class RequestAssembler:
                 self._page_room = 0
                 without_pages = (self._new_epoch(state.number + 1, NO_ROOM), True, NO_ROOM) if state.pages else None
                 return self._assemble_within_budget(*(without_pages or (state, new, changed)))
+            if self._index.leave_out(state):
+                return self._assemble_within_budget(self._new_epoch(state.number + 1, NO_ROOM), True, NO_ROOM)
             head_budget = self._budget.shares[Layer.SYSTEM] + self._budget.shares[Layer.PROJECT]
             head = self._components.heads.counted_message(state, self._counting)
             if new or head is None or head.tokens <= head_budget:
@@ -138,9 +143,8 @@ class RequestAssembler:
             number=number,
             reason=reason,
         )
+        state = self._index.added(state, self._stored_epoch, self._view.seqs)
         if (before := self._stored_epoch) is not None:
-            if state.pieces == before.pieces and before.nonce:  # the server has read this head
-                state = msgspec.structs.replace(state, nonce=before.nonce)
             state = msgspec.structs.replace(state, reduced={seq: before.reduced[seq] for seq in self._view.reduced})
             if before.summary != state.summary:  # the conversation is read anew in any case
                 state = self._reduced(state, due_entries(self._view, tokens_by_entry(self._history(state))))

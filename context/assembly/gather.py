@@ -41,6 +41,9 @@ from models.fence import new_nonce
 from models.messages import MessagePart, RecalledSpan, Role, Text
 
 _EARLIER_CHARACTERS: Final = 20_000  # of each message before the present one that conditions see
+SEARCH_TOO_LATE: Final = FileNotice(
+    "warning", "The search of memory was not ready in time: this message goes without what it recalls."
+)
 
 
 class TailInputs(Struct, frozen=True):

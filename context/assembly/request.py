@@ -18,11 +18,13 @@ from context.epoch import EpochState
 from context.errors import RequestTooLarge
 from context.layers.conversation import PastMessage
 from context.report import (
+    INDEX,
     ArchiveUsage,
     ContextReport,
     DisplayMessage,
     DroppedSource,
     LayerReport,
+    ObservationUsage,
     PageUsage,
     SourceReport,
     ZoneReport,
@@ -202,7 +204,14 @@ def _report(
         previous_tokens=sum(tokens for _, tokens in inputs.previous),
         pages=inputs.history.pages,
         archive=inputs.archive,
+        observations=_index_usage(inputs),
     )
+
+
+def _index_usage(inputs: RequestInputs) -> ObservationUsage | None:
+    """The figures of the index of observations, with its tokens as they were counted."""
+    usage, pieces = inputs.state.observations, inputs.head.pieces if inputs.head else ()
+    return replace(usage, tokens=sum(n for piece, n in pieces if piece.source.startswith(INDEX))) if usage else None
 
 
 def _layers(inputs: RequestInputs, tail: RequestTail, last: CountedMessage | None) -> tuple[LayerReport, ...]:

@@ -26,6 +26,7 @@ from memory.observations.observation import Observation, decode, unsupported
 from memory.observations.original import Known, MadeObservations, Original
 from memory.origin import DERIVED_FROM, UNTRUSTED, Origin, origin_of
 from memory.records import Entry, EntryDraft, EntryKind
+from memory.scope import ALL, SCOPE
 from memory.tool_calls import tool_calls
 from models.messages import Role
 
@@ -224,9 +225,14 @@ class Observations:
 
     # ── reading ──
 
-    def newest(self, most: int) -> list[StoredObservation]:
-        """The newest observations of all conversations held here, newest first."""
-        return self._stored("conversation IN (SELECT seq FROM conversations WHERE source = '')", (), "time_ms", most)
+    def newest(self, most: int, scope: str = ALL) -> list[StoredObservation]:
+        """The newest observations of the conversations held here, of one scope (memory/scope.py), newest first."""
+        where, values = "conversation IN (SELECT seq FROM conversations WHERE source = '')", list[str]()
+        if scope != ALL:
+            among, label = ("IN", scope) if scope else ("NOT IN", "*")
+            where += f" AND conversation {among} (SELECT conversation FROM labels WHERE label GLOB ?)"
+            values.append(f"{SCOPE}{label}")
+        return self._stored(where, values, "time_ms", most)
 
     def of(self, originals: Collection[int]) -> dict[int, StoredObservation]:
         """Observations by the seq of their original."""
@@ -242,7 +248,7 @@ class Observations:
         raise NotFound("No such observation", f"{ref} is no observation.", "`observations list` shows their ids.")
 
     def _stored(self, where: str, values: Sequence[object], order: str, most: int) -> list[StoredObservation]:
-        sql = f"SELECT seq FROM entries WHERE {_KIND} AND {where} ORDER BY {order} DESC LIMIT ?"
+        sql = f"SELECT seq FROM entries WHERE {_KIND} AND {where} ORDER BY {order} DESC, seq DESC LIMIT ?"
         seqs = [seq for (seq,) in self._cold.read(lambda db: fetch(db, sql, (*values, most)))]
         found = self._cold.entries(seqs)
         return [item for seq in seqs if seq in found and (item := _stored_of(found[seq]))]

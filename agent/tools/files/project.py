@@ -85,6 +85,13 @@ class ProjectFolders:
         is_file = found.status is not None and stat.S_ISREG(found.status.st_mode)
         return self.place(found.root, found.parts, exists=found.status is not None, is_file=is_file)
 
+    def has_file(self, name: str) -> bool:
+        """Whether there is a file of that name in the project."""
+        try:
+            return self.locate(name).is_file
+        except ToolFailure:
+            return False
+
     def permitted(self, name: str, run: ToolRun) -> ProjectPath:
         """The path, where it is still the one that the call was permitted for. Raises ToolFailure as `locate` does,
         and where a link leads elsewhere by now."""
