@@ -10,9 +10,6 @@ from context.pages.recipe import ChapterStart, PageRecipe
 from context.report import DroppedSource, ObservationUsage
 from foundation.privacy import ClearedBytes, encoded_struct
 
-HEAD_TOO_LARGE = "the project's files outgrew their share"
-NO_ROOM = "the message needs the room that pages or the index of observations took"
-
 
 class HeadPiece(Struct, frozen=True):
     """One part of the head: its layer, its source, its text, its tag."""

@@ -8,6 +8,10 @@ NoSuchSkill (Misuse)    no skill of that name
 
 from foundation.errors import Misuse, PalimpsestError
 
+HEAD_TOO_LARGE = "the project's files outgrew their share"
+NO_ROOM = "the message needs the room that pages or the index of observations took"
+"""Reasons of an epoch that is begun so that a request fits."""
+
 
 class ContextError(PalimpsestError):
     """A request could not be assembled."""

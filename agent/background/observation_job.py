@@ -26,7 +26,7 @@ class ObservationJob:
         essential: bool = True,
     ) -> None:
         """`cursors`: that of the maker, then those that go along with it (memory.observations.store)."""
-        self.name = f"observing-{tuple(cursors)[0]}"
+        self.name = f"observing-{next(iter(cursors))}"
         self.essential = essential
         self._memory = memory
         self._open_maker = open_maker

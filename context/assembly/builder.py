@@ -30,7 +30,7 @@ from context.assembly.view import BranchView
 from context.compaction.compact import archived_tokens
 from context.compaction.projection import CompactionInputs, ProjectedCompaction, plan_compaction, project
 from context.epoch import READ_ANEW, EpochBasis, EpochState, decode_epoch, reason_to_end
-from context.errors import RequestTooLarge
+from context.errors import HEAD_TOO_LARGE, NO_ROOM, RequestTooLarge
 from context.pages.in_view import PageRequest, page_room
 from context.recall.citations import cited_parts, resolve_citations
 from context.recall.prefetch import previous_question

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.assembly.tokens import MessageCounter
+from context.errors import NO_ROOM
 from context.layers.observations import index_line, observation_index
 from foundation.privacy import clear, cleared_fields
 from memory.observations.observation import Importance, Observation
@@ -236,7 +237,18 @@ def test_in_a_small_window_the_index_takes_a_tenth_of_the_working_set(small_talk
     assert usage is None or usage.tokens <= 220
 
 
-def test_a_message_that_needs_its_room_goes_without_the_index(small_talk: Talk) -> None:
-    small_talk.assembled = small_talk.send("Hello!")
-    fits = small_talk.preview("word " * 1150)
-    assert fits.report.total_tokens <= 1536
+def test_a_message_that_needs_the_room_goes_without_the_index(talk: Talk) -> None:
+    for number in range(9):
+        put_decision(talk, f"We decided to use port {9000 + number} for service {number}.")
+    talk.assembled = talk.send("Hello!")
+    usage = talk.assembled.report.observations
+    assert usage is not None
+    free = talk.assembled.report.budget - talk.assembled.report.total_tokens
+    for words in range(free - usage.tokens, 8_000, 20):  # a word is about a token
+        preview = talk.preview("word " * words)
+        assert preview.report.total_tokens <= preview.report.budget
+        if preview.report.observations is None:
+            assert preview.epoch_changed == NO_ROOM
+            break
+    else:
+        raise AssertionError("the index never left")
