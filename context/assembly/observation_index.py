@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from context.assembly.budget import Budget
 from context.assembly.tokens import MessageCounter
+from context.assembly.view import BranchView
 from context.epoch import EpochState
 from context.layers.observations import ObservationIndex, is_index, observation_index
 from context.working_set.policy import working_set
@@ -58,7 +59,7 @@ class EpochIndex:
             components.clock.now(),
             self._counting,
             most=most,
-            room=int(working_set(self._budget, settings, 0).high * SHARE),
+            room=int(working_set(self._budget, settings, 0, BranchView(), {}).high * SHARE),
             in_view=in_view,
             has_file=components.has_file,
             can_recall=self._profile.calls_tools,
