@@ -20,10 +20,10 @@ from foundation.text.sentences import boundaries
 from foundation.text.stopwords import is_weak
 from models.tokens import estimate
 
-_LONG = 20_000  # characters: of a longer text only the surroundings of the question's terms are analysed
+_LONG = 8_000  # characters: of a longer text only the surroundings of the question's terms are analysed
 _SHORT = 4_000  # characters: of a longer text only sentences with a beginning of a term are analysed
-_AROUND = 1_500  # characters on each side of such a term
-_MOST_PLACES = 60
+_AROUND = 1_000  # characters on each side of such a term
+_MOST_PLACES = 24
 _MOST_NEEDLES = 60  # terms of the question, the heaviest, that are searched in a long text
 _COUNTED = 1_000  # occurrences: from here on all terms count as equally frequent
 _REPEAT = 0.1  # weight of each further occurrence of a term in a window
@@ -116,7 +116,8 @@ def _regions(text: str, worth: Mapping[str, float]) -> list[tuple[int, int]]:
 
 def _needles(worth: Mapping[str, float]) -> list[str]:
     """The beginnings of the heaviest terms, as a text may spell them: stems end in i where a word ends in y."""
-    best = sorted(worth, key=lambda term: -worth[term])[:_MOST_NEEDLES]
+    strong = [term for term in worth if not is_weak(term)] or list(worth)
+    best = sorted(strong, key=lambda term: -worth[term])[:_MOST_NEEDLES]
     found = (term[: 4 if term[:5].endswith("i") else 5] if term.isascii() and term.isalpha() else term for term in best)
     return list(dict.fromkeys(needle.lower() for needle in found if needle))
 
@@ -131,6 +132,11 @@ def _rarest_first(text: str, needles: Iterable[str]) -> list[int]:
     for offsets in sorted((list(islice(_occurrences(lowered, needle), _COUNTED)) for needle in needles), key=len):
         chosen.extend(offsets[: max(4, _MOST_PLACES - len(chosen))])
     return sorted(chosen[:_MOST_PLACES])
+
+
+def _lowered(text: str) -> str:
+    """The text in lower case, as long as before: İ alone would become two characters."""
+    return text.replace("\u0130", "i").lower()
 
 
 def _occurrences(text: str, needle: str) -> Iterator[int]:
@@ -156,14 +162,18 @@ def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens:
 
 def _sparse_pieces(text: str, edges: Sequence[int], worth: Mapping[str, float]) -> list[SnippetPart]:
     """The same where most pieces hold no term: those are not analysed, and plain ones are counted by their length."""
-    needles, pieces = _needles(worth), list[SnippetPart]()
-    for first, last in pairwise(edges):
-        piece = text[first:last]
-        lowered = piece.lower()
-        has_needle = any(needle in lowered for needle in needles)
-        terms = {term for span in token_spans(piece) for term in span[0] if term in worth} if has_needle else set[str]()
-        tokens = len(piece) // 4 + 1 if piece.isascii() else estimate(piece)
-        pieces.append(SnippetPart(first, last, tokens, frozenset(terms)))
+    lowered = _lowered(text[edges[0] : edges[-1]])
+    holding = {
+        bisect_left(edges, edges[0] + offset + 1) - 1
+        for needle in _needles(worth)
+        for offset in islice(_occurrences(lowered, needle), _COUNTED)
+    }
+    pieces: list[SnippetPart] = []
+    for number, (first, last) in enumerate(pairwise(edges)):
+        piece, terms = text[first:last], frozenset[str]()
+        if number in holding:
+            terms = frozenset(term for span in token_spans(piece) for term in span[0] if term in worth)
+        pieces.append(SnippetPart(first, last, len(piece) // 4 + 1 if piece.isascii() else estimate(piece), terms))
     return pieces
 
 
