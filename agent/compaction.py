@@ -12,6 +12,7 @@ from context import Context
 from context.compaction.compact import CAUSE_MANUAL, CompactionReceipt
 from context.compaction.preview import CompactionPreview
 from context.compaction.projection import PlannedCompaction, ProjectedCompaction
+from context.compaction.undo import UndoReceipt
 from foundation.errors import TemporaryFailure
 from models.chat.port import ChatModel
 
@@ -69,6 +70,18 @@ class ManualCompaction:
             session.context.compact, plan, counter, on_page, label=label, cause=CAUSE_MANUAL
         )
         await session.branch.reload(session.branch.opened())
+        return receipt
+
+    async def undo(self) -> UndoReceipt:
+        """Undoes the newest compaction. Raises Misuse where there is none, and TemporaryFailure during a turn."""
+        session = self._session
+        conversation = session.branch.opened()
+        if session.busy:
+            raise TemporaryFailure("Still answering", "A compaction is undone between turns.", "Wait, or stop first.")
+        await session.prepare_model()
+        model = session.model
+        receipt = await asyncio.to_thread(session.context.undo_compaction, conversation, model.profile, model.counter)
+        await session.branch.reload(conversation)
         return receipt
 
     async def _plan(self) -> PlannedCompaction | None:

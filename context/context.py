@@ -23,6 +23,7 @@ from context.compaction.projection import (
     summary_task,
 )
 from context.compaction.summary_port import SummaryTask, WrittenSummary
+from context.compaction.undo import UndoReceipt, carry_out_undo, plan_undo, tokens_in_view, undo_receipt
 from context.epoch import EpochState, ReportedChange, decode_epoch, encode_epoch
 from context.layers.conversation import message_of
 from context.layers.message import PictureReader, ReadImage
@@ -41,6 +42,7 @@ from context.types import AssembledRequest, Turn
 from context.working_set.policy import working_set
 from context.working_set.reductions import reduced
 from foundation.clock import Clock
+from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.privacy import NO_BYTES, Cleared, clear
 from memory.context_store import NewEpoch, SentRequest
@@ -276,6 +278,25 @@ class Context:
         stored = self._memory.context_store.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
         return state.model if state else ""
+
+    def undo_compaction(self, conversation: Conversation, profile: Profile, counter: TokenCounter) -> UndoReceipt:
+        """Undoes the newest compaction on the conversation's branch. Raises Misuse where there is none, or where what
+        comes back does not fit the window."""
+        components, counting = self.state, MessageCounter(counter, profile.images)
+        with self._recording:
+            conversation = components.conversations.at(conversation.seq)
+            budget = budget_for(profile.window, components.settings)
+            planned = plan_undo(components, conversation, budget.total)
+            before, after = (tokens_in_view(components.history, view, counting) for view in (planned.now, planned.then))
+            if (size := after + self._head_tokens(conversation, counting)) > budget.total:
+                raise Misuse(
+                    "It would not fit",
+                    f"With the turns back the request takes {size:,} tokens, and {budget.total:,} fit into the window.",
+                    "They can be recalled one by one; a model with a larger window takes them whole.",
+                )
+            stored = components.store.epoch(conversation.seq)
+            entry = carry_out_undo(components, planned, stored.number if stored else 0)
+            return undo_receipt(planned, entry, before, after)
 
     def begin_epoch(self, conversation: Conversation, reason: str) -> None:
         """Ends the conversation's epoch, as after `/forget`: forgotten text must leave the head."""

@@ -5,6 +5,7 @@ The head is stored when the epoch begins, so that another process continues with
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from context.pages.recipe import ChapterStart, PageRecipe
 from context.report import DroppedSource, ObservationUsage
@@ -51,7 +52,42 @@ class EpochState(Struct, frozen=True, kw_only=True):
     pages_begin: ChapterStart | None = None
     reduced: dict[int, str] = msgspec.field(default_factory=dict)  # lines for tool results; "" for a message: its words
     observations: ObservationUsage | None = None  # figures of the index in the head
+    earlier: tuple["EarlierEpoch", ...] = ()  # the epochs before the last compactions, oldest first
     hidden: tuple[int, ...] = ()  # omitted summaries: pages show all the text that they cover
+
+
+class EarlierEpoch(Struct, frozen=True):
+    """The epoch before a compaction: undoing it brings this state back. `summary` is the seq of its summary."""
+
+    summary: int
+    state: EpochState
+
+
+MOST_EARLIER = 2  # compactions whose epochs are kept, so that the stored state stays small
+
+
+def with_earlier(state: EpochState, before: EpochState) -> EpochState:
+    """A state that begins, with the states that undoing brings back: `before` too, where a compaction ended it."""
+    earlier = before.earlier
+    is_compaction = state.summary is not None and (before.summary is None or state.summary > before.summary)
+    if is_compaction and state.summary not in {kept.summary for kept in earlier}:
+        assert state.summary is not None
+        earlier = (*earlier, EarlierEpoch(state.summary, replace(before, earlier=())))
+    return replace(state, earlier=earlier[-MOST_EARLIER:])
+
+
+def before_compaction(current: EpochState | None, summary: int) -> EpochState | None:
+    """The state before the compaction with that summary; None where it is not kept.
+
+    What messages told since then is still in view: it counts as told.
+    """
+    if current is None:
+        return None
+    if current.summary != summary and not any(kept.summary == summary for kept in current.earlier):
+        return current  # no request was sent since: the epoch of the compaction has not begun
+    kept = tuple(earlier for earlier in current.earlier if earlier.summary < summary)
+    found = next((earlier.state for earlier in current.earlier if earlier.summary == summary), None)
+    return replace(found, earlier=kept, told={**found.told, **current.told}) if found else None
 
 
 class EpochBasis(Struct, frozen=True, kw_only=True):

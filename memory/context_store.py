@@ -11,7 +11,7 @@ from msgspec import Struct
 from foundation.clock import to_ms
 from foundation.privacy import Cleared, ClearedBytes
 from memory.cold import ColdStore, context_state
-from memory.records import Epoch, LastRequest
+from memory.records import Entry, EntryDraft, Epoch, LastRequest
 from models.cleared_parts import NO_PARTS, ClearedParts
 
 
@@ -56,6 +56,18 @@ class ContextStore:
     def set_epoch(self, conversation: int, epoch: NewEpoch) -> None:
         now_ms = to_ms(self._cold.clock.now())
         self._cold.write(lambda db: _put_epoch(db, conversation, epoch, now_ms))
+
+    def append(self, draft: EntryDraft, epoch: NewEpoch | None) -> Entry:
+        """Appends an entry and sets its conversation's epoch (None leaves it), in one transaction."""
+        now_ms = to_ms(self._cold.clock.now())
+
+        def transaction(db: apsw.Connection) -> Entry:
+            entry = self._cold.insert(db, draft)
+            if epoch is not None:
+                _put_epoch(db, draft.conversation, epoch, now_ms)
+            return entry
+
+        return self._cold.write(transaction)
 
     def last_request(self, conversation: int) -> LastRequest | None:
         """The stored last request; None also where its row is damaged."""

@@ -104,6 +104,11 @@ class Entry(Struct, frozen=True, kw_only=True):
         return "" if self.kind is EntryKind.PAGE else self.speaker or self.role.value
 
 
+UNDOES = "undoes"
+"""Meta of a summary without words of the past, which undoes a compaction: the seq of that compaction's summary. Its own
+`first_kept`, `prior` and `pinned` are what was in view before."""
+
+
 class EntryDraft(Struct, frozen=True, kw_only=True):
     """An entry on its way to disk. Every text in it is Cleared: the choke point of privacy is `foundation.privacy`.
 

@@ -36,6 +36,9 @@ async def _recall(_session: Session, query: str) -> Outcome:
 
 async def _archive(session: Session, rest: str) -> Outcome:
     sure, name = _split_yes(rest)
+    if name == "--undo":
+        receipt = await session.compaction.undo()
+        return TextResult(receipt.text, changes_context=True)
     if name.startswith("--"):
         return await _list_or_refuse(session, name)
     if _is_file_name(name):
@@ -86,7 +89,7 @@ async def _list_or_refuse(session: Session, argument: str) -> Outcome:
         return TextResult(await asyncio.to_thread(archives_markdown, session.memory))
     raise Misuse(
         "Not in the chat",
-        f"/archive takes a label or a file, --list and --yes; {option} is no label.",
+        f"/archive takes a label or a file, --undo, --list and --yes; {option} is no label.",
         f"On the command line: {PROGRAM} archive {option} …; {PROGRAM} archive --help tells of all options.",
     )
 
@@ -146,9 +149,10 @@ COMMANDS = (
     Command(
         name="archive",
         summary="Archive older turns, or a file, as pages; says first what it will do.",
-        usage="[LABEL|FILE]",
+        usage="[LABEL|FILE|--undo]",
         keys="Enter does what is shown, Esc leaves all as it is; while pages are made, Esc cancels and nothing is let "
-        "go. `/archive --yes` does not ask; `/archive --list` lists what was archived.",
+        "go. `/archive --yes` does not ask; `/archive --list` lists what was archived; `/compact --undo` brings "
+        "the turns of the last compaction back into the request, exactly as they were.",
         aliases=("compact",),
         run=_archive,
     ),

@@ -29,7 +29,7 @@ from context.assembly.tokens import Layer, MessageCounter
 from context.assembly.view import BranchView
 from context.compaction.compact import archived_tokens
 from context.compaction.projection import CompactionInputs, ProjectedCompaction, plan_compaction, project
-from context.epoch import READ_ANEW, EpochBasis, EpochState, decode_epoch, reason_to_end
+from context.epoch import READ_ANEW, EpochBasis, EpochState, decode_epoch, reason_to_end, with_earlier
 from context.errors import HEAD_TOO_LARGE, NO_ROOM, RequestTooLarge
 from context.pages.in_view import PageRequest, page_room
 from context.recall.citations import cited_parts, resolve_citations
@@ -145,6 +145,7 @@ class RequestAssembler:
         )
         state = self._index.added(state, self._stored_epoch, self._view.seqs)
         if (before := self._stored_epoch) is not None:
+            state = with_earlier(state, before)
             state = msgspec.structs.replace(state, reduced={seq: before.reduced[seq] for seq in self._view.reduced})
             if before.summary != state.summary:  # the conversation is read anew in any case
                 state = self._reduced(state, due_entries(self._view, tokens_by_entry(self._history(state))))

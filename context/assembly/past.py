@@ -106,7 +106,7 @@ def _split(entries: Sequence[Entry], *, continuing: bool) -> tuple[Sequence[Entr
 
 
 def _only(whole: BranchView, entries: Sequence[Entry], summaries: Sequence[Entry] = ()) -> BranchView:
-    return BranchView(tuple(summaries), tuple(entries), reduced=whole.reduced)
+    return BranchView(tuple(summaries), tuple(entries), reduced=whole.reduced, is_undone=whole.is_undone)
 
 
 def _recent(earlier: Sequence[Entry], most: int) -> Sequence[Entry]:

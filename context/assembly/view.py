@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
-from memory.records import Entry, EntryKind
+from memory.records import UNDOES, Entry, EntryKind
 from models.messages import Role
 
 MOST_ENTRIES = 4000
@@ -15,13 +15,15 @@ class BranchView(Struct, frozen=True):
     """Summaries, then entries, oldest first.
 
     `further`: older entries exist that were not read. `reduced`: the seqs of entries that stand here with less than
-    they were first sent with (context.working_set).
+    they were first sent with (context.working_set). `is_undone`: the newest compaction was undone, so that nothing
+    leaves or is reduced until the window is full.
     """
 
     summaries: tuple[Entry, ...] = ()
     entries: tuple[Entry, ...] = ()
     further: bool = False
     reduced: frozenset[int] = frozenset()
+    is_undone: bool = False
 
     @property
     def seqs(self) -> frozenset[int]:
@@ -73,10 +75,12 @@ def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without
     meta = anchor_of(anchor)
     older_seqs = [*meta.prior, *([meta.pinned] if meta.pinned is not None else [])]
     older = entries_at(older_seqs) if older_seqs else {}
-    summaries = (*(older[seq] for seq in meta.prior if seq in older), anchor)
+    is_undone = UNDOES in anchor.meta
+    summaries = tuple(older[seq] for seq in meta.prior if seq in older)
+    summaries = summaries if is_undone else (*summaries, anchor)
     if meta.pinned in older and meta.pinned not in (without, *(entry.seq for entry in entries)):
         entries.insert(0, older[meta.pinned])
-    return BranchView(summaries, tuple(entries), further)
+    return BranchView(summaries, tuple(entries), further, is_undone=is_undone)
 
 
 def _begins_turn(entry: Entry) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from memory.records import Entry, EntryKind
+from memory.records import UNDOES, Entry, EntryKind
 
 MOST_RUNS = 64
 _SHOWN = (EntryKind.MESSAGE, EntryKind.TOOL_RESULT)
@@ -27,15 +27,18 @@ class CompactionRuns(Struct, frozen=True):
 def read_runs(path: Iterable[Entry], in_view: frozenset[int], characters: int) -> CompactionRuns:
     """Reads the newest runs of a branch, up to `characters`. `path` yields its entries, newest first.
 
-    An entry belongs to the first compaction that covered it, and to none while it is in view. A summary follows the
-    last entry that it covers and precedes the first entry that the next summary covers, so the walk ends at the first
-    uncovered entry.
+    An entry belongs to the first compaction that covered it, and to none while it is in view, or where the compaction
+    was undone. A summary follows the last entry that it covers and precedes the first entry that the next summary
+    covers, so the walk ends at the first uncovered entry.
     """
     summaries: list[Entry] = []
     removed: list[Entry] = []
     first_covered, total, enough = 0, 0, False
+    undone: set[int] = set()
     for entry in path:
-        if entry.kind is EntryKind.SUMMARY:
+        if UNDOES in entry.meta:
+            undone.add(int(entry.meta[UNDOES]))
+        elif entry.kind is EntryKind.SUMMARY and entry.seq not in undone:
             enough = enough or total >= characters or len(summaries) == MOST_RUNS
             if not enough:
                 summaries.append(entry)

@@ -39,7 +39,7 @@ def working_set(
     entries in view. Where tools fill the view half is enough: what they showed can be looked at again."""
     most = int(budget.total * settings.high_water)
     target = most
-    if settings.working_tokens:
+    if settings.working_tokens and not view.is_undone:
         wanted = settings.working_tokens // (2 if _tool_share(view, tokens) >= TOOL_WORK else 1)
         target = min(wanted, max(budget.window // 2, LEAST_TARGET))
     high = min(most, max(target, fixed + target // 2))

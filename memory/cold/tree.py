@@ -13,7 +13,7 @@ from msgspec import Struct
 from memory.cold.entries import entries_at, entry_at
 from memory.cold.rows import ENTRIES, LARGEST_FIELDS, entries_of, entry_of
 from memory.cold.sql import each, fetch, marks
-from memory.records import Branch, Entry, EntryKind
+from memory.records import UNDOES, Branch, Entry, EntryKind
 
 PAGE = 128  # rows read at once on the way up
 FIRST_PAGE = 64  # the last turns, which most requests make do with
@@ -164,4 +164,5 @@ def _summaries(connection: apsw.Connection, anchor: Entry | None) -> tuple[Entry
         return ()
     prior: list[int] = anchor.meta.get("prior", [])
     found = entries_at(connection, prior)
-    return (*(found[seq] for seq in prior if seq in found), anchor)
+    summaries = tuple(found[seq] for seq in prior if seq in found)
+    return summaries if UNDOES in anchor.meta else (*summaries, anchor)

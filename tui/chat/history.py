@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from foundation.clock import iso
 from memory.errors import Damaged, NotFound
 from memory.pages.types import EntryText
-from memory.records import Conversation, Entry, EntryKind
+from memory.records import UNDOES, Conversation, Entry, EntryKind
 from memory.scope import ALL
 from memory.search import Query
 from models.excerpts import split_excerpt
@@ -51,6 +51,8 @@ def items_of(
 def _entry_items(entry: Entry, passage: Callable[[Entry], EntryText], pictures: Pictures) -> list[TranscriptItem]:
     match entry.kind, entry.role:
         case EntryKind.SUMMARY, _:
+            if UNDOES in entry.meta:
+                return [MutedLine("the compaction was undone: its turns are in view again", gap=True)]
             return [MutedLine("older turns are in the archive; a summary stands in their place", gap=True)]
         case EntryKind.MESSAGE, Role.USER:
             images = [part for part in entry.sent if isinstance(part, Image)]
