@@ -1,5 +1,4 @@
-"""Assembly of one request for a turn: reads the sources, continues or begins an epoch, and plans a compaction where the
-request overflows."""
+"""Assembly of one request for a turn: reads the sources, continues or begins an epoch, and plans a compaction."""
 
 from collections.abc import Collection
 
