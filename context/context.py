@@ -85,6 +85,7 @@ class Context:
             history=reader,
             pages=PagesInView(memory.conversations, reader.text_of, settings),
             observations=memory.observations.newest,
+            observed=memory.observations.of,
             settings=settings,
             clock=clock,
             pictures=PictureReader(read_image),

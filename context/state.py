@@ -1,6 +1,6 @@
 """Components that assemble requests, and their caches."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from context.assembly.head import head_message
@@ -48,6 +48,7 @@ class ContextState:
     clock: Clock
     pages: PagesInView
     observations: Callable[[int, str], Sequence[StoredObservation]]  # at most so many of a scope, newest first
+    observed: Callable[[Collection[int]], Mapping[int, StoredObservation]]  # by the seq of what they are of
     has_file: Callable[[str], bool] = lambda _: True  # whether the project has a file of that name
     pictures: PictureReader = field(default_factory=PictureReader)
     heads: HeadCounts = field(default_factory=HeadCounts)

@@ -109,18 +109,3 @@ class ObserveSettings(Struct, frozen=True, kw_only=True):
     rules: Annotated[
         bool, Meta(description="Whether rules make them after each turn, without a model, in milliseconds.")
     ] = True
-    model: Annotated[
-        str,
-        Meta(
-            description="The model that makes them in the background, like ollama:qwen3; empty for none. It replaces "
-            "what the rules made."
-        ),
-    ] = ""
-    daily_tokens: Annotated[
-        int,
-        Meta(ge=0, description="The most tokens a day that this model takes, prompts and answers; 0 for no limit."),
-    ] = 100_000
-    batch_tokens: Annotated[
-        int,
-        Meta(ge=500, le=1_000_000, description="The most tokens of entries that this model gets at once."),
-    ] = 6_000

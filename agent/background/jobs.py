@@ -4,7 +4,7 @@ from agent.background.observation_job import ObservationJob
 from agent.background.scheduler import BackgroundJob, ShouldStop, StepResult
 from memory.memory import Memory
 from memory.observations.original import ObservationMaker
-from memory.observations.store import MODEL_CURSOR, RULES_CURSOR
+from memory.observations.store import RULES_CURSOR
 from memory.search.reindex import ReindexResult
 from memory.settings import ObserveSettings
 from models.embed.settings import EmbedSettings
@@ -146,8 +146,7 @@ class SessionJobs:
     def __init__(self, memory: Memory, embed: EmbedSettings, observe: ObserveSettings) -> None:
         self.mirror = MirrorJob(memory)
         self.vectors = VectorJob(memory, embed.embedder if embed.background else "")
-        cursors = (RULES_CURSOR,) if observe.model else (RULES_CURSOR, MODEL_CURSOR)
-        self.observing = ObservationJob(memory, _rules, cursors, enabled=observe.rules)
+        self.observing = ObservationJob(memory, _rules, RULES_CURSOR, enabled=observe.rules)
         self.all: tuple[BackgroundJob, ...] = (
             self.mirror,
             self.observing,

@@ -170,7 +170,7 @@ class RequestAssembler:
     def _reduced(self, state: EpochState, due: Collection[int]) -> EpochState:
         """The state with further entries reduced."""
         text_of = self._components.history.text_of
-        lines = reductions_of((entry for entry in self._view.entries if entry.seq in due), text_of)
+        lines = reductions_of([e for e in self._view.entries if e.seq in due], text_of, self._components.observed)
         state = msgspec.structs.replace(state, reduced={**state.reduced, **lines})
         self._view = reduced(self._view, state.reduced)
         return state

@@ -2,13 +2,15 @@
 recalled for it."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from context.assembly.view import BranchView
 from foundation.privacy import Cleared, TextSource, clear
+from memory.observations.observation import Observation, clipped
+from memory.observations.store import StoredObservation
 from memory.records import Entry, EntryKind
 from models.fence import reference
 from models.messages import Image, RecalledSpan
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 
 MOST_SHOWN = 100  # characters of what it showed
+MOST_NOTED = 160  # characters of its observation
 _NAMES = 8
 
 _ERROR = re.compile(
@@ -32,9 +35,23 @@ _DEFINED = re.compile(
 )
 
 
-def reductions_of(entries: Iterable[Entry], text_of: "TextOf") -> dict[int, str]:
-    """What is kept of each entry, by its seq: the line of a tool result, "" for a message."""
-    return {e.seq: str(result_line(e, text_of(e))) if e.kind is EntryKind.TOOL_RESULT else "" for e in entries}
+def reductions_of(
+    entries: Iterable[Entry],
+    text_of: "TextOf",
+    observed: Callable[[Collection[int]], Mapping[int, StoredObservation]] = lambda _: {},
+) -> dict[int, str]:
+    """What is kept of each entry, by its seq: the line of a tool result, "" for a message.
+
+    `observed` gives the observations of results, by their seq.
+    """
+    entries = list(entries)
+    notes = observed([entry.seq for entry in entries if entry.kind is EntryKind.TOOL_RESULT])
+    return {e.seq: _line(e, text_of, notes.get(e.seq)) if e.kind is EntryKind.TOOL_RESULT else "" for e in entries}
+
+
+def _line(result: Entry, text_of: "TextOf", stored: StoredObservation | None) -> str:
+    note = _noted(stored.observation) if stored else ""
+    return str(result_line(result, text_of(result), note))
 
 
 def receipt_sentence(reductions: Mapping[int, str], due: Collection[int], before: int, after: int) -> str:
@@ -63,13 +80,20 @@ def _reduced(entry: Entry, line: str) -> Entry:
     return replace(entry, sent=tuple(part for part in entry.sent if not isinstance(part, RecalledSpan)))
 
 
-def result_line(entry: Entry, text: str) -> Cleared:
-    """The line that stands for the result. `text` is its whole output."""
+def result_line(entry: Entry, text: str, note: str = "") -> Cleared:
+    """The line that stands for the result. `text` is its whole output, `note` what an observation says of it."""
     lines = text.count("\n") + (not text.endswith("\n") if text else 0)
     size = f"{lines:,} line{'s' if lines != 1 else ''}, {len(text):,} characters"
-    what = _showed(text)
+    what = note or _showed(text)
     shown = f" It showed: {what}" if what else ""
     return clear(f"[{size}, no longer in view; recall {reference(entry.id)} brings them.{shown}]", TextSource.OTHER)
+
+
+def _noted(observation: Observation) -> str:
+    """The title, and the facts that it does not have."""
+    title = observation.title
+    facts = (fact for fact in observation.facts if fact not in title and title.removesuffix("…") not in fact)
+    return clipped("; ".join((title, *facts)), MOST_NOTED)
 
 
 def _showed(text: str) -> str:

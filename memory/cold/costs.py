@@ -13,8 +13,7 @@ from memory.cold.rows import LARGEST_FIELDS
 from memory.cold.sql import each
 from memory.records import SpendingRow
 
-CHAT, SUMMARY, OBSERVATION, DELEGATE = "chat", "summary", "observation", "delegate"
-"""Purposes: two are kinds of entry, and the last one of conversation."""
+CHAT, SUMMARY, DELEGATE = "chat", "summary", "delegate"  # purposes: the last two are kinds, of entry and conversation
 
 
 class _Kept(Struct):
@@ -45,7 +44,7 @@ def _rows(connection: apsw.Connection, since_ms: int | None) -> Iterator[Spendin
             time=from_ms(time_ms),
             conversation=str(conversation),
             title=(title or b"").decode("utf-8", "replace"),
-            purpose=kind if kind in {SUMMARY, OBSERVATION} else purpose,
+            purpose=SUMMARY if kind == SUMMARY else purpose,
             model=str(model),
             prompt_tokens=prompt,
             completion_tokens=completion,

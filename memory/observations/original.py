@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast
 from msgspec import Struct
 
 from memory.observations.observation import MAX_FACT, MAX_TITLE, Importance, Observation, clipped
-from memory.records import EntryCost, EntryKind
+from memory.records import EntryKind
 from models.messages import Role
 
 
@@ -73,15 +73,6 @@ class Known:
         return self._of_subject.get(clipped(subject, MAX_FACT), ())
 
 
-class MadeObservations(Struct, frozen=True, kw_only=True):
-    """The outcome of a batch: observations by the seq of their original, what a model took, and what went wrong."""
-
-    by_seq: Mapping[int, Observation] = {}
-    cost: EntryCost | None = None
-    price: Any = None  # of the cost, as meta keeps it
-    problem: str = ""
-
-
 class ObservationMaker(Protocol):
     """Makes observations of originals; it does not check them, and stores nothing."""
 
@@ -90,8 +81,8 @@ class ObservationMaker(Protocol):
         """What made them, in their meta: `rules`, or the model's spec."""
         ...
 
-    def make(self, originals: Sequence[Original], known: Mapping[int, Known]) -> MadeObservations:
-        """The observations of the originals that have something new. `known` by conversation. Blocks."""
+    def make(self, originals: Sequence[Original], known: Mapping[int, Known]) -> Mapping[int, Observation]:
+        """Observations of the originals that have something new, by their seq. `known` by conversation. Blocks."""
         ...
 
 

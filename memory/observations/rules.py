@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from memory.observations.observation import Importance, Observation, clipped, fitted
-from memory.observations.original import Known, MadeObservations, Original
+from memory.observations.original import Known, Original
 from memory.observations.talk_rules import observe_message, work_type
 from memory.records import EntryKind
 from models.tokens import estimate
@@ -62,14 +62,14 @@ class RulesMaker:
 
     name = RULES
 
-    def make(self, originals: Sequence[Original], known: Mapping[int, Known]) -> MadeObservations:
+    def make(self, originals: Sequence[Original], known: Mapping[int, Known]) -> Mapping[int, Observation]:
         made: dict[int, Observation] = {}
         for original in originals:
             before = known.get(original.conversation) or Known()
             if observation := observe(original, before):
                 made[original.seq] = observation
                 before.add(observation)
-        return MadeObservations(by_seq=made)
+        return made
 
 
 def observe(original: Original, known: Known) -> Observation | None:

@@ -16,21 +16,20 @@ from msgspec import Struct
 
 from foundation.privacy import Cleared, TextSource, clear, cleared_fields
 from memory.cold import ColdStore
-from memory.cold.answers import put_usage
 from memory.cold.changes import note_change
 from memory.cold.entries import entries_at, entry_at, insert_entry
 from memory.cold.epoch_copies import end_epochs_naming
 from memory.cold.sql import fetch, first, run
 from memory.errors import Damaged, NotFound
 from memory.observations.observation import Observation, decode, unsupported
-from memory.observations.original import Known, MadeObservations, Original
-from memory.origin import DERIVED_FROM, UNTRUSTED, Origin, origin_of
+from memory.observations.original import Known, Original
+from memory.origin import UNTRUSTED, Origin, origin_of
 from memory.records import Entry, EntryDraft, EntryKind
 from memory.scope import ALL, SCOPE
 from memory.tool_calls import tool_calls
 from models.messages import Role
 
-RULES_CURSOR, MODEL_CURSOR = "rules", "model"
+RULES_CURSOR = "rules"
 MOST_KNOWN: Final = 400  # newest observations of a conversation that a new one is compared with
 CORRECTED: Final = "corrected"
 """Meta of an observation whose text the person wrote: it is not made again, and its identifiers are theirs."""
@@ -106,10 +105,8 @@ class Observations:
         stored = self._stored("conversation = ?", (conversation,), "seq", MOST_KNOWN)
         return Known(item.observation for item in reversed(stored))
 
-    def store(
-        self, batch: Batch, made: MadeObservations, maker: str, cursors: Collection[str]
-    ) -> list[StoredObservation]:
-        """Stores what was made of a batch and moves the cursors; nothing where another process did meanwhile.
+    def store(self, batch: Batch, made: Mapping[int, Observation], maker: str, cursor: str) -> list[StoredObservation]:
+        """Stores what was made of a batch and moves the cursor; nothing where another process did meanwhile.
 
         An observation that names what its original does not is left out, and so is one of an original that is gone, or
         whose observation the person corrected. An older one of the same original is replaced.
@@ -117,29 +114,21 @@ class Observations:
         originals = {original.seq: original for original in batch.originals}
         sound = {
             seq: observation
-            for seq, observation in made.by_seq.items()
-            if seq in originals and not unsupported(observation, originals[seq].whole)
+            for seq, observation in made.items()
+            if seq in originals and observation.title and not unsupported(observation, originals[seq].whole)
         }
 
         def transaction(db: apsw.Connection) -> list[int]:
-            if any(_cursor(db, name) > batch.start for name in cursors):
+            if _cursor(db, cursor) > batch.start:
                 return []
-            stored = [self._insert(db, originals[seq], sound[seq], maker, made) for seq in sorted(sound)]
-            seqs = [seq for seq in stored if seq]
-            if made.cost is not None:
-                payer = seqs[0] if seqs else self._insert_receipt(db, batch, maker, made)
-                if payer:
-                    put_usage(db, payer, made.cost.usage, made.cost.model, made.cost.ms)
-            for name in cursors:
-                run(db, "INSERT OR REPLACE INTO observed (maker, entry) VALUES (?, ?)", (name, batch.end))
-            return seqs
+            seqs = [self._insert(db, originals[seq], sound[seq], maker) for seq in sorted(sound)]
+            run(db, "INSERT OR REPLACE INTO observed (maker, entry) VALUES (?, ?)", (cursor, batch.end))
+            return [seq for seq in seqs if seq]
 
         seqs = self._cold.write(transaction)
         return [item for entry in self._cold.entries(seqs).values() if (item := _stored_of(entry))]
 
-    def _insert(
-        self, db: apsw.Connection, original: Original, observation: Observation, maker: str, made: MadeObservations
-    ) -> int:
+    def _insert(self, db: apsw.Connection, original: Original, observation: Observation, maker: str) -> int:
         """The seq of the new entry; 0 where it is not stored."""
         if not fetch(db, "SELECT 1 FROM entries WHERE seq = ?", (original.seq,)):
             return 0
@@ -148,18 +137,8 @@ class Observations:
         if any(entry.meta.get(CORRECTED) for entry in older):
             return 0
         _remove(db, older)
-        price = {"cost": made.price} if made.price else {}
-        fields = observation.fields(maker) | price
+        fields = observation.fields(maker)
         return self._append(db, original, observation.text, fields)
-
-    def _insert_receipt(self, db: apsw.Connection, batch: Batch, maker: str, made: MadeObservations) -> int:
-        """An entry for the cost of a batch of which nothing was kept: it is counted like any other."""
-        alive = [o for o in batch.originals if fetch(db, "SELECT 1 FROM entries WHERE seq = ?", (o.seq,))]
-        if not alive:
-            return 0
-        fields = {DERIVED_FROM: [alive[-1].ref], "cost": made.price, "maker": maker}
-        text = f"No observation was kept of {len(batch.originals)} entries."
-        return self._append(db, alive[-1], text, fields)
 
     def _append(self, db: apsw.Connection, original: Original, text: str, fields: dict[str, Any]) -> int:
         draft = EntryDraft(

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from context.assembly.tokens import MessageCounter
 from context.errors import NO_ROOM
 from context.layers.observations import index_line, observation_index
+from context.working_set.reductions import reductions_of
 from foundation.privacy import clear, cleared_fields
 from memory.observations.observation import Importance, Observation
 from memory.observations.rules import RulesMaker
-from memory.observations.store import MODEL_CURSOR, RULES_CURSOR, StoredObservation
+from memory.observations.store import RULES_CURSOR, StoredObservation
 from memory.records import EntryDraft, EntryKind
 from models.chat.port import ImageRule
 from models.messages import Role
@@ -137,7 +138,7 @@ def observe(talk: Talk) -> None:
     observations, maker = talk.memory.observations, RulesMaker()
     while (batch := observations.batch(RULES_CURSOR, 32)) is not None:
         made = maker.make(batch.originals, batch.known)
-        observations.store(batch, made, maker.name, (RULES_CURSOR, MODEL_CURSOR))
+        observations.store(batch, made, maker.name, RULES_CURSOR)
 
 
 def put_decision(talk: Talk, text: str) -> str:
@@ -244,11 +245,39 @@ def test_a_message_that_needs_the_room_goes_without_the_index(talk: Talk) -> Non
     usage = talk.assembled.report.observations
     assert usage is not None
     free = talk.assembled.report.budget - talk.assembled.report.total_tokens
-    for words in range(free - usage.tokens, 8_000, 20):  # a word is about a token
-        preview = talk.preview("word " * words)
-        assert preview.report.total_tokens <= preview.report.budget
-        if preview.report.observations is None:
-            assert preview.epoch_changed == NO_ROOM
-            break
-    else:
-        raise AssertionError("the index never left")
+    text = "word " * ((free + usage.tokens // 2) * 1_000 // Estimate().count("word " * 1_000))
+    preview = talk.preview(text)
+    assert preview.report.total_tokens <= preview.report.budget
+    assert preview.report.observations is None
+    assert preview.epoch_changed == NO_ROOM
+
+
+def test_a_reduced_result_says_what_its_observation_does(talk: Talk) -> None:
+    conversation = talk.memory.conversations.new()
+    call = {"id": "call_1", "name": "run_command", "arguments": '{"command": "pytest -q"}'}
+    asks = EntryDraft(
+        conversation=conversation.seq,
+        parent=None,
+        kind=EntryKind.MESSAGE,
+        role=Role.ASSISTANT,
+        text=clear(""),
+        meta=cleared_fields({"tool_calls": [call], "reason": "tool_calls"}),
+    )
+    output = "[exit 1 after 2 s]\n" + "...\n" * 99 + "E       assert 120 == 121\n1 failed, 3 passed in 1.2s\n"
+    gives = EntryDraft(
+        conversation=conversation.seq,
+        parent=talk.memory.conversations.append(asks).seq,
+        kind=EntryKind.TOOL_RESULT,
+        role=Role.TOOL,
+        speaker=clear("run_command"),
+        text=clear(output),
+        meta=cleared_fields({"call_id": "call_1"}),
+    )
+    entry = talk.memory.conversations.append(gives)
+    plain = reductions_of([entry], lambda entry: entry.text or "")[entry.seq]
+    observe(talk)
+    line = reductions_of([entry], lambda entry: entry.text or "", talk.memory.observations.of)[entry.seq]
+    assert line == plain.partition(" It showed: ")[0] + (
+        " It showed: pytest -q: E assert 120 == 121; exit 1; 1 failed, 3 passed in 1.2s]"
+    )
+    assert Estimate().count(line) <= 100

@@ -291,7 +291,7 @@ def test_of_any_result_an_observation_fits_and_names_only_what_is_there_and_is_s
 ) -> None:
     original = result(tool, text, arguments, question)
     known = Known()
-    made = RulesMaker().make([original], {1: known}).by_seq
+    made = RulesMaker().make([original], {1: known})
     for observation in made.values():
         assert observation.tokens <= MAX_TOKENS
         assert observation.type in {"decision", "bugfix", "feature", "refactor", "discovery", "change"}

@@ -14,16 +14,14 @@ from foundation.privacy import clear, cleared_fields
 from memory.errors import NotFound
 from memory.memory import Memory
 from memory.observations.observation import Importance, Observation
-from memory.observations.original import MadeObservations
 from memory.observations.rules import RulesMaker
-from memory.observations.store import MODEL_CURSOR, RULES_CURSOR, StoredObservation
+from memory.observations.store import RULES_CURSOR, StoredObservation
 from memory.origin import DERIVED_FROM, UNTRUSTED
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from memory.search import Query
 from models.messages import Role
 from tests.fakes import FakeClock
 
-CURSORS = (RULES_CURSOR, MODEL_CURSOR)
 DECISION = "We decided to keep SQLite for the queue of jobs."
 
 
@@ -71,7 +69,7 @@ def observe_all(memory: Memory, batch: int = 32) -> list[StoredObservation]:
     made: list[StoredObservation] = []
     maker = RulesMaker()
     while (next_ := memory.observations.batch(RULES_CURSOR, batch)) is not None:
-        made += memory.observations.store(next_, maker.make(next_.originals, next_.known), maker.name, CURSORS)
+        made += memory.observations.store(next_, maker.make(next_.originals, next_.known), maker.name, RULES_CURSOR)
     return made
 
 
@@ -174,7 +172,7 @@ def test_two_processes_that_made_the_same_batch_store_it_once(memory: Memory) ->
     made = RulesMaker().make(batch.originals, {})
     stored: list[list[StoredObservation]] = []
     threads = [
-        threading.Thread(target=lambda: stored.append(memory.observations.store(batch, made, "rules", CURSORS)))
+        threading.Thread(target=lambda: stored.append(memory.observations.store(batch, made, "rules", RULES_CURSOR)))
         for _ in range(4)
     ]
     for thread in threads:
@@ -196,8 +194,8 @@ def test_an_observation_that_names_what_its_original_does_not_is_left_out(memory
         sources=(said.id,),
         original_tokens=9,
     )
-    made = MadeObservations(by_seq={said.seq: lie})
-    assert memory.observations.store(batch, made, "a model", CURSORS) == []
+    made = {said.seq: lie}
+    assert memory.observations.store(batch, made, "a model", RULES_CURSOR) == []
     assert not memory.observations.is_due(RULES_CURSOR)
 
 

@@ -205,10 +205,10 @@ CREATE TABLE deletions (
     finished     INTEGER NOT NULL DEFAULT 0  -- 1: no pack holds a word of it
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE observed (
-    maker TEXT PRIMARY KEY,                -- rules | model
+    maker TEXT PRIMARY KEY,                -- rules
     entry INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO conversations VALUES (1, '', 'c_kdbs2wvdbsaa', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat', X'9DB1E46581E6469D');
+INSERT INTO conversations VALUES (1, '', 'c_teg4ezhzdg07', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat', X'82282FDEFA219B1B');
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES ('changes', 4);
 INSERT INTO sqlite_sequence VALUES ('conversations', 1);
@@ -232,7 +232,6 @@ INSERT INTO usage VALUES (2, 'qwen', 10, 5, NULL, 0, 900, X'5A02D8607C9AF2F9');
 INSERT INTO seals VALUES (1, X'9124ECCB2C8CE9FE');
 INSERT INTO seals VALUES (2, X'5D84384C852BBE90');
 INSERT INTO seals VALUES (3, X'B9E5595A1E71BA6C');
-INSERT INTO observed VALUES ('model', 0);
 INSERT INTO observed VALUES ('rules', 0);
 CREATE INDEX conversations_by_update ON conversations (updated_ms);
 CREATE INDEX conversations_by_leaf ON conversations (leaf);
