@@ -18,8 +18,8 @@ from memory.cold.delegates import delegated_in
 from memory.cold.entries import entries_with_id, entry_seqs, ids_stored, is_id_taken, seqs_of_ids
 from memory.cold.secret import keyed
 from memory.cold.statistics import counts_by_day
-from memory.cold.tree import PAGE, result_calls, steps_up, summaries_beside
-from memory.records import Branch, Conversation, Entry, EntryDraft
+from memory.cold.tree import PAGE, entry_nodes, result_calls, steps_up, summaries_beside
+from memory.records import Branch, Conversation, Entry, EntryDraft, EntryNode
 from memory.tool_calls import may_have_run, tool_calls
 from memory.turn_summaries import covered_ids
 from models.messages import ToolCall
@@ -189,6 +189,10 @@ class Conversations:
     def branch(self, leaf: int) -> Branch:
         """The path to `leaf`, back to its compaction anchor. Raises NotFound."""
         return self._cold.branch(leaf)
+
+    def nodes(self, conversation: int) -> list[EntryNode]:
+        """Every entry of the conversation without its text, oldest first."""
+        return self._cold.read(lambda db: entry_nodes(db, conversation))
 
     def turn_summaries(self, conversation: int, leaf: int, first: int = 0) -> list[Entry]:
         """The summaries beside the branch to `leaf` (memory/turn_summaries.py), oldest first.

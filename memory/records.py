@@ -109,6 +109,18 @@ UNDOES = "undoes"
 `first_kept`, `prior` and `pinned` are what was in view before."""
 
 
+class EntryNode(Struct, frozen=True):
+    """An entry's place in the tree, without its text. `parent` is a seq; `tokens` are counted, or about."""
+
+    seq: int
+    id: str
+    parent: int | None
+    kind: str
+    role: str
+    time: datetime
+    tokens: int
+
+
 class EntryDraft(Struct, frozen=True, kw_only=True):
     """An entry on its way to disk. Every text in it is Cleared: the choke point of privacy is `foundation.privacy`.
 

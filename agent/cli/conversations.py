@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # the store is loaded when it is opened
 
 @click.group(cls=CliGroup)
 def command() -> None:
-    """List, show, rename and delete conversations.
+    """List, show, draw, rename and delete conversations.
 
     ID is a conversation's id, the beginning of one, or its exact title.
     """
@@ -74,6 +74,29 @@ def show(ref: str, raw: bool) -> None:
             for piece in markdown_pieces(memory, conversation, troubles):
                 output.data(piece, raw=raw)
         troubles.report()
+
+
+@command.command()
+@click.argument("ref", metavar="ID")
+@click.option("--pruned", is_flag=True, help="With turns that were pruned from view.")
+def tree(ref: str, pruned: bool) -> None:
+    """Show a conversation as a tree of its turns, with their tokens and the files that they changed."""
+    from agent.checkpoints.checkpoints import Checkpoints
+    from agent.commands.tree import LEGEND, changed_files, row_line
+    from agent.services.conversation_tree import read_tree
+    from foundation.clock import SystemClock
+
+    invocation = current()
+    with invocation.memory() as memory:
+        checkpoints = Checkpoints(memory.workspace.checkpoints, SystemClock())
+        read = read_tree(memory, memory.conversations.find(ref), lambda id_: changed_files(checkpoints, id_))
+    if invocation.json:
+        turns = [turn for turn in read.turns.values() if pruned or not turn.is_pruned]
+        output.json_object({**conversation_object(read.conversation), "turns": turns})
+        return
+    for row in read.rows(pruned=pruned):
+        output.line(row_line(row))
+    output.line(LEGEND)
 
 
 @command.command()

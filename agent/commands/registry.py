@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from agent.commands import checkpoints, conversation, knowledge, mcp, memory, permissions, program, switches
+from agent.commands import checkpoints, conversation, knowledge, mcp, memory, permissions, program, switches, tree
 from agent.commands.command import Command
 from agent.commands.results import CommandFailed, Outcome, Proposal, TextResult
 from foundation.errors import Misuse, PalimpsestError
@@ -30,6 +30,7 @@ _COMMANDS: tuple[Command, ...] = (
         name="help", summary="List the commands, or say what one does.", usage="[COMMAND]", aliases=("?",), run=_help
     ),
     *conversation.COMMANDS,
+    *tree.COMMANDS,
     *switches.COMMANDS,
     *checkpoints.COMMANDS,
     *memory.COMMANDS,

@@ -66,10 +66,11 @@ class Quit(Struct, frozen=True):
 
 
 class SessionSwitched(Struct, frozen=True):
-    """The session changed its conversation or its model: the face redraws it."""
+    """The session changed its conversation, its branch or its model: the face redraws it."""
 
     notice: str = ""  # a line to show
     prompt: str = ""  # a text to put into the prompt
+    branch: bool = False  # the same conversation, on another branch
 
 
 class Cancelled(PalimpsestError):
@@ -109,6 +110,19 @@ class OpenSearch(Struct, frozen=True):
     printed: Callable[[], Awaitable[Outcome]]
 
 
+class OpenTree(Struct, frozen=True):
+    """Opens the tree of the conversation. `printed` gives it for a face without a screen."""
+
+    printed: Callable[[], Awaitable[Outcome]]
+
+
+class ShowEntry(Struct, frozen=True):
+    """Shows an entry (its seq) of the open conversation in the transcript."""
+
+    entry: int
+    notice: str = ""
+
+
 class CommandFailed(Struct, frozen=True):
     """The command failed with this error."""
 
@@ -125,5 +139,7 @@ Outcome = (
     | Proposal
     | OpenRecall
     | OpenSearch
+    | OpenTree
+    | ShowEntry
     | CommandFailed
 )

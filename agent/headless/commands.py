@@ -12,11 +12,13 @@ from agent.commands.results import (
     Copy,
     OpenRecall,
     OpenSearch,
+    OpenTree,
     Outcome,
     Proposal,
     Quit,
     SendMessage,
     SessionSwitched,
+    ShowEntry,
     TextResult,
 )
 from agent.services.recall import recall_markdown
@@ -40,7 +42,7 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
             outcome = await registry.carry_out(outcome, progress)
     if isinstance(outcome, OpenRecall):
         outcome = await _recall(session, outcome.query)
-    if isinstance(outcome, OpenSearch):
+    if isinstance(outcome, OpenSearch | OpenTree):
         outcome = await _printed(outcome)
     if isinstance(outcome, SendMessage):
         return outcome
@@ -55,9 +57,9 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
     return 1 if isinstance(outcome, TextResult) and outcome.failed else 0
 
 
-async def _printed(search: OpenSearch) -> Outcome:
+async def _printed(opened: OpenSearch | OpenTree) -> Outcome:
     try:
-        return await search.printed()
+        return await opened.printed()
     except PalimpsestError as error:
         return CommandFailed(error)
 
@@ -99,5 +101,7 @@ def _object(outcome: Outcome) -> dict[str, Any]:
             return {"text": title, "choices": choices}
         case SessionSwitched(notice=notice):
             return {"text": notice}
-        case Quit() | SendMessage() | Proposal() | OpenRecall() | OpenSearch() | CommandFailed():
+        case ShowEntry(notice=notice):
+            return {"text": notice}
+        case Quit() | SendMessage() | Proposal() | OpenRecall() | OpenSearch() | OpenTree() | CommandFailed():
             return {"text": ""}

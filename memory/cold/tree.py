@@ -10,10 +10,12 @@ import apsw
 import msgspec
 from msgspec import Struct
 
+from foundation.clock import from_ms
 from memory.cold.entries import entries_at, entry_at
 from memory.cold.rows import ENTRIES, LARGEST_FIELDS, entries_of, entry_of
 from memory.cold.sql import each, fetch, marks
-from memory.records import UNDOES, Branch, Entry, EntryKind
+from memory.cold.statistics import CHARS_A_TOKEN
+from memory.records import UNDOES, Branch, Entry, EntryKind, EntryNode
 
 PAGE = 128  # rows read at once on the way up
 FIRST_PAGE = 64  # the last turns, which most requests make do with
@@ -40,6 +42,11 @@ SELECT CASE WHEN length(meta) <= {LARGEST_FIELDS} THEN meta END FROM below JOIN 
 
 _IS_ASIDE = f"e.kind = '{EntryKind.OBSERVATION.value}'"
 """SQL: whether an entry may be off every branch: an observation of the entry above it."""
+
+_NODES = f"""SELECT e.seq, e.id, e.parent, e.kind, e.role, e.time_ms, coalesce(
+        (SELECT max(tokens) FROM token_counts t WHERE t.entry = e.seq),
+        (e.chars + {CHARS_A_TOKEN - 1}) / {CHARS_A_TOKEN}
+    ) FROM entries e WHERE e.conversation = ? ORDER BY e.seq"""
 
 Step = tuple[int, int | None, str]  # seq, parent, kind
 
@@ -81,6 +88,15 @@ def branch(connection: apsw.Connection, leaf: int) -> Branch:
 def children(connection: apsw.Connection, seq: int) -> list[Entry]:
     """The entry's children, oldest first, its observations among them; several others if the conversation branches."""
     return entries_of(connection, each(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq", (seq,)))
+
+
+def entry_nodes(connection: apsw.Connection, conversation: int) -> list[EntryNode]:
+    """Every entry of the conversation without its text, oldest first."""
+    rows = each(connection, _NODES, (conversation,))
+    return [
+        EntryNode(seq, id_, parent, kind, role, from_ms(ms), tokens)
+        for seq, id_, parent, kind, role, ms, tokens in rows
+    ]
 
 
 def summaries_beside(connection: apsw.Connection, conversation: int) -> list[Entry]:

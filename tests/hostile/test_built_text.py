@@ -38,6 +38,7 @@ REASONS = {
     "tui/dialogs/permission.py _show_answers": "our own answers, and visible_line of what was typed",
     "tui/passages/screen.py _description": "the trust, of our own words",
     "tui/recall/screen.py _row_text": "_from_match cuts a line that visible_line made",
+    "tui/tree/screen.py _row_text": "clip cuts visible lines; figures, times, marks; row_details makes labels visible",
     "tui/search/preview.py _duplicates": "lines of visible_line",
     "tui/search/preview.py _score_parts": "names made visible, and figures",
     "tui/dialogs/question.py compose": "the question is made visible when the screen is made",

@@ -17,6 +17,7 @@ from textual.widgets._toast import Toast
 import tui
 from agent.permissions.action import Access, Action, PersonQuestion
 from agent.services.browse import BrowseRow
+from agent.services.conversation_tree import ConversationTree, TurnNode
 from context.checklist import Checklist, PlanStep, StepState
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
 from foundation.clock import SystemClock
@@ -40,6 +41,7 @@ from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import NoteScreen, PassageScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
+from tui.tree.screen import LoadTree, TreeScreen
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import QueryInput
@@ -171,6 +173,32 @@ def action(text: str) -> Action:
     return Action(tool=text, access=Access.RUN, summary=text, detail=text)
 
 
+def tree_of(memory: Memory, text: str) -> LoadTree:
+    """A tree of one turn in which the text stands in every place."""
+    turn = TurnNode(
+        id="e_1",
+        seq=1,
+        parent="",
+        time=NOW,
+        text=text,
+        entries=1,
+        tokens=1,
+        files=(text,),
+        label=text,
+        summary=text,
+        is_leaf=True,
+    )
+
+    async def load() -> ConversationTree:
+        return ConversationTree(memory.conversations.recent(limit=1)[0], {"e_1": turn}, {"e_1": 1})
+
+    return load
+
+
+async def said(line: str) -> str:
+    return line
+
+
 SCREENS = {
     ChoicesScreen: lambda memory, text: ChoicesScreen(
         text, [ChoiceItem(text, text, text)], notes=[text], takes_text=True
@@ -188,6 +216,7 @@ SCREENS = {
     LinkScreen: lambda memory, text: LinkScreen(text, text, text),
     QuestionScreen: lambda memory, text: QuestionScreen(PersonQuestion(text, (text, text))),
     ServerScreen: lambda memory, text: ServerScreen(text, [text], is_changed=False),
+    TreeScreen: lambda memory, text: TreeScreen(tree_of(memory, text), said),
 }
 IN_CHAT = {"ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput", "PlanPanel"}
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""

@@ -15,11 +15,13 @@ from agent.commands.results import (
     Copy,
     OpenRecall,
     OpenSearch,
+    OpenTree,
     Outcome,
     Proposal,
     Quit,
     SendMessage,
     SessionSwitched,
+    ShowEntry,
     TextResult,
 )
 from agent.message_queue import MessageQueue, QueuedMessage
@@ -208,28 +210,33 @@ class ChatController:
                 await self._send(text, skill, again=again)
             case Copy(text=text, description=description):
                 self._view.copy_to_clipboard(text, description)
-            case SessionSwitched(notice=notice, prompt=prompt):
-                await self.show_conversation("" if prompt else conversation_before)
-                if notice:
-                    transcript.add(MutedLine(notice, gap=True))
+            case SessionSwitched(notice=notice, prompt=prompt, branch=branch):
+                await self.show_conversation("" if prompt or branch else conversation_before)
+                transcript.add(*([MutedLine(notice, gap=True)] if notice else []))
                 if prompt:
                     self._view.return_to_prompt([prompt])
             case Proposal():
                 await self._propose(line, outcome, conversation_before)
-            case OpenRecall() | OpenSearch():
-                await self._open_memory(outcome)
+            case OpenRecall() | OpenSearch() | OpenTree() | ShowEntry():
+                await self._open(outcome)
             case CommandFailed(error=error):
                 transcript.add(MutedLine(line, gap=True))
                 self._show_error(error)
             case Quit():
                 self._view.leave()
 
-    async def _open_memory(self, outcome: OpenRecall | OpenSearch) -> None:
-        """Opens the recall screen or the search screen."""
-        if isinstance(outcome, OpenSearch):
-            await self.search(outcome.text, by_command=True)
-        else:
-            await self._view.open_recall(self.session.memory, outcome.query, self.session.config.screen.pictures)
+    async def _open(self, outcome: OpenRecall | OpenSearch | OpenTree | ShowEntry) -> None:
+        """Opens the recall screen, the search screen or the tree, or goes to an entry."""
+        match outcome:
+            case OpenSearch(text=text):
+                await self.search(text, by_command=True)
+            case OpenRecall(query=query):
+                await self._view.open_recall(self.session.memory, query, self.session.config.screen.pictures)
+            case OpenTree():
+                if chosen := await self._view.open_tree(self.session):
+                    await self._command(chosen)
+            case ShowEntry(entry=entry):
+                await self._show_entry(entry, "")
 
     async def _show_text(self, line: str, result: TextResult) -> None:
         """Shows the text, and updates the context meter where the next request changed."""

@@ -18,6 +18,7 @@ from tui.widgets.status import StatusBar
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
+    from agent.session import Session
     from context.checklist import Checklist
     from memory.memory import Memory
     from tui.images.protocol import GraphicsProtocol
@@ -51,6 +52,8 @@ class ChatPort(Protocol):
     async def open_search(
         self, memory: "Memory", text: str, pictures: str, can_switch: Callable[[], bool]
     ) -> "EntryTarget | None": ...
+
+    async def open_tree(self, session: "Session") -> str | None: ...
 
     def save_draft(self) -> None: ...
 

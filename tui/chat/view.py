@@ -23,6 +23,7 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.results import Choices, Proposal
     from agent.events import CallLimitReached, PermissionRequested, QuestionAsked, SpendingLimitReached
+    from agent.session import Session
     from context.checklist import Checklist
     from memory.memory import Memory
     from tui.dialogs.choices import ExpandChoice
@@ -148,6 +149,25 @@ class ChatView:
             self._prompt.insert_text(chosen)
             return None
         return chosen
+
+    async def open_tree(self, session: "Session") -> str | None:
+        """Opens the tree of the conversation; gives the command that was chosen."""
+        from agent.commands import registry
+        from agent.commands.results import CommandFailed, TextResult
+        from agent.commands.tree import load_tree
+        from tui.tree.screen import TreeScreen
+
+        async def run(line: str) -> str:
+            outcome = await registry.run(session, line)
+            match outcome:
+                case CommandFailed(error=error):
+                    return f"{error.title}: {error.message}"
+                case TextResult(markdown=text):
+                    return text
+                case _:
+                    return ""
+
+        return await app_of(self._screen).push_screen_wait(TreeScreen(lambda: load_tree(session), run))
 
     def save_draft(self) -> None:
         """Saves the prompt as a draft of its conversation, before the session switches to another one."""

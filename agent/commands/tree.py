@@ -1,0 +1,197 @@
+"""The slash command `/tree`: the conversation as a tree of turns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from agent.commands.command import Command
+from agent.commands.results import OpenTree, Outcome, SessionSwitched, ShowEntry, TextResult
+from foundation.errors import Misuse
+from foundation.terminal_text import visible_line
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.checkpoints.checkpoints import Checkpoints
+    from agent.services.conversation_tree import ConversationTree, TreeRow, TurnNode
+    from agent.session import Session
+
+MOST_COMPARED: Final = 12  # turns of each branch that a comparison lists
+MARKS: Final = {"leaf": "◆", "current": "●", "other": "○"}
+LEGEND: Final = "◆ it goes on here · ● this branch · ○ another branch"
+
+
+async def _tree(session: Session, rest: str) -> Outcome:
+    verb, _, argument = rest.partition(" ")
+    argument = argument.strip()
+    if not verb:
+        session.branch.opened()
+        return OpenTree(lambda: _printed(session))
+    if verb not in _VERBS:
+        raise Misuse(
+            "Not understood", f"/tree {visible_line(verb)}", "/tree alone shows the tree; /help tree says more."
+        )
+    if not argument:
+        raise Misuse("No turn", f"/tree {verb} needs the id of a turn.", "/tree shows them.")
+    return await _VERBS[verb](session, argument)
+
+
+async def load_tree(session: Session) -> ConversationTree:
+    """The tree of the open conversation. Raises TemporaryFailure before its first message."""
+    from agent.services.conversation_tree import read_tree
+
+    conversation = await session.branch.reload(session.branch.opened())
+    return await asyncio.to_thread(
+        read_tree, session.memory, conversation, lambda id_: changed_files(session.checkpoints, id_)
+    )
+
+
+def changed_files(checkpoints: Checkpoints, conversation: str) -> dict[str, list[str]]:
+    """The files that tools and commands changed, by the message of their turn; none where the journal is damaged."""
+    from agent.checkpoints.history import EDITS
+
+    found: dict[str, dict[str, None]] = {}
+    for record in checkpoints.history(conversation).records:
+        if record.kind in EDITS:
+            found.setdefault(record.message, {}).update(dict.fromkeys(file.path for file in record.files))
+    return {message: list(paths) for message, paths in found.items()}
+
+
+async def _printed(session: Session) -> Outcome:
+    tree = await load_tree(session)
+    return TextResult("```text\n" + "\n".join(map(row_line, tree.rows())) + f"\n{LEGEND}\n```")
+
+
+async def _go(session: Session, id_: str) -> Outcome:
+    tree = await load_tree(session)
+    turn = _turn(tree, id_)
+    if turn.is_current:
+        return ShowEntry(turn.seq)
+    tip = tree.tips[turn.id]
+    await asyncio.to_thread(session.memory.conversations.set_leaf, tree.conversation.seq, tip)
+    await session.branch.reload(tree.conversation)
+    session.report = None
+    return SessionSwitched(
+        f"The conversation goes on with the branch of “{_short(turn)}”; the other branch stays.", branch=True
+    )
+
+
+async def _compare(session: Session, rest: str) -> Outcome:
+    first, _, second = rest.partition(" ")
+    tree = await load_tree(session)
+    if not second.strip():
+        raise Misuse("One turn", "/tree compare needs two turns.", "/tree compare ID ID")
+    return TextResult(comparison(tree, _turn(tree, first), _turn(tree, second.strip())))
+
+
+async def _label(session: Session, rest: str) -> Outcome:
+    from agent.services.conversation_tree import set_turn_label
+
+    id_, _, text = rest.partition(" ")
+    tree = await load_tree(session)
+    turn = _turn(tree, id_)
+    conversation = await asyncio.to_thread(set_turn_label, session.memory, tree.conversation.seq, turn.id, text)
+    await session.branch.reload(conversation)
+    return TextResult(f"“{_short(turn)}” is labelled now." if text.strip() else f"“{_short(turn)}” has no label now.")
+
+
+async def _prune(session: Session, id_: str) -> Outcome:
+    from agent.services.conversation_tree import NOTHING_PRUNED, set_pruned
+
+    tree = await load_tree(session)
+    turn = _turn(tree, id_)
+    if turn.is_current:
+        raise Misuse("The current branch", NOTHING_PRUNED, "/tree go ID goes to another branch first.")
+    await asyncio.to_thread(set_pruned, session.memory, tree.conversation.seq, turn.id, pruned=not turn.is_pruned)
+    await session.branch.reload(tree.conversation)
+    if turn.is_pruned:
+        return TextResult(f"“{_short(turn)}” is in the tree again.")
+    return TextResult(f"“{_short(turn)}” and what follows it are not shown in the tree. Nothing is deleted.")
+
+
+_VERBS = {"go": _go, "compare": _compare, "label": _label, "prune": _prune}
+
+
+def comparison(tree: ConversationTree, first: TurnNode, second: TurnNode) -> str:
+    """What two branches share, and what each has for itself, as Markdown."""
+    lines = tree.line_of(first.id), tree.line_of(second.id)
+    shared = 0
+    while shared < min(map(len, lines)) and lines[0][shared].id == lines[1][shared].id:
+        shared += 1
+    if shared == len(lines[0]) == len(lines[1]):
+        return "Both turns are on the same branch."
+    last = f", up to “{_short(lines[0][shared - 1])}”" if shared else ""
+    parts = [f"They share {_counted(shared, 'turn')}{last}."]
+    for line in lines:
+        own = line[shared:]
+        files = list(dict.fromkeys(name for turn in own for name in turn.files))
+        parts.append(
+            f"**{_counted(len(own), 'turn')}**, {sum(turn.tokens for turn in own):,} tokens"
+            + (f"; files: {', '.join(f'`{visible_line(name)}`' for name in files)}" if files else "; no file changed")
+            + "\n"
+            + "\n".join(
+                f"- {turn.time.astimezone():%m-%d %H:%M} {_short(turn)} (`{turn.id}`)" for turn in own[:MOST_COMPARED]
+            )
+            + (f"\n- and {len(own) - MOST_COMPARED:,} more" if len(own) > MOST_COMPARED else "")
+        )
+    return "\n\n".join(parts)
+
+
+def row_line(row: TreeRow) -> str:
+    """A row as text: `● 14:02  message  [label]  3,200 tokens, 2 files  e_…`."""
+    if row.turn is None:
+        return row.heading
+    return f"{row_head(row)}{_short(row.turn)}  {', '.join(row_details(row.turn))}  {row.turn.id}"
+
+
+def row_head(row: TreeRow) -> str:
+    """The lines of the branches, the mark of the turn and its time."""
+    turn = row.turn
+    assert turn is not None
+    lines = "│ " * (row.depth - row.begins) + "├╴" * row.begins
+    mark = MARKS["leaf" if turn.is_leaf else "current" if turn.is_current else "other"]
+    local = turn.time.astimezone()
+    return f"{lines}{mark} {local:%m-%d %H:%M}  " if row.depth else f"{mark} {local:%H:%M}  "
+
+
+def row_details(turn: TurnNode) -> Sequence[str]:
+    """The label, the tokens and the number of files of a turn."""
+    parts = [f"[{visible_line(turn.label)}]"] if turn.label else []
+    parts += ["pruned"] if turn.is_pruned else []
+    parts += [f"{turn.tokens:,} tokens"]
+    return [*parts, *([_counted(len(turn.files), "file")] if turn.files else [])]
+
+
+def _turn(tree: ConversationTree, id_: str) -> TurnNode:
+    matching = [turn for turn in tree.turns.values() if turn.id == id_] or [
+        turn for turn in tree.turns.values() if len(id_) >= 4 and turn.id.startswith(id_)
+    ]
+    if len(matching) != 1:
+        raise Misuse(
+            "No such turn", f"No turn of this conversation has the id {visible_line(id_)}.", "/tree shows them."
+        )
+    return matching[0]
+
+
+def _short(turn: TurnNode) -> str:
+    from agent.commands.conversation import first_line
+
+    return visible_line(first_line(turn.text.strip())) or "(no words)"
+
+
+def _counted(number: int, singular: str) -> str:
+    from agent.services.conversation_tree import counted
+
+    return counted(number, singular)
+
+
+COMMANDS = (
+    Command(
+        name="tree",
+        summary="Show the conversation as a tree: go to a turn, branch, label, compare, prune.",
+        usage="[go|compare|label|prune ID …]",
+        keys="↑ ↓ choose, Enter goes there, b branches, l labels, c marks the first of two turns to compare and then "
+        "compares, p prunes from view or shows again, h shows or hides what is pruned, Esc leaves.",
+        run=_tree,
+    ),
+)
