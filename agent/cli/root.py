@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "context": ("context", "Show the request that would be sent."),
     "remember": ("remember", "Add a note to MEMORY.md."),
     "memory": ("memory", "List, show and edit the notes."),
+    "observations": ("observations", "List, correct and delete notes of what was shown and decided."),
     "search": ("search", "Search everything remembered."),
     "recall": ("recall", "Bring passages back, whole; read a page's PNG."),
     "archive": ("archive", "Turn a text into page images."),

@@ -1,4 +1,4 @@
-"""Slash commands about memory: remember, recall, archive, search."""
+"""Slash commands about memory: remember, recall, archive, observations, search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
 from agent.commands.results import OpenRecall, Outcome, Proposal, TextResult
-from agent.commands.tables import preview_rows
+from agent.commands.tables import observation_table, preview_rows
 from foundation.errors import Misuse
 from foundation.privacy import Cleared, clear
 from foundation.program import PROGRAM
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from context.compaction.preview import CompactionPreview
     from memory.pages.types import OnPage
 
+MAX_OBSERVATIONS: Final = 30  # listed in the chat
 _FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
 
 
@@ -128,6 +129,23 @@ def _is_file_name(name: str) -> bool:
     return not re.search(r"\s", name) and ("/" in name or "\\" in name or bool(_FILE_NAME.search(name)))
 
 
+async def _observations(session: Session, rest: str) -> Outcome:
+    action, _, argument = rest.partition(" ")
+    ref, _, text = argument.strip().partition(" ")
+    observations = session.memory.observations
+    match action:
+        case "":
+            return TextResult(observation_table(await asyncio.to_thread(observations.newest, MAX_OBSERVATIONS)))
+        case "edit" if ref and text.strip():
+            stored = await asyncio.to_thread(observations.correct, ref, clear(text.strip()))
+            return TextResult(f"{stored.id} says now: {stored.observation.title}", changes_context=True)
+        case "delete" if ref:
+            stored = await asyncio.to_thread(observations.delete, ref)
+            return TextResult(f"Deleted {stored.id}; what it was made of stays.", changes_context=True)
+        case _:
+            raise Misuse("Which?", "/observations lists them.", "/observations edit ID TEXT, /observations delete ID")
+
+
 async def _search(session: Session, text: str) -> Outcome:
     from agent.commands.search_args import search  # loads the options of memory, which the list of commands must not
 
@@ -155,6 +173,12 @@ COMMANDS = (
         "the turns of the last compaction back into the request, exactly as they were.",
         aliases=("compact",),
         run=_archive,
+    ),
+    Command(
+        name="observations",
+        summary="List notes of what tools showed and what was decided; correct or delete one.",
+        usage="[edit ID TEXT|delete ID]",
+        run=_observations,
     ),
     Command(
         name="search",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the list of commands must not load a session
     from context.compaction.preview import CompactionPreview
     from context.report import ContextReport
+    from memory.observations.store import StoredObservation
 
 
 def report_markdown(report: ContextReport) -> str:
@@ -56,6 +59,23 @@ def savings_sentences(report: ContextReport) -> list[str]:
             "view: what is recalled of them costs its tokens again."
         )
     return sentences
+
+
+def observation_table(found: Sequence[StoredObservation]) -> str:
+    """The observations in a Markdown table, or a sentence where there are none."""
+    if not found:
+        return "There are no observations yet: they are made after turns that show, change or decide something."
+    rows = [
+        f"| {stored.id} | {stored.time:%Y-%m-%d} | {stored.observation.importance.mark} {stored.observation.type} "
+        f"| {_literal(stored.observation.title)} |"
+        for stored in found
+    ]
+    return "\n".join(["| id | date | type | observation |", "|---|---|---|---|", *rows])
+
+
+def _literal(text: str) -> str:
+    """The text as it is, within a cell of Markdown."""
+    return re.sub(r"([\\`*_~\[\]<>|])", r"\\\1", " ".join(text.split()))
 
 
 APPROXIMATELY = "about "

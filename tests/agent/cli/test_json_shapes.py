@@ -61,6 +61,11 @@ def test_a_walk_through_every_command(run: Run, bare: Run, root: Path, tmp_path:
     assert isinstance(notes, list)
     said("memory", "show", notes[0]["id"])
     said("memory", "edit", notes[0]["id"], "The boiler is blue.")
+    run("-p", "We decided to keep the old boiler.", "--output-format", "json")
+    observations = said("observations", "list")["observations"]
+    assert isinstance(observations, list)
+    said("observations", "edit", observations[0]["id"], "Keep the old boiler")
+    said("observations", "delete", observations[0]["id"], "--yes")
     said("import", str(exported))
     said("context", "And the boiler?")
     said("search", "boiler")
