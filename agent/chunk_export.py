@@ -89,11 +89,11 @@ def _message(line: dict[str, Any]) -> dict[str, Any]:
 
 def _summaries(memory: Memory, conversation: Conversation) -> Iterator[dict[str, Any]]:
     for entry in memory.conversations.all_entries(conversation.seq):
-        if entry.kind is EntryKind.SUMMARY:
+        if entry.kind is EntryKind.SUMMARY and (text := memory.vault.readable_text(entry).text):  # "": of an undo
             yield {
                 "id": entry.id,
                 "timestamp": to_millisecond(entry.time),
-                "summary": memory.vault.readable_text(entry).text,
+                "summary": text,
                 "palimpsest": {"source": conversation.source, TURNS: _covered(memory, entry)},
             }
 

@@ -16,7 +16,7 @@ _MADE = f"""(e.kind = '{EntryKind.OBSERVATION.value}' AND instr(coalesce(e.meta,
 _CHUNKS = f"""SELECT coalesce(sum(messages), 0), coalesce(sum((messages + {CHUNK_ENTRIES - 1}) / {CHUNK_ENTRIES}), 0),
     coalesce(sum(summaries), 0) FROM (
         SELECT count(*) FILTER (WHERE e.kind <> '{_SUMMARY}' AND NOT {_MADE}) AS messages,
-        count(*) FILTER (WHERE e.kind = '{_SUMMARY}') AS summaries
+        count(*) FILTER (WHERE e.kind = '{_SUMMARY}' AND e.chars > 0) AS summaries
         FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind = 'chat' GROUP BY e.conversation)"""
 _DAY = "date(e.time_ms / 1000, 'unixepoch', 'localtime')"
 _BY_DAY = f"""SELECT {_DAY} AS day, count(*), sum(coalesce(

@@ -29,7 +29,7 @@ class ChoiceItem(Struct, frozen=True):
 
 
 ExpandChoice = Callable[[str], Awaitable[Sequence[ChoiceItem]]]
-"""Finds further items for a query that matches no item, such as conversations by their text."""
+"""Finds further items for a query, such as conversations by their text."""
 
 _FRAME_ROWS: Final = 8  # padding, the title, the field and the keys, with their margins
 _SHEET_COLUMNS: Final = 100
@@ -58,7 +58,8 @@ class ChoicesScreen(ModalScreen[str | None]):
         notes: Sequence[str] = (),
         takes_text: bool = False,
     ) -> None:
-        """`expand` is called when no item matches the query; with `takes_text` the query itself is the result then.
+        """`expand` finds items besides those whose names match the query; with `takes_text` the query itself is the
+        result where nothing does.
 
         `notes` are lines below the list.
         """
@@ -125,27 +126,32 @@ class ChoicesScreen(ModalScreen[str | None]):
             item for item in self._items if all(term in f"{item.label} {item.detail}".lower() for term in terms)
         ]
         self._show(matching)
-        self._search_text("" if matching else query.strip())
+        self._search_text(query.strip() if not matching or self._expand else "", matching)
 
     @work(exclusive=True, group="deeper")
-    async def _search_text(self, query: str) -> None:
+    async def _search_text(self, query: str, matching: Sequence[ChoiceItem]) -> None:
+        """Adds what `expand` finds for the query to the items whose names match it."""
         note = self.query_one("#choices-note", Static)
         if self._expand is None or not query:
-            note.update(TAKES_TEXT if self._takes_text and query else KEYS)
+            note.update(TAKES_TEXT if self._takes_text and query and not matching else KEYS)
             return
-        note.update("no title has it; looking into the text …")
+        note.update("looking into the text …" if matching else "no title has it; looking into the text …")
         await asyncio.sleep(TYPING_PAUSE_S)
-        items = await self._expand(query)
-        self._show(items)
-        note.update(f"found in the text · {KEYS}" if items else "nothing, in the titles and in the text")
+        known = {item.id for item in matching}
+        found = [item for item in await self._expand(query) if item.id not in known]
+        if found:
+            self._show([*matching, *found], self.query_one(OptionList).highlighted or 0)
+        counted = f"{len(found)} more found in the text · {KEYS}" if matching and found else KEYS
+        nothing = "nothing, in the titles and in the text"
+        note.update(counted if matching else f"found in the text · {KEYS}" if found else nothing)
 
-    def _show(self, items: Sequence[ChoiceItem]) -> None:
+    def _show(self, items: Sequence[ChoiceItem], highlighted: int = 0) -> None:
         self._shown_items = list(items)
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options(Option(self._option_text(item)) for item in self._shown_items)
         if self._shown_items:
-            options.highlighted = 0
+            options.highlighted = min(highlighted, len(self._shown_items) - 1)
 
     def _option_text(self, item: ChoiceItem) -> Text:
         label = visible_line(item.label)
