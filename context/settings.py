@@ -106,7 +106,8 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = 8000
     summaries_share: Annotated[
-        float, Meta(ge=0, le=1, description="The most that summaries take together before the oldest are joined.")
+        float,
+        Meta(ge=0, le=1, description="The share of a request that summaries take before they are joined."),
     ] = 0.15
     resident_pages: Annotated[
         bool,

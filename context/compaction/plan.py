@@ -18,11 +18,10 @@ NEARLY_FULL = 0.85  # of the working set: the last turn stays where the request 
 class CompactionBudget(Struct, frozen=True):
     """Token budget of a compaction.
 
-    `total` of a request; `fixed` outside the conversation (head and tail); `summaries` in view; `low`, the target after
-    the compaction; `high`, above which the running turn's older rounds leave too.
+    `fixed` outside the conversation (head and tail); `summaries` in view; `low`, the target after the compaction;
+    `high`, the working set, above which the running turn's older rounds leave too.
     """
 
-    total: int
     fixed: int
     summaries: int
     low: int
@@ -126,11 +125,11 @@ class _CostEstimate:
 
     def limit(self, leaving: Sequence[Sequence[Entry]]) -> int:
         """Maximum tokens of a summary of these entries."""
-        ceiling = min(self._settings.summary_tokens, max(SUMMARY_FLOOR, self._figures.total // 8))
+        ceiling = min(self._settings.summary_tokens, max(SUMMARY_FLOOR, self._figures.high // 8))
         return min(ceiling, max(SUMMARY_FLOOR, int(self.of(leaving) * SUMMARY_PART)))
 
     def joins(self, leaving: Sequence[Sequence[Entry]]) -> bool:
-        share = int(self._figures.total * self._settings.summaries_share)
+        share = int(self._figures.high * self._settings.summaries_share)
         return self._figures.summaries > 0 and self._figures.summaries + self.limit(leaving) > share
 
     def size(self, leaving: Sequence[Sequence[Entry]], staying: Sequence[Sequence[Entry]]) -> int:
@@ -146,7 +145,7 @@ class _CostEstimate:
 
     def joined_limit(self, leaving: Sequence[Sequence[Entry]]) -> int:
         """Maximum tokens of a summary that replaces earlier ones, within the summaries' share."""
-        share = int(self._figures.total * self._settings.summaries_share)
+        share = int(self._figures.high * self._settings.summaries_share)
         return max(self.limit(leaving), min(2 * self._settings.summary_tokens, int(share * 0.6)))
 
     def plan(

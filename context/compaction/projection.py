@@ -105,9 +105,7 @@ def plan_compaction(inputs: CompactionInputs, settings: ContextSettings) -> Plan
         view = BranchView(view.summaries, (*view.entries, message), view.further, view.reduced)
     summaries = sum(count for _, count in history.summaries)
     pages = _expected_pages(inputs.page_room, history)
-    figures = CompactionBudget(
-        inputs.budget.total, fixed + pages, summaries - history.page_tokens, inputs.low, inputs.high
-    )
+    figures = CompactionBudget(fixed + pages, summaries - history.page_tokens, inputs.low, inputs.high)
     entries = plan_entries(view, tokens, figures, settings, running=inputs.running)
     if entries is None:
         return None

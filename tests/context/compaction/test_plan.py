@@ -46,7 +46,7 @@ def test_whole_turns_leave_and_nothing_is_lost(
 ) -> None:
     held = entries(*(what for one in [*done, *([current] if current else [])] for what in one))
     tokens = {one.seq: sizes[one.seq % 80] for one in held}
-    figures = CompactionBudget(total=2000, fixed=300, summaries=0, low=1000, high=2000)
+    figures = CompactionBudget(fixed=300, summaries=0, low=1000, high=2000)
     plan = plan_entries(BranchView((), held), tokens, figures, ContextSettings(), running=current is not None)
     if plan is None:
         return
@@ -76,13 +76,13 @@ def test_turns_begin_with_a_question() -> None:
 
 def test_what_would_save_nothing_does_not_leave() -> None:
     held = entries(Q, A)
-    figures = CompactionBudget(total=2000, fixed=1990, summaries=0, low=1000, high=2000)
+    figures = CompactionBudget(fixed=1990, summaries=0, low=1000, high=2000)
     assert plan_entries(BranchView((), held), {1: 5, 2: 5}, figures, ContextSettings(), running=False) is None
 
 
 def test_the_last_turn_stays_where_it_fits() -> None:
     held = entries(Q, A, Q, A)
-    figures = CompactionBudget(total=2000, fixed=300, summaries=0, low=1000, high=2000)
+    figures = CompactionBudget(fixed=300, summaries=0, low=1000, high=2000)
     plan = plan_entries(
         BranchView((), held), {1: 500, 2: 500, 3: 500, 4: 500}, figures, ContextSettings(), running=False
     )
