@@ -37,15 +37,7 @@ def list_(limit: int) -> None:
     if invocation.json:
         output.json_object({"observations": [_observation_object(stored) for stored in found]})
         return
-    rows = [
-        (
-            stored.id,
-            iso(stored.time)[:10],
-            f"{stored.observation.importance.mark} {stored.observation.type}",
-            _title(stored),
-        )
-        for stored in found
-    ]
+    rows = [(stored.id, iso(stored.time)[:10], _type(stored), _title(stored)) for stored in found]
     output.table(rows, ("ID", "DATE", "TYPE", "OBSERVATION"))
 
 
