@@ -18,6 +18,7 @@ from context import AssembledRequest, Context, Turn
 from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
 from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields, edited, examine, hidden_texts
+from foundation.text.analysis import TITLE
 from memory.memory import Memory
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, Origin, origin_of, untrusted_source
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
@@ -29,7 +30,7 @@ from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage,
 from models.prices import Cost
 
 TITLE_CHARS = 60
-SUMMARY = "summary"
+SUMMARY = TITLE
 """Meta of a tool result: the line that the screen showed of its call."""
 DELEGATED_IN = "delegated_in"
 """Meta of a delegated question: the conversation (source and id) that it was delegated in, and is deleted with."""

@@ -41,7 +41,11 @@ __all__ = [
     "unpack_terms",
 ]
 
-ANALYSER = 2
+ANALYSER = 3
+TITLE = "summary"
+"""The field of a tool result's metadata that says in a line what the call did."""
+_LONGEST_TITLE = 500  # characters
+_TITLE_TIMES = 2  # as often as its words count as if they stood in the text
 LANGUAGE = "language"
 """The kind of the tag of a text in another language: `=language:german`."""
 _LONGEST_CACHED = 64  # characters of a token whose terms are cached
@@ -81,11 +85,16 @@ _PLAIN_WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
 
 
 def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> PackedTerms:
-    """The terms of a text and of its speaker, and its tags, from `meta` and from the entities in the text."""
+    """The terms of a text, its speaker and its title, and its tags, from `meta` and from the entities in the text.
+
+    The title of a tool's result is what the call did: no word of a file has to name the file.
+    """
     language = language_of(text)
     terms = _term_counts(text, language) if text.isascii() else Counter(term_list(text, language))
     if speaker:
         terms.update(term_list(speaker, ""))
+    if meta and isinstance(title := meta.get(TITLE), str):
+        terms.update(term_list(title[:_LONGEST_TITLE]) * _TITLE_TIMES)
     spoken = (f"={LANGUAGE}:{language}",) if language else ()
     return pack_terms(terms, analyser_version(), (*entry_tags(text, speaker, meta), *spoken))
 

@@ -66,3 +66,13 @@ async def test_a_result_that_is_told_whole_is_not_found_again(session: Session, 
     server.plays(calls("read_file", path="hull_3.txt"), chat("Read."))
     await turn(session, "Read hull 3.")
     assert await search(session, server, "keel of ship 3") == []
+
+
+async def test_a_result_is_found_by_what_its_call_did(session: Session, server: Loopback, tmp_path: Path) -> None:
+    for n, name in enumerate(("lantern", "harbour", "mailer", "ferry")):
+        values = "".join(f"limit_{k} = {k * n}\n" for k in range(400))
+        (tmp_path / "project" / f"{name}_settings.txt").write_text(values + f"port = {n}111\n")
+        server.plays(calls("read_file", path=f"{name}_settings.txt"), chat("Read."))
+        await turn(session, f"Read file {n}.")
+    texts = await search(session, server, "port in the mailer settings")
+    assert "port = 2111" in texts[0]

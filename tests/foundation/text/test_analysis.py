@@ -226,3 +226,10 @@ def test_counting_the_tokens_of_an_ascii_text_gives_its_terms(text: str) -> None
     text = text.encode("ascii", "ignore").decode()
     counts = unpack_terms(analyse(text).packed)
     assert {term: count for term, count in counts.items() if term[0] != "="} == Counter(term_list(text))
+
+
+def test_a_title_counts_as_words_of_the_text_and_anything_else_in_its_place_does_not() -> None:
+    titled = unpack_terms(analyse("limit = 3", "", {"summary": "read mailer.toml"}).packed)
+    plain = unpack_terms(analyse("limit = 3").packed)
+    assert "mailer" in str(titled) and "mailer" not in str(plain)
+    assert analyse("limit = 3", "", {"summary": ["read mailer.toml"]}).packed == analyse("limit = 3").packed
