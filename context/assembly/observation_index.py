@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # import cycle
     from context.state import ContextState
 
 READ_AT_ONCE = 500  # newest observations that the index is chosen from
-SHARE = 0.1  # of the working set, at most
+SHARE = 0.05  # of the working set, at most
 OFFLINE = "offline"  # quotes what is recalled for a message, and reads no head
 
 
