@@ -5,6 +5,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+LAST_CONVERSATION = "last conversation"
+"""The name of the source that the summary of the last conversation is, in stored epochs as well."""
+
 INDEX = "observations"
 """The name of the source that the index of observations is; memory.cold.epoch_copies finds it in stored epochs."""
 

@@ -10,7 +10,7 @@ import msgspec
 from context.settings import ContextSettings
 from foundation.errors import Misuse
 from memory.records import Conversation
-from memory.scope import SCOPE
+from memory.scope import scope_of
 
 SET: Final = "set:"
 
@@ -27,8 +27,8 @@ def settings_for(settings: ContextSettings, conversation: Conversation | None) -
             name, _, value = label.removeprefix(SET).partition("=")
             if name in SWITCHES:
                 settings = _with_value(settings, name, value) or settings
-        elif label.startswith(SCOPE):
-            settings = msgspec.structs.replace(settings, scope=label.removeprefix(SCOPE))
+    if conversation is not None:
+        settings = msgspec.structs.replace(settings, scope=scope_of(conversation))
     if not settings.use_memory:
         settings = msgspec.structs.replace(settings, recall=False)
     return settings

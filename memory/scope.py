@@ -7,12 +7,18 @@ Notes and files that were added belong to every scope.
 from typing import Final
 
 from foundation.errors import Misuse
+from memory.records import Conversation
 
 SCOPE: Final = "scope:"
 ALL: Final = "all"
 """As a scope of a search: every scope."""
 
 MOST_CHARS: Final = 100
+
+
+def scope_of(conversation: Conversation) -> str:
+    """The conversation's scope; "" for the workspace's own."""
+    return next((label.removeprefix(SCOPE) for label in conversation.labels if label.startswith(SCOPE)), "")
 
 
 def checked_scope(name: str) -> str:

@@ -45,9 +45,9 @@ async def _scope(session: Session, name: str) -> Outcome:
     from memory.scope import SCOPE, checked_scope
 
     if name:
-        scope = checked_scope("" if name == "none" else name)
+        scope = session.config.context.scope if name == "default" else checked_scope("" if name == "none" else name)
         conversation = await _begun(session)
-        label = None if name == "default" else clear(f"{SCOPE}{scope}")
+        label = clear(f"{SCOPE}{scope}") if scope else None
         await asyncio.to_thread(session.memory.conversations.set_label, conversation.seq, SCOPE, label)
         await session.branch.reload(conversation)
     scope = session.context.scope(session.conversation)

@@ -19,6 +19,7 @@ from context.assembly.gather import (
 )
 from context.assembly.head import HeadSources, new_epoch_state
 from context.assembly.history import tokens_by_entry
+from context.assembly.last_conversation import LastConversation
 from context.assembly.observation_index import EpochIndex
 from context.assembly.offline_sources import NOTHING, OfflineSources, cited_notes, entry_citations, further_passages
 from context.assembly.past import read_history, switched
@@ -72,6 +73,7 @@ class RequestAssembler:
         self._view: BranchView = self._reading.view
         self._tool_tokens = tool_tokens(arguments.tools, counting.counter, in_text=arguments.profile.text_tools)
         self._page_room = components.pages.room(arguments.profile, self._budget) if self._reading.is_whole else 0
+        self._last = LastConversation(components, self._turn, arguments.profile, counting)
         self._stored_epoch: EpochState | None = None
         self._search_late = False
         self._index = EpochIndex(components, counting, self._budget, arguments.profile)
@@ -142,6 +144,7 @@ class RequestAssembler:
             number=number,
             reason=reason,
         )
+        state = self._last.added(state, self._stored_epoch)
         state = self._index.added(state, self._stored_epoch, self._view.seqs)
         if (before := self._stored_epoch) is not None:
             state = with_earlier(state, before)
@@ -229,11 +232,10 @@ class RequestAssembler:
 
     def _history(self, state: EpochState, view: BranchView | None = None) -> HistoryZones:
         pages = tuple(zip(state.pages, self._components.pages.draw(state.pages), strict=True))
-        question_follows = not self._turn.continuing
         return self._components.history.zones(
             view or self._view,
             self._counting,
-            question_follows=question_follows,
+            question_follows=not self._turn.continuing,
             pages=pages,
             hidden=state.hidden,
             nonce=state.nonce,
@@ -262,7 +264,7 @@ class RequestAssembler:
             recalled=result.tail.recalled,
             tail=stored_parts(result.tail.injected),
             notices=(
-                *((*self._reading.notices, *gathered.notices) if gathered else ()),
+                *((*self._reading.notices, *self._last.notices(state), *gathered.notices) if gathered else ()),
                 *excerpt_notices(excerpts),
                 *((SEARCH_TOO_LATE,) if self._search_late else ()),
             ),
@@ -386,9 +388,7 @@ class RequestAssembler:
         return project(self._components, plan, self._counting, remaining, question_follows=not turn.continuing)
 
     def _tail_tokens(self, tail: RequestTail | None) -> int:
-        if tail is None:
-            return 0
-        return self._counting.counted_message(Role.USER, tail.pieces).tokens
+        return self._counting.counted_message(Role.USER, tail.pieces).tokens if tail else 0
 
     def _after_compaction(self, inputs: RequestInputs, projection: ProjectedCompaction) -> RequestInputs:
         """The request's inputs after the compaction."""

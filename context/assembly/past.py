@@ -86,7 +86,7 @@ def apply_switches(
     if settings.read_compressed:
         summaries = _summaries(components, turn, whole)
         if count is not None:
-            summaries = _fitting(components, summaries, int(total * settings.conversation_share), count)
+            summaries = fitting_summaries(components, summaries, int(total * settings.conversation_share), count)
         if settings.recent_count:
             summaries = summaries[-settings.recent_count :]
         notices = () if summaries or not earlier else (NO_SUMMARIES,)
@@ -124,7 +124,7 @@ def _summaries(components: ContextState, turn: Turn, whole: BranchView) -> list[
     return [*whole.summaries, *beside]
 
 
-def _fitting(
+def fitting_summaries(
     components: ContextState, summaries: Sequence[Entry], most: int, count: Callable[[str], int]
 ) -> list[Entry]:
     """The newest summaries that fit so many tokens together; one at least."""

@@ -6,8 +6,10 @@ import apsw
 
 from memory.cold.sql import fetch, run
 
-HAS_INDEX = """instr(state, CAST('"source":"observations' AS BLOB)) > 0"""
-"""SQL: whether an epoch's head may have an index of observations (context.layers.observations)."""
+HAS_INDEX = """(instr(state, CAST('"source":"observations' AS BLOB)) > 0
+    OR instr(state, CAST('"source":"last conversation' AS BLOB)) > 0)"""
+"""SQL: whether an epoch's head may have an index of observations (context.layers.observations), or the summary of
+another conversation (context.assembly.last_conversation)."""
 
 
 def end_epochs_naming(db: apsw.Connection, ids: Collection[str]) -> None:
@@ -20,6 +22,6 @@ def end_epochs_naming(db: apsw.Connection, ids: Collection[str]) -> None:
 
 
 def end_epochs_showing(db: apsw.Connection, conversation: int) -> None:
-    """The same for all observations of a conversation, before it is deleted."""
-    sql = "SELECT id FROM entries WHERE kind = 'observation' AND conversation = ?"
+    """The same for all observations and summaries of a conversation, before it is deleted."""
+    sql = "SELECT id FROM entries WHERE kind IN ('observation', 'summary') AND conversation = ?"
     end_epochs_naming(db, [id_ for (id_,) in fetch(db, sql, (conversation,))])
