@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter
 from context.errors import NO_ROOM
@@ -192,6 +193,18 @@ def test_within_an_epoch_the_index_stays_as_it_is(talk: Talk) -> None:
     talk.assembled = talk.send("And now?")
     assert head(talk) == before
     assert talk.assembled.report.prefix_stability == 1.0
+
+
+def test_a_new_epoch_keeps_the_index_where_the_server_has_read_the_head(talk: Talk) -> None:
+    put_decision(talk, DECISION)
+    talk.assembled = talk.send("Hello!")
+    before = head(talk)
+    put_decision(talk, "We decided to use port 9090.")
+    talk.profile = replace(talk.profile, window=talk.profile.window - 8)
+    talk.assembled = talk.send("And now?")
+    assert talk.assembled.epoch_changed
+    assert head(talk) == before
+    assert talk.assembled.report.observations is not None
 
 
 def test_an_edited_head_takes_the_observations_of_now(talk: Talk) -> None:
