@@ -258,11 +258,13 @@ class Context:
         """Archives the older turns; their summary becomes a child of the leaf, and the conversation's new leaf.
 
         `planned` comes from `plan_compaction` or `AssembledRequest.compaction`. `label` is the turns' label in the
-        archive; "" for the conversation's title and the ids of the entries. Raises OutOfDate where another process
-        changed the conversation meanwhile, and the exceptions of `on_page`.
+        archive; "" for the conversation's title and the ids of the entries. Raises AuditFailed and UselessCompaction,
+        with nothing archived, OutOfDate where another process changed the conversation meanwhile, and the exceptions of
+        `on_page`.
         """
         if isinstance(planned, PlannedCompaction):
             planned = project(self.state, planned, MessageCounter(counter, planned.inputs.profile.images))
+        planned.require_use()
         stored = carry_out(self._memory, planned, on_page=on_page, label=label)
         return receipt_of(planned, stored, counter.count(planned.text), cause)
 

@@ -2,6 +2,8 @@
 
 ContextError            root of the package's errors
 ├── RequestTooLarge     the mandatory parts do not fit the model's window
+├── UselessCompaction   a compaction that would not make the request smaller
+├── AuditFailed         something would be lost by a compaction (context.compaction.audit)
 └── BadAttachment       a file that cannot be attached
 NoSuchSkill (Misuse)    no skill of that name
 """
@@ -23,6 +25,12 @@ class RequestTooLarge(ContextError):
     """The mandatory parts of a request do not fit the model's window."""
 
     code = "too_large"
+
+
+class UselessCompaction(ContextError):
+    """A compaction after which the request would be no smaller. Nothing left."""
+
+    code = "useless_compaction"
 
 
 class NoSuchSkill(Misuse):

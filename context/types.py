@@ -53,6 +53,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     hook_text: str = ""  # what hooks of the user add to the message
     entry: int | None = None
     continuing: bool = False
+    uncompacted: bool = False  # a compaction was refused: the request is made without
 
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 No caller up there holds a transaction or sees SQL: each method is a transaction of its own.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice, takewhile
 
@@ -124,6 +124,10 @@ class Conversations:
     def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
         """The entries that exist, by seq."""
         return self._cold.entries(seqs)
+
+    def recallable(self, seqs: Sequence[int]) -> frozenset[int]:
+        """Those of these entries that recall finds: their terms are stored, and they are not derived."""
+        return frozenset(self._cold.terms_of(seqs))
 
     def find_entry(self, id: str, conversation: int | None = None) -> Entry:  # noqa: A002 — as above
         """The entry by its id, or a unique prefix of it. Raises NotFound."""

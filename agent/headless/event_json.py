@@ -27,6 +27,8 @@ def event_object(event: SessionEvent) -> dict[str, Any] | None:
                 "summary_entry": receipt.summary_entry,
                 "tokens_before": receipt.tokens_before,
                 "tokens_after": receipt.tokens_after,
+                "audited": receipt.audited,
+                "carried": receipt.carried,
             }
         case events.ContextOverflowed(window=window, prompt_tokens=tokens, stated=stated):
             return {"type": "overflow", "text": event.text, "window": window, "stated": stated, "prompt_tokens": tokens}

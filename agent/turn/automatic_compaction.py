@@ -10,7 +10,8 @@ from agent import events
 from agent.events import SessionEvent
 from agent.turn.ports import TurnPorts
 from context import AssembledRequest, Turn
-from context.errors import RequestTooLarge
+from context.compaction.audit import AuditFailed
+from context.errors import RequestTooLarge, UselessCompaction
 
 MOST_USELESS: Final = 2  # compactions in a row after which the request was no smaller
 
@@ -22,6 +23,7 @@ class AutomaticCompaction:
         self._ports = ports
         self._is_stopped = is_stopped
         self._useless = 0  # compactions in a row
+        self._is_told = False  # that a compaction was refused
         self.assembled: AssembledRequest | None = None
         self.turn = Turn()
 
@@ -38,7 +40,15 @@ class AutomaticCompaction:
                 return
             if ports.hooks:
                 await asyncio.to_thread(ports.hooks.before_compaction, "auto")
-            receipt = await asyncio.to_thread(ports.compact, compaction, cause)
+            try:
+                receipt = await asyncio.to_thread(ports.compact, compaction, cause)
+            except (AuditFailed, UselessCompaction) as refused:  # sent without, where that fits the window
+                if not self._is_told:
+                    self._is_told = True
+                    yield events.Notice("warning", f"{refused.title}: {refused.message}")
+                without = msgspec.structs.replace(self.turn, uncompacted=True)
+                assembled = await asyncio.to_thread(ports.assemble, without)
+                break
             await asyncio.to_thread(ports.store.compacted, receipt)
             yield events.Compacted(receipt)
             if receipt.warning:

@@ -362,7 +362,7 @@ class RequestAssembler:
         working = working_set(budget, settings, inputs.fixed, self._view, tokens_by_entry(inputs.history))
         before = inputs.fixed + inputs.history.tokens
         is_within = before + tail <= working.high and not (self._is_reducing and before > working.fold)
-        if is_within and not self._view.further:
+        if turn.uncompacted or (is_within and not self._view.further):
             return None
         whole = self._reading.is_whole  # else what the switches leave out leaves first: the summary covers it
         compaction_inputs = CompactionInputs(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from context.compaction.carried import FILES, OWN
 from foundation.privacy import clear, cleared_fields
 from memory.origin import UNTRUSTED, untrusted_source
 from memory.pages.types import ArchiveResult, OnPage
@@ -16,6 +17,7 @@ from models.messages import Role
 
 if TYPE_CHECKING:  # keeps the import of receipts light
     from context.assembly.view import BranchView
+    from context.compaction.audit import CompactionAudit
     from context.compaction.plan import CompactionPlan
     from context.compaction.projection import ProjectedCompaction
     from context.compaction.summary_port import WrittenSummary
@@ -48,6 +50,8 @@ class CompactionReceipt(Struct, frozen=True, kw_only=True):
     pages_in_view: int = 0  # number of pages in view after the compaction
     page_tokens: int = 0  # their cost
     stands_for: int = 0  # the cost of their text as text
+    audited: int = 0  # figures, names and decisions that were checked before anything left
+    carried: int = 0  # lines of them that the summary has word for word
     warning: str = ""  # why the summary is not by the model that was asked for it
 
 
@@ -84,6 +88,8 @@ def carry_out(
                 "prior": [] if plan.joins else [entry.seq for entry in view.summaries],
                 "pinned": plan.pinned.seq if plan.pinned else None,
                 "tokens": projection.plan.leaving_tokens + joined_tokens,
+                **({OWN: list(projection.own)} if projection.own else {}),
+                **({FILES: projection.files.fields} if projection.files.fields else {}),
                 **({"cost": price.fields} if price else {}),
                 **({UNTRUSTED: untrusted} if untrusted else {}),
             }
@@ -115,7 +121,7 @@ def receipt_of(
         f"{before:,} → {after:,} tokens. A summary of {summary_tokens:,} stands in their place, and every word "
         "can be recalled."
     )
-    text += _author(projection.written)
+    text += _author(projection.written) + _checked(projection.audit)
     if in_view:
         text += (
             f" In it the model goes on seeing {in_view.stands_for:,} tokens of the past as "
@@ -137,6 +143,8 @@ def receipt_of(
         pages_in_view=in_view.count if in_view else 0,
         page_tokens=in_view.tokens if in_view else 0,
         stands_for=in_view.stands_for if in_view else 0,
+        audited=projection.audit.items,
+        carried=len(projection.audit.carried),
         warning=projection.written.warning if projection.written else "",
     )
 
@@ -146,6 +154,14 @@ def _author(written: "WrittenSummary | None") -> str:
     if written is None or written.warning:
         return ""
     return f" The summary is by {written.model}, {written.cost}."
+
+
+def _checked(audit: "CompactionAudit") -> str:
+    """What the audit found, in a sentence."""
+    if not audit.items:
+        return ""
+    carried = f", {len(audit.carried):,} carried over word for word" if audit.carried else ""
+    return f" Checked before: {audit.items:,} figures, names and decisions{carried}."
 
 
 def _cost_of(projection: "ProjectedCompaction") -> EntryCost | None:

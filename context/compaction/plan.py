@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from context.assembly.view import BranchView
+from context.compaction.carried import own_messages
 from context.settings import ContextSettings
 from memory.records import Entry, EntryKind
 from models.messages import Role
@@ -19,13 +20,15 @@ class CompactionBudget(Struct, frozen=True):
     """Token budget of a compaction.
 
     `fixed` outside the conversation (head and tail); `summaries` in view; `low`, the target after the compaction;
-    `high`, the working set, above which the running turn's older rounds leave too.
+    `high`, the working set, above which the running turn's older rounds leave too; `own`, for the user's own words,
+    which stay word for word in the summary.
     """
 
     fixed: int
     summaries: int
     low: int
     high: int
+    own: int = 0
 
 
 class CompactionPlan(Struct, frozen=True):
@@ -139,9 +142,11 @@ class _CostEstimate:
         return self._figures.fixed + self._summaries(leaving) + FRAME + self.of(staying)
 
     def _summaries(self, leaving: Sequence[Sequence[Entry]]) -> int:
+        own = sum(self._tokens.get(entry.seq, 0) for group in leaving for entry in own_messages(group))
+        carried = min(self._figures.own, own) if self._figures.own else 0
         if self.joins(leaving):
-            return self.joined_limit(leaving)
-        return self._figures.summaries + self.limit(leaving)
+            return self.joined_limit(leaving) + carried
+        return self._figures.summaries + self.limit(leaving) + carried
 
     def joined_limit(self, leaving: Sequence[Sequence[Entry]]) -> int:
         """Maximum tokens of a summary that replaces earlier ones, within the summaries' share."""

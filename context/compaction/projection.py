@@ -15,9 +15,23 @@ from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView
 from context.checklist import carried_checklist, is_checklist, without_checklist
+from context.compaction.audit import CARRY_SHARE, KEPT_HEADING, AuditSources, CompactionAudit, audit, kept_lines
+from context.compaction.carried import (
+    FILES_SHARE,
+    OWN,
+    OWN_FRAME,
+    TouchedFiles,
+    carried_text,
+    fitting_words,
+    own_messages,
+    own_room,
+    touched_files,
+    without_carried,
+)
 from context.compaction.plan import CompactionBudget, CompactionPlan, plan_entries
 from context.compaction.summary import SummaryEntry
 from context.compaction.summary_port import SummaryTask, WrittenSummary
+from context.errors import UselessCompaction
 from context.pages.in_view import TO_COME, PageRequest, page_room
 from context.pages.recipe import ChapterStart
 from context.settings import ContextSettings
@@ -86,6 +100,19 @@ class ProjectedCompaction(Struct, frozen=True):
     text: Cleared
     history: HistoryZones
     written: WrittenSummary | None = None
+    own: tuple[int, ...] = ()  # seqs of the user's messages that the summary has word for word
+    files: TouchedFiles = TouchedFiles()
+    audit: CompactionAudit = CompactionAudit()
+
+    def require_use(self) -> None:
+        """Raises AuditFailed where something would be lost, UselessCompaction where the request would not shrink."""
+        self.audit.require()
+        if self.after >= self.plan.before:
+            raise UselessCompaction(
+                "Nothing was archived",
+                f"The request would not be smaller: {self.plan.before:,} tokens now, {self.after:,} with the summary.",
+                "It is worth it once more was said. /context shows what takes the room.",
+            )
 
     @property
     def after(self) -> int:
@@ -105,7 +132,13 @@ def plan_compaction(inputs: CompactionInputs, settings: ContextSettings) -> Plan
         view = BranchView(view.summaries, (*view.entries, message), view.further, view.reduced)
     summaries = sum(count for _, count in history.summaries)
     pages = _expected_pages(inputs.page_room, history)
-    figures = CompactionBudget(fixed + pages, summaries - history.page_tokens, inputs.low, inputs.high)
+    figures = CompactionBudget(
+        fixed + pages,
+        summaries - history.page_tokens,
+        inputs.low,
+        inputs.high,
+        own_room(inputs.budget.total, fixed, inputs.high, inputs.page_room),
+    )
     entries = plan_entries(view, tokens, figures, settings, running=inputs.running)
     if entries is None:
         return None
@@ -134,7 +167,12 @@ def project(
     reader, inputs, entries = components.history, plan.inputs, plan.entries
     view = inputs.view
     text = written.text if written else summary_task(plan, reader.text_of, counting).extract()
-    text = _summary_text(plan, text, carried_checklist(_plan_sources(plan, reader.text_of)))
+    carried = _carry(components, plan, counting)
+    text = "\n".join(filter(None, (_framed(plan, text), carried.text)))
+    found = _audited(components, plan, counting, text)
+    lines = [KEPT_HEADING, *found.carried] if found.carried else []
+    checklist = carried_checklist(_plan_sources(plan, reader.text_of))
+    text = clear("\n".join(filter(None, (text, *lines, checklist))), TextSource.OTHER)
     summary_texts = {} if entries.joins else {entry.seq: reader.text_of(entry) for entry in view.summaries}
     summary_texts[TO_COME] = text
     summary_tokens = sum(map(counting.text, summary_texts.values()))
@@ -162,14 +200,14 @@ def project(
         nonce=SAMPLE_NONCE,
         reduced=view.reduced,
     )
-    return ProjectedCompaction(plan, text, history, written)
+    return ProjectedCompaction(plan, text, history, written, carried.words, carried.files, found)
 
 
 def summary_task(planned: PlannedCompaction, text_of: Callable[[Entry], str], counting: MessageCounter) -> SummaryTask:
     """What the summary of a plan is made of. Private text and secrets are removed."""
     plan, view = planned.entries, planned.inputs.view
     entries = summary_entries(plan.leaving, text_of)
-    earlier = tuple(without_checklist(text_of(entry)) for entry in view.summaries) if plan.joins else ()
+    earlier = tuple(without_carried(without_checklist(text_of(s))) for s in view.summaries) if plan.joins else ()
     return SummaryTask(entries=entries, before=earlier, limit=plan.summary_limit, count=counting.text)
 
 
@@ -193,11 +231,49 @@ def _plan_sources(planned: PlannedCompaction, text_of: Callable[[Entry], str]) -
     return [text_of(entry) for entry in (*earlier, *filter(is_checklist, entries.leaving))]
 
 
-def _summary_text(planned: PlannedCompaction, text: str, plan: str) -> Cleared:
-    """The summary, with the plan of the model as its last lines (a finished one too: it ends an earlier one)."""
-    if planned.inputs.view.further:
-        text += "\nEntries before these are found by search."
-    return clear(f"{text}\n{plan}" if plan else text, TextSource.OTHER)
+def _framed(planned: PlannedCompaction, text: str) -> str:
+    return f"{text}\nEntries before these are found by search." if planned.inputs.view.further else text
+
+
+class _Carried(Struct, frozen=True):
+    text: str
+    words: tuple[int, ...]
+    files: TouchedFiles
+
+
+def _carry(components: "ContextState", planned: PlannedCompaction, counting: MessageCounter) -> _Carried:
+    """What the summary carries word for word; also what the summaries carried that it replaces."""
+    plan, inputs, text_of = planned.entries, planned.inputs, components.history.text_of
+    summaries = inputs.view.summaries
+
+    def own_of(summary: Entry) -> list[Entry]:
+        seqs: list[int] = summary.meta.get(OWN) or []
+        return list(components.conversations.entries(seqs).values())
+
+    def count(entry: Entry) -> int:
+        return counting.text(text_of(entry)) + OWN_FRAME
+
+    earlier = [entry for summary in summaries for entry in own_of(summary)]
+    room = own_room(inputs.budget.total, inputs.fixed, inputs.high, inputs.page_room)
+    if not plan.joins:
+        room, earlier = room - sum(map(count, earlier)), []
+    messages = {entry.seq: entry for entry in (*earlier, *own_messages(plan.leaving))}
+    words = fitting_words([messages[seq] for seq in sorted(messages)], count, room)
+    files = touched_files(plan.leaving, summaries if plan.joins else ())
+    files_room = int((inputs.high - inputs.fixed) * FILES_SHARE)
+    text = carried_text(words, files, text_of, counting.text, files_room)
+    return _Carried(text, tuple(entry.seq for entry in words), files)
+
+
+def _audited(
+    components: "ContextState", planned: PlannedCompaction, counting: MessageCounter, summary: str
+) -> CompactionAudit:
+    plan, inputs, text_of = planned.entries, planned.inputs, components.history.text_of
+    earlier = [line for entry in inputs.view.summaries for line in kept_lines(text_of(entry))] if plan.joins else []
+    indexed = components.conversations.recallable([entry.seq for entry in plan.leaving])
+    room = int((inputs.high - inputs.fixed) * CARRY_SHARE)
+    sources = AuditSources(plan.leaving, text_of, indexed, components.search)
+    return audit(sources, summary, lambda lines: counting.text(lines) <= room, earlier)
 
 
 def _expected_pages(room: int, history: HistoryZones) -> int:
