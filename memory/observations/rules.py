@@ -48,6 +48,12 @@ _ABOUT: Final = re.compile(
     r"([^\W\d_]+[ ,][^\n]{8,160}?)\.?(?:\"{3}|\*/)?\s*$",
     re.MULTILINE,
 )
+_HEADING: Final = re.compile(r"^#\s+(\S[^\n]{0,120}?)\s*#*$", re.MULTILINE)
+_DECISION: Final = re.compile(
+    r"^#{1,4}\s*(?:\d+[.)]?\s*)?(?:decisions?(?: outcome)?|outcome|resolution|what we decided|决定|决策|结论)"
+    r"\s*:?\s*#*\n+([^\n#][^\n]{0,400})",
+    re.IGNORECASE | re.MULTILINE,
+)
 _PATCHED: Final = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?)(\S.*?)\s*$", re.MULTILINE)
 _PATH_PARTS: Final = re.compile(r"[/\\]")
 _FOUND_LINE: Final = re.compile(r"\d+: ")
@@ -152,6 +158,8 @@ def _read(original: Original, known: Known) -> Observation | None:
     before = known.words_of(path)
     names = [name for name in _names(original.text, path) if not _is_word_of(name, before)]
     about = "" if before or original.arguments.get("offset") else _about(original.text, path)
+    if decided := _decided(original.text, path):
+        return _decision_record(original, known, path, decided)
     if not names and not about:
         return None
     listed = ", ".join(names[:MOST_NAMES])
@@ -166,6 +174,32 @@ def _read(original: Original, known: Known) -> Observation | None:
         original_tokens=estimate(original.text),
         subject=path,
     )
+
+
+def _decision_record(original: Original, known: Known, path: str, decided: Sequence[str]) -> Observation | None:
+    """What a document says was decided, under the document's heading."""
+    heading = _HEADING.search(original.text[:2_000])
+    title = f"{heading[1]}: {decided[0]}" if heading else decided[0]
+    if known.has(title):
+        return None
+    return Observation(
+        type="decision",
+        title=title,
+        importance=Importance.DECISION,
+        facts=tuple(decided[1:MOST_FACTS]),
+        concepts=("why-it-exists",),
+        read=(path,),
+        sources=original.sources(called=True),
+        original_tokens=estimate(original.text),
+        subject=path,
+    )
+
+
+def _decided(text: str, path: str) -> list[str]:
+    """The first line under each heading of a document that says that it is a decision."""
+    if path.rpartition(".")[2].casefold() not in {"md", "rst", "txt"}:
+        return []
+    return [clipped(" ".join(match[1].split()), 200) for match in _DECISION.finditer(text[:MOST_READ])]
 
 
 def _found(original: Original, known: Known) -> Observation | None:
@@ -202,13 +236,15 @@ def _changed(original: Original, known: Known) -> Observation | None:
     subject = ", ".join(files)
     before = known.words_of(subject)
     names = [name for name in _names(f"{new}\n{added}", files[0]) if not _is_word_of(name, before)]
-    facts = [f"defines {', '.join(names[:MOST_NAMES])}"] if names else []
+    about = "" if before else _about(str(arguments.get("content", "")), files[0])
+    facts = [about] if about else []
+    facts += [f"defines {', '.join(names[:MOST_NAMES])}"] if names else []
     facts += [fact for fact in _replaced(arguments) if not known.has(fact)]
     if before and not facts:
         return None
     return Observation(
         type=work_type(original.question),
-        title=f"{subject} changed" + (f": {', '.join(names[:MOST_NAMES])}" if names else ""),
+        title=": ".join(filter(None, (f"{subject} changed", about or ", ".join(names[:MOST_NAMES])))),
         importance=Importance.INFORMATION,
         facts=tuple(facts),
         narrative=clipped(original.question, 200),

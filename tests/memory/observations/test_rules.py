@@ -177,7 +177,7 @@ def test_a_change_is_of_the_kind_of_work_that_was_asked_for(question: str, type_
     arguments = {"path": "src/http.py", "content": SOURCE}
     made = made_of(result("write_file", "src/http.py: 90 bytes written.", arguments, question))
     assert (made.type, made.changed) == (type_, ("src/http.py",))
-    assert made.title == "src/http.py changed: Headers, retry_after"
+    assert made.title == "src/http.py changed: Headers of an HTTP message"
 
 
 def test_an_edit_of_a_line_says_what_it_was_and_is() -> None:
@@ -306,3 +306,48 @@ def test_of_any_message_an_observation_fits_and_names_only_what_is_there(role: R
     if made is not None:
         assert made.tokens <= MAX_TOKENS
         assert not unsupported(made, text)
+
+
+RECORD = """# Building images
+
+Status: accepted
+
+## Context
+
+Images take long.
+
+## Decision
+
+We use Buildah 8.17. Docker was considered.
+
+## Consequences
+
+Less to install.
+"""
+
+
+def test_a_decision_record_that_is_read_gives_its_decision_once() -> None:
+    known = Known()
+    made = observe(result("read_file", RECORD, {"path": "docs/adr_3.md"}), known)
+    assert made is not None
+    assert (made.type, made.importance) == ("decision", Importance.DECISION)
+    assert made.title == "Building images: We use Buildah 8.17. Docker was considered."
+    known.add(made)
+    assert observe(result("read_file", RECORD, {"path": "docs/adr_3.md"}), known) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [RECORD.replace("## Decision", "## Discussion"), RECORD.replace("## Decision", "The Decision"), "def f(): 1"],
+)
+def test_what_stands_under_another_heading_is_no_decision(text: str) -> None:
+    made = observe(result("read_file", text, {"path": "docs/adr_3.md"}), Known())
+    assert made is None or made.type != "decision"
+    assert observe(result("read_file", RECORD, {"path": "docs/adr_3.py"}), Known()) is None
+
+
+def test_a_new_file_is_known_by_what_it_says_that_it_is() -> None:
+    content = '"""The menu bar, kept apart from the rest."""\n\n\ndef step_0(value):\n    return value\n'
+    made = observe(result("write_file", "Wrote it.", {"path": "src/ribbon.py", "content": content}), Known())
+    assert made is not None
+    assert made.title == "src/ribbon.py changed: The menu bar, kept apart from the rest"
