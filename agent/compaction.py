@@ -86,7 +86,7 @@ class ManualCompaction:
 
     async def _plan(self) -> PlannedCompaction | None:
         session = self._session
-        conversation = session.branch.opened()
+        conversation = await session.branch.reload(session.branch.opened())  # the last turn moved its leaf
         if conversation.leaf is None or session.busy:
             return None
         await session.prepare_model()

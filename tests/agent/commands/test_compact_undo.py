@@ -1,0 +1,49 @@
+"""`/compact --undo` in a session, also in one that resumed the conversation."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.commands.memory import COMMANDS
+from agent.commands.results import Proposal, TextResult
+from agent.session import Session
+from foundation.errors import Misuse
+from foundation.paths import Workspace
+from models.settings import ModelSettings
+from tests.agent.sessions import asked, open_session, turn
+from tests.loopback import Loopback, chat
+
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+(COMPACT,) = [command for command in COMMANDS if "compact" in command.aliases]
+SETTINGS = ModelSettings(window=20_000, tools=False, retries=0)
+
+
+async def compact(session: Session) -> str:
+    proposal = await COMPACT.run(session, "--yes")
+    assert isinstance(proposal, Proposal)
+    done = await proposal.run(lambda _: None)
+    assert isinstance(done, TextResult)
+    return done.markdown
+
+
+async def test_the_next_request_begins_with_the_last_one_again(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    server.answers_all(lambda _: chat("Fine. " + "More. " * 200))
+    session = open_session(workspace, tmp_path, server, models=SETTINGS)
+    for number in range(6):
+        await turn(session, f"Question {number}")
+    before = asked(server)[-1].json["messages"]
+    assert "Checked before:" in await compact(session)
+    conversation = session.conversation
+    await session.close()
+    assert conversation is not None
+    session = open_session(workspace, tmp_path, server, models=SETTINGS)
+    await session.resume(conversation.id)
+    undone = await COMPACT.run(session, "--undo")
+    assert isinstance(undone, TextResult) and undone.markdown.startswith("The compaction is undone: ")
+    await turn(session, "And now?")
+    assert asked(server)[-1].json["messages"][: len(before)] == before
+    with pytest.raises(Misuse, match="No older turns left"):
+        await COMPACT.run(session, "--undo")
+    await session.close()
