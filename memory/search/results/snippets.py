@@ -161,7 +161,7 @@ def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens:
 
 
 def _sparse_pieces(text: str, edges: Sequence[int], worth: Mapping[str, float]) -> list[SnippetPart]:
-    """The same where most pieces hold no term: those are not analysed, and plain ones are counted by their length."""
+    """The same where most pieces hold no term: those are not analysed."""
     lowered = _lowered(text[edges[0] : edges[-1]])
     holding = {
         bisect_left(edges, edges[0] + offset + 1) - 1
@@ -173,7 +173,7 @@ def _sparse_pieces(text: str, edges: Sequence[int], worth: Mapping[str, float]) 
         piece, terms = text[first:last], frozenset[str]()
         if number in holding:
             terms = frozenset(term for span in token_spans(piece) for term in span[0] if term in worth)
-        pieces.append(SnippetPart(first, last, len(piece) // 4 + 1 if piece.isascii() else estimate(piece), terms))
+        pieces.append(SnippetPart(first, last, estimate(piece), terms))
     return pieces
 
 
