@@ -44,11 +44,14 @@ class ManualCompaction:
         self._summaries = summaries
 
     async def preview(self) -> CompactionPreview | None:
-        """The preview of `run`."""
+        """The preview of `run`. Raises AuditFailed and UselessCompaction where nothing would be archived."""
         session = self._session
         if (plan := await self._plan()) is None:
             return None
-        return await asyncio.to_thread(session.context.outlook, plan, session.config.archive)
+        counter, by_model = session.model.counter, self._summaries is not None
+        return await asyncio.to_thread(
+            session.context.outlook, plan, session.config.archive, counter, by_model=by_model
+        )
 
     async def run(self, on_page: Callable[[int], None] | None = None, *, label: str = "") -> CompactionReceipt | None:
         """Archives them now.

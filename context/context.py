@@ -213,7 +213,7 @@ class Context:
         before = fixed + history.tokens
         working = working_set(budget, components.settings, fixed, view, tokens_by_entry(history))
         low = working.low
-        if not running and before <= low:  # requested while the budget is not exceeded: halve the history
+        if before <= low:  # requested while the budget is not exceeded: halve the history
             low = fixed + (before - fixed) // 2
         inputs = CompactionInputs(
             conversation=conversation,
@@ -231,10 +231,19 @@ class Context:
         )
         return plan_compaction(inputs, components.settings)
 
-    def outlook(self, plan: PlannedCompaction, archive: ArchiveSettings) -> CompactionPreview:
-        """Preview of a plan, with the figures of the pages to be drawn."""
+    def outlook(
+        self, plan: PlannedCompaction, archive: ArchiveSettings, counter: TokenCounter, *, by_model: bool
+    ) -> CompactionPreview:
+        """Preview of a plan, with the figures of the pages to be drawn. `by_model`: a model will write the summary.
+
+        Raises AuditFailed and UselessCompaction where nothing would be archived.
+        """
+        projection = project(self.state, plan, MessageCounter(counter, plan.inputs.profile.images))
+        if not by_model:
+            projection.require_use()
         leaving = [entry for entry in plan.entries.leaving if entry.text]
-        return preview_of(plan, self._memory.vault.expected(leaving, mode=archive.page_mode, dense=archive.dense))
+        expected = self._memory.vault.expected(leaving, mode=archive.page_mode, dense=archive.dense)
+        return preview_of(projection, expected, counter.count(projection.text), by_model=by_model)
 
     def summary_task(self, plan: PlannedCompaction, counter: TokenCounter) -> SummaryTask:
         """What the summary of a plan is made of, for a model that writes it."""

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from context.compaction.plan import FRAME, turns_of
+from context.compaction.plan import turns_of
 from memory.pages.render.modes import Mode, mode_named
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
-    from context.compaction.projection import PlannedCompaction
+    from context.compaction.projection import ProjectedCompaction
     from memory.pages.types import ArchiveEstimate
 
 
@@ -32,20 +32,23 @@ class CompactionPreview(Struct, frozen=True, kw_only=True):
     kept_turns: int
 
 
-def preview_of(compaction: "PlannedCompaction", expected: "ArchiveEstimate") -> CompactionPreview:
-    """Preview of a plan. `expected` is the estimate for archiving its entries."""
+def preview_of(
+    projection: "ProjectedCompaction", expected: "ArchiveEstimate", summary: int, *, by_model: bool
+) -> CompactionPreview:
+    """Preview of a compaction. `expected` is the estimate for archiving its entries; `summary`: tokens of the new
+    summary; `by_model`: a model will write another one, which may be as long as its limit."""
+    compaction = projection.plan
     plan, before = compaction.entries, compaction.before
+    longest = max(summary, plan.summary_limit) if by_model else summary
     return CompactionPreview(
         entries=len(plan.leaving),
         turns=plan.turns,
         text_tokens=expected.text_tokens,
         pages=expected.pages,
         vision_tokens=expected.vision_tokens,
-        summary_tokens=plan.summary_limit,
+        summary_tokens=longest,
         tokens_before=before,
-        tokens_after=min(
-            before, before - compaction.leaving_tokens + compaction.extra_page_tokens + plan.summary_limit + FRAME
-        ),
+        tokens_after=projection.after + longest - summary,
         kept_entries=len(plan.kept),
         kept_turns=len(turns_of(plan.kept)),
     )

@@ -197,6 +197,7 @@ async def test_compact_does_what_the_outlook_says(session: Session, server: Loop
     assert receipt is not None
     assert (receipt.entries, receipt.turns, receipt.pages) == (outlook.entries, outlook.turns, outlook.pages)
     assert receipt.tokens_before == outlook.tokens_before and receipt.archived == "Boiler"
+    assert (receipt.tokens_after, receipt.summary_tokens) == (outlook.tokens_after, outlook.summary_tokens)
     assert pages[-1] == receipt.pages
     assert session.conversation is not None and session.conversation.leaf == receipt.summary_seq
     assert (await session.branch.history(1))[0].id == receipt.summary_entry

@@ -22,6 +22,7 @@ UNEXAMINED = ("as_given", "as_made", "as_stored", "bytes_as_made", "edited")
 REVIEWED = {
     ("agent/services/archive.py", "as_given"): "a file that the person named, kept to the byte unless --redact",
     ("agent/cli/archive_maintenance.py", "as_made"): "a fixed label",
+    ("agent/chunk_export.py", "as_given"): "an export of what the store holds, cleared on its way in",
     ("agent/cli/export.py", "as_given"): "an export of what the store holds, cleared on its way in",
     ("agent/permissions/stored_rules.py", "as_given"): "the person's own rules, with one added or removed",
     ("agent/config/edit.py", "as_given"): "the person's own configuration, with one value changed that was examined",
