@@ -17,7 +17,7 @@ from foundation.errors import Misuse
 from foundation.files import exists, make_folder, write_atomically
 from foundation.privacy import as_given
 from memory.memory import Memory
-from memory.records import CHUNK_ENTRIES, Conversation, Entry, EntryKind
+from memory.records import CHUNK_ENTRIES, UNDOES, Conversation, Entry, EntryKind
 from memory.turn_summaries import TURNS, covered_ids
 
 
@@ -89,7 +89,9 @@ def _message(line: dict[str, Any]) -> dict[str, Any]:
 
 def _summaries(memory: Memory, conversation: Conversation) -> Iterator[dict[str, Any]]:
     for entry in memory.conversations.all_entries(conversation.seq):
-        if entry.kind is EntryKind.SUMMARY and (text := memory.vault.readable_text(entry).text):  # "": of an undo
+        if entry.kind is not EntryKind.SUMMARY or UNDOES in entry.meta:
+            continue
+        if text := memory.vault.readable_text(entry).text:
             yield {
                 "id": entry.id,
                 "timestamp": to_millisecond(entry.time),

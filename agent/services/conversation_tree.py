@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from foundation.privacy import clear
 from memory.errors import MemoryFailure
-from memory.records import Conversation, Entry, EntryKind, EntryNode
+from memory.records import UNDOES, Conversation, Entry, EntryKind, EntryNode
 from memory.turn_summaries import covered_ids
 from models.messages import Role
 
@@ -196,6 +196,8 @@ def _summaries(
     by_id = {node.id: node.seq for node in nodes}
     found: dict[int, str] = {}
     for entry in memory.conversations.entries(seqs).values():
+        if UNDOES in entry.meta:
+            continue
         ids = covered_ids(entry)
         end = by_id.get(ids[1]) if ids else entry.seq if entry.parent is not None else None
         if end is not None and end in turn_of:

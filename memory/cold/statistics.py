@@ -6,17 +6,18 @@ import apsw
 
 from foundation.files import status
 from memory.cold.sql import each, fetch
-from memory.records import CHUNK_ENTRIES, DayTokens, EntryKind, ModelUsage, Statistics
+from memory.records import CHUNK_ENTRIES, UNDOES, DayTokens, EntryKind, ModelUsage, Statistics
 
 CHARS_A_TOKEN = 4  # about, of a text that no request has held
 
 _SUMMARY = EntryKind.SUMMARY.value
 _MADE = f"""(e.kind = '{EntryKind.OBSERVATION.value}' AND instr(coalesce(e.meta, x''), CAST('"maker"' AS BLOB)) > 0)"""
 """SQL: whether an entry is an observation that was made here (memory.observations.observation.is_made)."""
+_UNDOES = f"""(instr(coalesce(e.meta, x''), CAST('"{UNDOES}"' AS BLOB)) > 0)"""
 _CHUNKS = f"""SELECT coalesce(sum(messages), 0), coalesce(sum((messages + {CHUNK_ENTRIES - 1}) / {CHUNK_ENTRIES}), 0),
     coalesce(sum(summaries), 0) FROM (
         SELECT count(*) FILTER (WHERE e.kind <> '{_SUMMARY}' AND NOT {_MADE}) AS messages,
-        count(*) FILTER (WHERE e.kind = '{_SUMMARY}' AND e.chars > 0) AS summaries
+        count(*) FILTER (WHERE e.kind = '{_SUMMARY}' AND e.chars > 0 AND NOT {_UNDOES}) AS summaries
         FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind = 'chat' GROUP BY e.conversation)"""
 _DAY = "date(e.time_ms / 1000, 'unixepoch', 'localtime')"
 _BY_DAY = f"""SELECT {_DAY} AS day, count(*), sum(coalesce(

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.chunk_export import write_chunks
 from agent.commands.memory import COMMANDS
 from agent.commands.results import Proposal, TextResult
+from agent.services.conversation_tree import read_tree
 from agent.session import Session
 from foundation.errors import Misuse
 from foundation.paths import Workspace
@@ -46,4 +48,21 @@ async def test_the_next_request_begins_with_the_last_one_again(
     assert asked(server)[-1].json["messages"][: len(before)] == before
     with pytest.raises(Misuse, match="No older turns left"):
         await COMPACT.run(session, "--undo")
+    await session.close()
+
+
+async def test_the_mark_of_an_undo_is_nobodys_summary(workspace: Workspace, server: Loopback, tmp_path: Path) -> None:
+    server.answers_all(lambda _: chat("Fine. " + "More. " * 200))
+    session = open_session(workspace, tmp_path, server, models=SETTINGS)
+    for number in range(6):
+        await turn(session, f"Question {number}")
+    await compact(session)
+    await COMPACT.run(session, "--undo")
+    conversation, memory = session.conversation, session.memory
+    assert conversation is not None
+    summaries = [one.summary for one in read_tree(memory, conversation, lambda _: {}).turns.values()]
+    assert not any("undone" in summary for summary in summaries)
+    assert memory.statistics().compressed_chunks == 1
+    write_chunks(memory, conversation, tmp_path / "chunks")
+    assert len(list((tmp_path / "chunks" / "summaries").iterdir())) == 1
     await session.close()
