@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from context.assembly.view import BranchView
 from foundation.privacy import Cleared, TextSource, clear
-from memory.observations.observation import Observation, clipped
+from memory.observations.observation import clipped
 from memory.observations.store import StoredObservation
 from memory.records import Entry, EntryKind
 from models.fence import reference
@@ -50,7 +50,7 @@ def reductions_of(
 
 
 def _line(result: Entry, text_of: "TextOf", stored: StoredObservation | None) -> str:
-    note = _noted(stored.observation) if stored else ""
+    note = clipped(stored.observation.brief, MOST_NOTED) if stored else ""
     return str(result_line(result, text_of(result), note))
 
 
@@ -87,13 +87,6 @@ def result_line(entry: Entry, text: str, note: str = "") -> Cleared:
     what = note or _showed(text)
     shown = f" It showed: {what}" if what else ""
     return clear(f"[{size}, no longer in view; recall {reference(entry.id)} brings them.{shown}]", TextSource.OTHER)
-
-
-def _noted(observation: Observation) -> str:
-    """The title, and the facts that it does not have."""
-    title = observation.title
-    facts = (fact for fact in observation.facts if fact not in title and title.removesuffix("…") not in fact)
-    return clipped("; ".join((title, *facts)), MOST_NOTED)
 
 
 def _showed(text: str) -> str:

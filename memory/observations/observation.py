@@ -63,6 +63,13 @@ class Observation(Struct, frozen=True, kw_only=True):
         return "\n".join([*lines, SOURCES + _joined(self.sources)])
 
     @property
+    def brief(self) -> str:
+        """The title, and the facts that it does not have."""
+        title = self.title
+        facts = (fact for fact in self.facts if fact not in title and title.removesuffix("…") not in fact)
+        return "; ".join((title, *facts))
+
+    @property
     def tokens(self) -> int:
         """Tokens of the text, by the estimate."""
         return estimate(self.text)

@@ -22,6 +22,9 @@ from agent.tools.port import (
 from foundation.clock import iso
 from foundation.errors import Misuse
 from memory.memory import Memory
+from memory.observations.observation import clipped
+from memory.observations.store import StoredObservation
+from memory.records import EntryKind
 from memory.search import Hit, Query, parse_query
 from memory.search_options import SearchOptions
 from models.messages import Tool
@@ -29,6 +32,7 @@ from models.tokens import estimate
 
 MAX_RESULT_TOKENS: Final = 1200  # of all passages of one search, so that the output is not cut within a passage
 MAX_HITS: Final = 12
+MOST_NOTED: Final = 300  # characters of what was observed of a result
 MAX_NEIGHBOURS: Final = 20  # entries of a timeline, before and after
 BEST: Final = "best"  # as `around`: the best match of `query`
 DAYS_AROUND: Final = 7  # days before and after the moment whose entries are counted
@@ -106,7 +110,9 @@ class MemorySearch:
         if not results.hits:
             in_view = self._memory.search.query(self._query(arguments)).found
             return "All that is remembered on this is in this conversation." if in_view else NOTHING_REMEMBERED
-        passages = list(_within_budget(map(_passage_object, results.hits)))
+        shown = [hit.entry for hit in results.hits if hit.entry is not None and hit.kind == EntryKind.TOOL_RESULT]
+        noted = self._memory.observations.of(shown)
+        passages = list(_within_budget(_passage_object(hit, noted.get(hit.entry or 0)) for hit in results.hits))
         more = results.next or len(results.hits) > len(passages)
         return as_json(
             {
@@ -233,7 +239,8 @@ def _within_budget(passages: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any
         yield passage
 
 
-def _passage_object(hit: Hit) -> dict[str, Any]:
+def _passage_object(hit: Hit, noted: StoredObservation | None = None) -> dict[str, Any]:
+    """The passage; `noted` is what was observed of the whole result that it is a part of."""
     matched = dict.fromkeys(hit.snippet[start:end].casefold() for start, end in hit.marks)
     return {
         "cite": cite_of(hit.citation),
@@ -243,4 +250,5 @@ def _passage_object(hit: Hit) -> dict[str, Any]:
         "alike": len(hit.like),
         "found_by": list(matched)[:8],
         "text": hit.excerpts,
+        **({"noted": clipped(noted.observation.brief, MOST_NOTED)} if noted else {}),
     }

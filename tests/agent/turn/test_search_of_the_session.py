@@ -76,3 +76,18 @@ async def test_a_result_is_found_by_what_its_call_did(session: Session, server: 
         await turn(session, f"Read file {n}.")
     texts = await search(session, server, "port in the mailer settings")
     assert "port = 2111" in texts[0]
+
+
+async def test_a_result_tells_what_was_observed_of_it(session: Session, server: Loopback, tmp_path: Path) -> None:
+    filler = "\n".join(f"Images of ship {n} were slow to load." for n in range(120))
+    record = (
+        f"# Building images\n\n## Context\n\n{filler}\n\n## Decision\n\nWe use Buildah 8.17.\n\n## Then\n\n{filler}\n"
+    )
+    (tmp_path / "project" / "adr_3.md").write_text(record)
+    server.plays(calls("read_file", path="adr_3.md"), chat("Read."))
+    await turn(session, "Read the record.")
+    await session.background.idle()
+    server.plays(calls("memory_search", query="what did we choose for building images"), chat("Found."))
+    await turn(session, "Look it up.")
+    (passage,) = json.loads(str(told(server)["content"]))["passages"]
+    assert passage["noted"] == "Building images: We use Buildah 8.17."
