@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from agent.events import AnswerStored
 from agent.session import Session
 from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
 from foundation.paths import Workspace
+from memory.origin import DERIVED_FROM
 from models.settings import ModelSettings
-from tests.agent.sessions import asked, calls, open_session, told, turn
+from tests.agent.sessions import asked, calls, only, open_session, told, turn
 from tests.loopback import Loopback, chat
 
 FILES = 11
@@ -90,4 +92,23 @@ async def test_a_result_tells_what_was_observed_of_it(session: Session, server: 
     server.plays(calls("memory_search", query="what did we choose for building images"), chat("Found."))
     await turn(session, "Look it up.")
     (passage,) = json.loads(str(told(server)["content"]))["passages"]
+    assert "Buildah" not in passage["text"], "this tests nothing where the excerpt has the answer"
     assert passage["noted"] == "Building images: We use Buildah 8.17."
+
+
+async def test_an_answer_that_repeats_what_was_observed_is_no_evidence(
+    session: Session, server: Loopback, tmp_path: Path
+) -> None:
+    filler = "\n".join(f"Images of ship {n} were slow to load." for n in range(120))
+    (tmp_path / "project" / "adr_3.md").write_text(
+        f"# Building images\n\n{filler}\n\n## Decision\n\nWe use Buildah 8.17.\n\n{filler}\n"
+    )
+    server.plays(calls("read_file", path="adr_3.md"), chat("Read."))
+    await turn(session, "Read the record.")
+    await session.background.idle()
+    server.plays(
+        calls("memory_search", query="what did we choose for building images"),
+        chat("It is Buildah 8.17 that you use for images."),
+    )
+    answered = only(await turn(session, "Look it up."), AnswerStored)
+    assert DERIVED_FROM in session.memory.conversations.find_entry(answered.entry).meta
