@@ -152,7 +152,7 @@ def _succeeded(
 
 
 def _read(original: Original, known: Known) -> Observation | None:
-    path = str(original.arguments.get("path", ""))
+    path = str(original.arguments.get("path", "")).strip()
     if original.failed or not path:
         return None
     before = known.words_of(path)
@@ -229,7 +229,7 @@ def _changed(original: Original, known: Known) -> Observation | None:
     arguments = original.arguments
     new = "\n".join(str(arguments.get(name, "")) for name in ("new", "content"))
     patch = "\n".join(str(value) for name, value in arguments.items() if name in {"patch", "input", "diff"})
-    files = [*dict.fromkeys(filter(None, (str(arguments.get("path", "")), *_PATCHED.findall(patch))))]
+    files = [*dict.fromkeys(filter(None, (str(arguments.get("path", "")).strip(), *_PATCHED.findall(patch))))]
     if original.failed or not files:
         return None
     added = "\n".join(line[1:] for line in patch.split("\n") if line.startswith("+") and not line.startswith("+++"))
