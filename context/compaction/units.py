@@ -10,7 +10,7 @@ import heapq
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import cache
+from functools import lru_cache
 from typing import Protocol
 
 from msgspec import Struct
@@ -188,7 +188,7 @@ def _weighed(text: str) -> dict[str, float]:
     return weights | figures
 
 
-@cache
+@lru_cache(maxsize=1 << 13)
 def _rareness(term: str) -> float:
     from foundation.text.synonyms import rareness  # brings numpy
 

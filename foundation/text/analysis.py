@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 ANALYSER = 3
+CACHED_TOKENS = 1 << 13  # of each cache: with eight times as many, 5 % less time for 30 MB
 TITLE = "summary"
 """The field of a tool result's metadata that says in a line what the call did."""
 _LONGEST_TITLE = 500  # characters
@@ -143,7 +144,7 @@ def _term_counts(text: str, language: str) -> Counter[str]:
     return Counter(counts)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=CACHED_TOKENS)
 def _ascii_terms(token: str, language: str) -> tuple[str, ...]:
     """The terms of a token that `ASCII_SCANNER` gives."""
     if not token:
@@ -151,7 +152,9 @@ def _ascii_terms(token: str, language: str) -> tuple[str, ...]:
     if token[0] in "#@":
         return terms_of(token, "tag", language)
     is_language = token[-1] in "+#" and len(token) <= _LONGEST_LANGUAGE
-    return terms_of(token, "language" if is_language else "word", language)
+    if is_language or language:
+        return terms_of(token, "language" if is_language else "word", language)
+    return _split_token(token)  # cached here, and not in `_word_terms` too
 
 
 def iter_terms(text: str) -> Iterator[str]:
@@ -212,10 +215,10 @@ def _foreign(token: str, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for term in (*map(_word, joined), *stems) if term))
 
 
-_word_terms = lru_cache(maxsize=1 << 16)(_split_token)
+_word_terms = lru_cache(maxsize=CACHED_TOKENS)(_split_token)
 """Words repeat: the cache makes analysis several times faster."""
 
-_foreign_terms = lru_cache(maxsize=1 << 16)(_foreign)
+_foreign_terms = lru_cache(maxsize=CACHED_TOKENS)(_foreign)
 
 
 def _pairs(run: str) -> tuple[str, ...]:

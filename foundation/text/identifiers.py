@@ -69,7 +69,7 @@ def _wholes(token: str, parts: list[str], split: list[str]) -> list[str]:
     return [token, *(part for part in parts if part not in alone)]
 
 
-@lru_cache(maxsize=1 << 15)  # identifiers share their parts
+@lru_cache(maxsize=1 << 13)  # identifiers share their parts
 def _humps(part: str) -> Sequence[str]:
     """`HTTPResponse2` → HTTP, Response, 2. Hashes, ordinals and codes stay as they are, and so do other scripts."""
     if _OTHER_SCRIPT.fullmatch(part):

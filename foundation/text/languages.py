@@ -160,7 +160,7 @@ def _by_script(text: str, words: int) -> str:
     return ""
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def stem_in(language: str, word: str) -> str:
     """The term of a word of that language, folded. Function words stay as they are, so that they are known as such."""
     low = lowercase(word.replace("I", "ı").replace("İ", "i") if language == "turkish" else word)

@@ -89,7 +89,7 @@ _ENDS_2 = tuple(ending for ending, _ in _STEP_2)  # one call of `endswith` for m
 _ENDS_3 = tuple(ending for ending, _ in _STEP_3)
 
 
-@lru_cache(maxsize=1 << 15)  # identifiers share their parts
+@lru_cache(maxsize=1 << 13)  # identifiers share their parts
 def stem(word: str) -> str:
     """The stem of a word in small letters a–z: `deciding`, `decides` → `decid`; `went` → `go`; `colours` → `color`."""
     stemmed = bare_stem(with_z(IRREGULAR.get(word, word)))

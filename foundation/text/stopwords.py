@@ -108,7 +108,7 @@ def _name_says(speaker: str) -> int:
     return sum(not is_weak(term) for term in term_list(speaker))
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def _judged(term: bytes) -> tuple[bool, bool]:
     word = term.decode("utf-8", "surrogatepass")
     if word.startswith(TAG_PREFIX):

@@ -22,7 +22,7 @@ _MOST_VALUES = 64  # concepts or files of one entry
 _NOBODY = frozenset({"user", "assistant", "tool", "system", "offline"})
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 12)
 def tag(kind: str, value: str = "") -> str:
     """The tag of a kind, or of one value of it: folded, white space as `_`, 64 characters at most."""
     if not value:

@@ -88,7 +88,7 @@ def _count_content_words(  # noqa: PLR0917 — the postings, a column each
     return {"says": np.maximum(says - by_name, 0), "asks": asks.astype("u1")}
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def _classified(term: bytes) -> tuple[int, bool]:
     own = count_content_words((term,), b"\1", "")
     return own.says, own.asks

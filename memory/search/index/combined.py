@@ -81,6 +81,11 @@ class CombinedIndex:
         return self.documents.count - self._on_disk
 
     @property
+    def unsaved_postings(self) -> int:
+        """Number of their postings."""
+        return sum(part.count for part in self._parts[len(self._segments) :])
+
+    @property
     def has_unchecked(self) -> bool:
         """Whether some segments were too large to be verified on opening."""
         return any(not segment.file.is_checked for segment in self._segments)

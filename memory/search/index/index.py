@@ -24,6 +24,7 @@ from memory.search.index.postings import Posting
 from memory.search.index.segment import discard
 
 DUE = 4096  # documents since the last segment: fewer are scanned in some hundredths of a millisecond a term
+DUE_POSTINGS = 250_000  # of them, as 150 long outputs have: a tenth of a millisecond a term, and some megabytes
 AT_ONCE = 20_000  # changes that a search indexes while it waits: about a second's work, once in a process's life
 _NEWEST = 500  # changes that it indexes where there are more: some hundredths of a second
 _BUILD_WAIT_S = 2.0  # for which a process's first search waits for an index that is being built
@@ -89,7 +90,7 @@ class SearchIndex:
             return
         self._read()
         self._version = version
-        if self._current.unsaved_count >= DUE or self._current.skips:
+        if self._is_due or self._current.skips:
             self._update_in_background()
 
     def update(self, on_progress: OnIndexed | None = None) -> None:
@@ -97,6 +98,10 @@ class SearchIndex:
         says so and the search continues in memory."""
         with self._update_lock:
             self._update_segments(on_progress or no_progress, self._yield_to_queries, _LOCK_WAIT_S, purge=True)
+
+    @property
+    def _is_due(self) -> bool:
+        return self._current.unsaved_count >= DUE or self._current.unsaved_postings >= DUE_POSTINGS
 
     @property
     def _current(self) -> CombinedIndex:

@@ -61,6 +61,10 @@ class SegmentPostings:
         self._first = first
         self._find = lru_cache(_CACHED_TERMS)(self._look_up)
 
+    @property
+    def count(self) -> int:
+        return len(self.lists.documents)
+
     def find(self, term: bytes) -> Posting:
         index = self._find(term)
         return NO_POSTING if index < 0 else self._at(index)
@@ -98,6 +102,10 @@ class RecentPostings:
         self.terms = GrowingColumn("u4")
         self.documents = GrowingColumn("i4")
         self.counts = GrowingColumn("u1")
+
+    @property
+    def count(self) -> int:
+        return self.terms.count
 
     def put(self, document: int, terms: list[bytes], counts: bytes) -> None:
         number: Callable[[bytes], int] = self.numbers.__getitem__

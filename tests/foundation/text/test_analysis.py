@@ -1,4 +1,5 @@
 import time
+import tracemalloc
 from collections import Counter
 from importlib.resources import files
 
@@ -233,3 +234,20 @@ def test_a_title_counts_as_words_of_the_text_and_anything_else_in_its_place_does
     plain = unpack_terms(analyse("limit = 3").packed)
     assert "mailer" in str(titled) and "mailer" not in str(plain)
     assert analyse("limit = 3", "", {"summary": ["read mailer.toml"]}).packed == analyse("limit = 3").packed
+
+
+def test_new_words_do_not_fill_the_memory() -> None:
+    """An agent reads files whose names never end."""
+
+    def read(start: int) -> None:
+        analyse(" ".join(f"name_{number:x} Kind{number:x}" for number in range(start, start + 15_000)))
+
+    read(0)
+    tracemalloc.start()
+    try:
+        read(20_000)
+        before = tracemalloc.get_traced_memory()[0]
+        read(40_000)
+        assert tracemalloc.get_traced_memory()[0] - before < 1_000_000
+    finally:
+        tracemalloc.stop()

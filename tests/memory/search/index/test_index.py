@@ -112,6 +112,19 @@ def test_few_segments_stand_however_much_came(talk: Talk, memory: Memory) -> Non
     assert len(entries_with(kept, "tea")) == 75
 
 
+def test_few_long_entries_leave_memory_as_many_short_ones_do(
+    talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "DUE_POSTINGS", 1000)
+    kept = SearchIndex(memory.cold, memory.workspace.postings)
+    for start in range(0, 3000, 300):
+        talk.say(" ".join(f"word{number}" for number in range(start, start + 300)))
+        rested(kept)
+    assert rows_on_disk(memory) >= 6
+    assert kept.documents.count == 10
+    assert len(entries_with(kept, "word2999")) == 1
+
+
 @pytest.mark.usefixtures("small_segments")
 def test_two_indexes_keep_one_chain(talk: Talk, memory: Memory) -> None:
     one, other = (SearchIndex(memory.cold, memory.workspace.postings) for _ in range(2))
