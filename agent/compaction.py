@@ -43,24 +43,26 @@ class ManualCompaction:
         self._session = session
         self._summaries = summaries
 
-    async def preview(self) -> CompactionPreview | None:
+    async def preview(self, *, focus: str = "") -> CompactionPreview | None:
         """The preview of `run`. Raises AuditFailed and UselessCompaction where nothing would be archived."""
         session = self._session
-        if (plan := await self._plan()) is None:
+        if (plan := await self._plan(focus)) is None:
             return None
         counter, by_model = session.model.counter, self._summaries is not None
         return await asyncio.to_thread(
             session.context.outlook, plan, session.config.archive, counter, by_model=by_model
         )
 
-    async def run(self, on_page: Callable[[int], None] | None = None, *, label: str = "") -> CompactionReceipt | None:
-        """Archives them now.
+    async def run(
+        self, on_page: Callable[[int], None] | None = None, *, label: str = "", focus: str = ""
+    ) -> CompactionReceipt | None:
+        """Archives them now. `focus`: words of what the summary keeps first.
 
         `on_page` is called for each page that is verified, from another thread; what it raises aborts, with nothing
         archived. Raises TemporaryFailure where the session's `stop` ends the model that summarises.
         """
         session = self._session
-        plan: PlannedCompaction | ProjectedCompaction | None = await self._plan()
+        plan: PlannedCompaction | ProjectedCompaction | None = await self._plan(focus)
         if plan is None:
             return None
         counter = session.model.counter
@@ -87,7 +89,7 @@ class ManualCompaction:
         await session.branch.reload(conversation)
         return receipt
 
-    async def _plan(self) -> PlannedCompaction | None:
+    async def _plan(self, focus: str) -> PlannedCompaction | None:
         session = self._session
         conversation = await session.branch.reload(session.branch.opened())  # the last turn moved its leaf
         if conversation.leaf is None or session.busy:
@@ -95,5 +97,10 @@ class ManualCompaction:
         await session.prepare_model()
         model = session.model
         return await asyncio.to_thread(
-            session.context.plan_compaction, conversation, conversation.leaf, model.profile, model.counter
+            session.context.plan_compaction,
+            conversation,
+            conversation.leaf,
+            model.profile,
+            model.counter,
+            focus=focus,
         )

@@ -196,11 +196,18 @@ class Context:
             self.state.sources.keep_last_good()
 
     def plan_compaction(
-        self, conversation: Conversation, leaf: int | None, profile: Profile, counter: TokenCounter
+        self,
+        conversation: Conversation,
+        leaf: int | None,
+        profile: Profile,
+        counter: TokenCounter,
+        *,
+        focus: str = "",
     ) -> PlannedCompaction | None:
         """Plans a compaction of the branch that ends with `leaf`; None where no entry can leave.
 
-        An unfinished turn keeps its question and its last round. Stores nothing.
+        `focus`: words of what the summary keeps first. An unfinished turn keeps its question and its last round. Stores
+        nothing.
         """
         if leaf is None:
             return None
@@ -229,7 +236,7 @@ class Context:
             page_room=components.pages.room(profile, budget),
             begin=state.pages_begin if state else None,
         )
-        return plan_compaction(inputs, components.settings)
+        return plan_compaction(inputs, components.settings, components.history.text_of, focus)
 
     def outlook(
         self, plan: PlannedCompaction, archive: ArchiveSettings, counter: TokenCounter, *, by_model: bool

@@ -5,7 +5,18 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from agent.commands import checkpoints, conversation, knowledge, mcp, memory, permissions, program, switches, tree
+from agent.commands import (
+    archive,
+    checkpoints,
+    conversation,
+    knowledge,
+    mcp,
+    memory,
+    permissions,
+    program,
+    switches,
+    tree,
+)
 from agent.commands.command import Command
 from agent.commands.results import CommandFailed, Outcome, Proposal, TextResult
 from foundation.errors import Misuse, PalimpsestError
@@ -34,6 +45,7 @@ _COMMANDS: tuple[Command, ...] = (
     *switches.COMMANDS,
     *checkpoints.COMMANDS,
     *memory.COMMANDS,
+    *archive.COMMANDS,
     *knowledge.COMMANDS,
     *permissions.COMMANDS,
     *mcp.COMMANDS,

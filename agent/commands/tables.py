@@ -81,11 +81,12 @@ def _literal(text: str) -> str:
 APPROXIMATELY = "about "
 
 
-def preview_rows(outlook: CompactionPreview, label: str) -> tuple[tuple[str, str], ...]:
+def preview_rows(outlook: CompactionPreview, label: str, focus: str = "") -> tuple[tuple[str, str], ...]:
     """Rows of a name and a sentence: what is archived, the pages, what is kept, the tokens saved."""
     freed = outlook.tokens_before - outlook.tokens_after
     pages = _counted(outlook.pages, "page")
-    label_row = (("label", label),) if label else ()
+    named = (("keeps", f"first what is about “{focus}”"),) if focus else ()
+    named += (("label", label),) if label else ()
     return (
         ("leaves", f"{_leaving(outlook)}: {outlook.text_tokens:,} text tokens"),
         ("becomes", f"{pages}, {outlook.vision_tokens:,} vision tokens, read back first"),
@@ -94,7 +95,7 @@ def preview_rows(outlook: CompactionPreview, label: str) -> tuple[tuple[str, str
             "request",
             f"{outlook.tokens_before:,} → {outlook.tokens_after:,} tokens, {APPROXIMATELY}{freed:,} fewer",
         ),
-        *label_row,
+        *named,
     )
 
 

@@ -29,6 +29,8 @@ def event_object(event: SessionEvent) -> dict[str, Any] | None:
                 "tokens_after": receipt.tokens_after,
                 "audited": receipt.audited,
                 "carried": receipt.carried,
+                "focus": receipt.focus,
+                "focus_lines": receipt.focus_lines,
             }
         case events.ContextOverflowed(window=window, prompt_tokens=tokens, stated=stated):
             return {"type": "overflow", "text": event.text, "window": window, "stated": stated, "prompt_tokens": tokens}

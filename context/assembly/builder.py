@@ -381,7 +381,7 @@ class RequestAssembler:
             page_room=self._page_room,
             begin=inputs.state.pages_begin,
         )
-        plan = plan_compaction(compaction_inputs, settings)
+        plan = plan_compaction(compaction_inputs, settings, self._components.history.text_of)
         if plan is None:
             return None
         remaining = [entry for entry in plan.entries.kept if entry.seq != turn.entry]

@@ -52,6 +52,8 @@ class CompactionReceipt(Struct, frozen=True, kw_only=True):
     stands_for: int = 0  # the cost of their text as text
     audited: int = 0  # figures, names and decisions that were checked before anything left
     carried: int = 0  # lines of them that the summary has word for word
+    focus: str = ""  # what the summary keeps first
+    focus_lines: int = 0  # of the summary, about it
     warning: str = ""  # why the summary is not by the model that was asked for it
 
 
@@ -121,7 +123,7 @@ def receipt_of(
         f"{before:,} → {after:,} tokens. A summary of {summary_tokens:,} stands in their place, and every word "
         "can be recalled."
     )
-    text += _author(projection.written) + _checked(projection.audit)
+    text += _author(projection.written) + _focused(projection) + _checked(projection.audit)
     if in_view:
         text += (
             f" In it the model goes on seeing {in_view.stands_for:,} tokens of the past as "
@@ -145,6 +147,8 @@ def receipt_of(
         stands_for=in_view.stands_for if in_view else 0,
         audited=projection.audit.items,
         carried=len(projection.audit.carried),
+        focus=projection.plan.focus,
+        focus_lines=projection.focus_lines,
         warning=projection.written.warning if projection.written else "",
     )
 
@@ -154,6 +158,15 @@ def _author(written: "WrittenSummary | None") -> str:
     if written is None or written.warning:
         return ""
     return f" The summary is by {written.model}, {written.cost}."
+
+
+def _focused(projection: "ProjectedCompaction") -> str:
+    """How much of the summary is about what the person wants kept first, in a sentence."""
+    if not (focus := projection.plan.focus):
+        return ""
+    if not projection.focus_lines:
+        return f" Nothing in those turns is about “{focus}”."
+    return f" About “{focus}” it has {_counted(projection.focus_lines, 'line')}."
 
 
 def _checked(audit: "CompactionAudit") -> str:

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -28,6 +28,7 @@ from context.compaction.carried import (
     touched_files,
     without_carried,
 )
+from context.compaction.focus import FOCUS_PREFIX, Focus, focus_in
 from context.compaction.plan import CompactionBudget, CompactionPlan, plan_entries
 from context.compaction.summary import SummaryEntry
 from context.compaction.summary_port import SummaryTask, WrittenSummary
@@ -43,6 +44,9 @@ from models.messages import Role
 
 if TYPE_CHECKING:  # import cycle
     from context.state import ContextState
+
+
+NO_FOCUS: Final = clear("")
 
 
 class CompactionInputs(Struct, frozen=True, kw_only=True):
@@ -75,6 +79,7 @@ class PlannedCompaction(Struct, frozen=True, kw_only=True):
     tokens: Mapping[int, int]  # by entry in view, the message included
     before: int  # tokens of the whole request
     extra_page_tokens: int  # tokens that pages in view will take beyond the present ones
+    focus: Cleared = NO_FOCUS  # what the summary keeps first
 
     @property
     def leaving_tokens(self) -> int:
@@ -103,6 +108,7 @@ class ProjectedCompaction(Struct, frozen=True):
     own: tuple[int, ...] = ()  # seqs of the user's messages that the summary has word for word
     files: TouchedFiles = TouchedFiles()
     audit: CompactionAudit = CompactionAudit()
+    focus_lines: int = 0  # of the summary, about the plan's focus
 
     def require_use(self) -> None:
         """Raises AuditFailed where something would be lost, UselessCompaction where the request would not shrink."""
@@ -120,8 +126,11 @@ class ProjectedCompaction(Struct, frozen=True):
         return self.plan.remaining_tokens + sum(tokens for _, tokens in self.history.summaries)
 
 
-def plan_compaction(inputs: CompactionInputs, settings: ContextSettings) -> PlannedCompaction | None:
-    """Plans a compaction; None where no entry can leave."""
+def plan_compaction(
+    inputs: CompactionInputs, settings: ContextSettings, text_of: Callable[[Entry], str], focus: str = ""
+) -> PlannedCompaction | None:
+    """Plans a compaction; None where no entry can leave. `focus`: what its summary keeps first; without one that of the
+    newest summary that it replaces."""
     history, view, message = inputs.history, inputs.view, inputs.message
     tokens = dict(tokens_by_entry(history))
     fixed = inputs.fixed
@@ -148,6 +157,7 @@ def plan_compaction(inputs: CompactionInputs, settings: ContextSettings) -> Plan
         tokens=tokens,
         before=inputs.fixed + inputs.tail + history.tokens,
         extra_page_tokens=pages - history.page_tokens,
+        focus=_focus(focus, view.summaries if entries.joins else (), text_of),
     )
 
 
@@ -167,6 +177,7 @@ def project(
     reader, inputs, entries = components.history, plan.inputs, plan.entries
     view = inputs.view
     text = written.text if written else summary_task(plan, reader.text_of, counting).extract()
+    focus_lines = sum(1 for _ in Focus(plan.focus).lines_of([text]))
     carried = _carry(components, plan, counting)
     text = "\n".join(filter(None, (_framed(plan, text), carried.text)))
     found = _audited(components, plan, counting, text)
@@ -200,7 +211,7 @@ def project(
         nonce=SAMPLE_NONCE,
         reduced=view.reduced,
     )
-    return ProjectedCompaction(plan, text, history, written, carried.words, carried.files, found)
+    return ProjectedCompaction(plan, text, history, written, carried.words, carried.files, found, focus_lines)
 
 
 def summary_task(planned: PlannedCompaction, text_of: Callable[[Entry], str], counting: MessageCounter) -> SummaryTask:
@@ -208,7 +219,9 @@ def summary_task(planned: PlannedCompaction, text_of: Callable[[Entry], str], co
     plan, view = planned.entries, planned.inputs.view
     entries = summary_entries(plan.leaving, text_of)
     earlier = tuple(without_carried(without_checklist(text_of(s))) for s in view.summaries) if plan.joins else ()
-    return SummaryTask(entries=entries, before=earlier, limit=plan.summary_limit, count=counting.text)
+    return SummaryTask(
+        entries=entries, before=earlier, limit=plan.summary_limit, count=counting.text, focus=planned.focus
+    )
 
 
 def summary_entries(entries: Sequence[Entry], text_of: Callable[[Entry], str]) -> tuple[SummaryEntry, ...]:
@@ -231,8 +244,18 @@ def _plan_sources(planned: PlannedCompaction, text_of: Callable[[Entry], str]) -
     return [text_of(entry) for entry in (*earlier, *filter(is_checklist, entries.leaving))]
 
 
+def _focus(words: str, replaced: Sequence[Entry], text_of: Callable[[Entry], str]) -> Cleared:
+    """The words of the focus on one line."""
+    words = words or next(
+        filter(None, (focus_in(without_carried(text_of(summary))) for summary in reversed(replaced))), ""
+    )
+    return clear(neutralise(" ".join(words.split())))
+
+
 def _framed(planned: PlannedCompaction, text: str) -> str:
-    return f"{text}\nEntries before these are found by search." if planned.inputs.view.further else text
+    focus = f"{FOCUS_PREFIX}{planned.focus}" if planned.focus else ""
+    further = "Entries before these are found by search." if planned.inputs.view.further else ""
+    return "\n".join(filter(None, (text, focus, further)))
 
 
 class _Carried(Struct, frozen=True):

@@ -11,11 +11,13 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from context.compaction.focus import FOCUS_PREFIX, Focus
 from context.compaction.units import MOST_TURNS, Unit, units_of
 from context.sources.conditions import entities_in
 
@@ -25,6 +27,8 @@ LONGEST_LINE = 220  # characters
 MOST_UNITS = 4000  # compared in one compaction: those of the most weight by themselves
 CARRIED_SHARE = 0.4  # of the summary, for lines of earlier summaries
 FACTS_SHARE = 0.03  # of the summary, for figures, dates, addresses and paths that no line has
+FOCUS_FACTS_SHARE = 0.1  # the same, where a focus says which of them are wanted
+MOST_FACTS = 60  # looked at
 AGAIN = 0.15  # of a word's weight, for each further line that has it
 ROUNDS = 6
 MOST_TOGETHER = 4  # sentences of one speaker on a line
@@ -40,7 +44,10 @@ _FACTS = "Also named: "
 _FACT_LINES = (_FACTS, "Spoken of: ")  # the second is of 0.3.0
 _HASH = re.compile(r"\b(?=[0-9a-f]{0,39}[0-9])[0-9a-f]{7,64}\b")
 _KINDS = ("flight_number", "date", "money", "email", "url", "file_path")
-_HEADS = re.compile(r"(?:\d{4}-\d{2}-\d{2}(?: \[|$)|Earlier|Before that:|Decided:|Open:|Said:)")
+_HEADS = re.compile(
+    r"(?:\d{4}-\d{2}-\d{2}(?: \[|$)|Earlier|Before that:|Decided:|Open:|Said:)"
+    rf"|{FOCUS_PREFIX}"
+)
 
 
 class SummaryEntry(Struct, frozen=True):
@@ -53,21 +60,29 @@ class SummaryEntry(Struct, frozen=True):
     text: str
 
 
-def summarise(entries: Sequence[SummaryEntry], limit: int, count: CountTokens, *, before: Sequence[str] = ()) -> str:
+def summarise(
+    entries: Sequence[SummaryEntry],
+    limit: int,
+    count: CountTokens,
+    *,
+    before: Sequence[str] = (),
+    focus: str = "",
+) -> str:
     """Summarises the entries in at most `limit` tokens. `before`: texts of earlier summaries that this one replaces.
+    `focus`: words of what is kept first.
 
     Returns at least the first line, however small the limit.
     """
-    brief = limit < BRIEF
+    brief, wanted = limit < BRIEF, Focus(focus)
     head = heading(entries, brief=brief)
     longest = max(60, min(LONGEST_LINE, limit))
-    carried = _carried(before, int(limit * CARRIED_SHARE), longest, count)
+    carried = _carried(before, int(limit * CARRIED_SHARE), longest, count, wanted)
     room = limit - count(head) - sum(count(line) + 1 for line in carried)
     asked, room = _asked(entries, longest, room, count)
-    facts_room = int(room * FACTS_SHARE)
-    lines = _chosen_lines(entries, room - facts_room, count, brief=brief)
+    facts_room = int(room * (FOCUS_FACTS_SHARE if wanted else FACTS_SHARE))
+    lines = _chosen_lines(entries, room - facts_room, count, wanted, brief=brief)
     room -= count("\n".join(lines)) + 1 if lines else 0
-    facts = _facts(entries, before, "\n".join([*asked, *lines]), room, count)
+    facts = _facts(_ranked_facts(entries, before, wanted), "\n".join([*asked, *lines]), room, count)
     return "\n".join([head, *asked, *lines, *facts, *carried])
 
 
@@ -100,9 +115,11 @@ def _asked(entries: Sequence[SummaryEntry], longest: int, room: int, count: Coun
 # ── choice of lines ──
 
 
-def _chosen_lines(entries: Sequence[SummaryEntry], room: int, count: CountTokens, *, brief: bool) -> list[str]:
+def _chosen_lines(
+    entries: Sequence[SummaryEntry], room: int, count: CountTokens, focus: Focus, *, brief: bool
+) -> list[str]:
     """Lines of the most weight per token, in chronological order, under their days."""
-    units = _heaviest(units_of(entries, LONGEST_LINE))
+    units = _heaviest(_focused(units_of(entries, LONGEST_LINE), focus))
     if not units or room <= 0:
         return []
     choice = _Choice(units, [_day(entries[unit.turn], brief=brief) for unit in units], count)
@@ -184,6 +201,10 @@ def _set(units: Sequence[Unit], entries: Sequence[SummaryEntry], *, brief: bool)
     return lines
 
 
+def _focused(units: Iterable[Unit], focus: Focus) -> Iterator[Unit]:
+    return (replace(unit, factor=unit.factor * focus.factor(unit.terms)) for unit in units)
+
+
 def _heaviest(units: Iterable[Unit]) -> list[Unit]:
     """The units of the most weight by themselves, in their order, each text once."""
     different = {unit.shown.casefold(): unit for unit in units}
@@ -204,11 +225,14 @@ def _weights(units: Sequence[Unit]) -> dict[str, float]:
 # ── earlier summaries, and facts ──
 
 
-def _carried(before: Sequence[str], limit: int, longest: int, count: CountTokens) -> list[str]:
+def _carried(before: Sequence[str], limit: int, longest: int, count: CountTokens, focus: Focus) -> list[str]:
     """Lines of earlier summaries within `limit` tokens: questions first, then those of most weight."""
     room = limit - count(_BEFORE) - 1
     earlier = [line for text in before for line in text.split("\n") if line and not _is_frame(line)]
-    weighed = {line: sum(unit.factor * sum(unit.terms.values()) for unit in _line_units(line)) for line in earlier}
+    weighed = {
+        line: sum(unit.factor * sum(unit.terms.values()) for unit in _focused(_line_units(line), focus))
+        for line in earlier
+    }
     ranked = sorted(
         range(len(earlier)),
         key=lambda n: (_ASK.match(earlier[n]) is None, -weighed[earlier[n]] / max(1, count(earlier[n])) ** LENGTH, -n),
@@ -234,22 +258,10 @@ def _line_units(line: str) -> list[Unit]:
     return list(units_of([entry], LONGEST_LINE * 2))
 
 
-def _facts(
-    entries: Sequence[SummaryEntry], before: Sequence[str], shown: str, room: int, count: CountTokens
-) -> list[str]:
-    """Figures, dates, addresses and paths that no line holds, the most frequent first, those of earlier summaries
-    included."""
-    counts: Counter[str] = Counter()
-    for line in (line for text in before for line in text.split("\n")):
-        for prefix in _FACT_LINES:
-            if line.startswith(prefix):
-                counts.update(line.removeprefix(prefix).split(" · "))
-    for text in (*before, *(entry.text[:20_000] for entry in entries[-MOST_TURNS:])):
-        for kind in _KINDS:
-            counts.update(entities_in(kind, text))
-        counts.update(match.group() for match in _HASH.finditer(text))
+def _facts(ranked: Iterable[str], shown: str, room: int, count: CountTokens) -> list[str]:
+    """A line of facts that no other line holds, as many as there is room for."""
     line = ""
-    for fact, _ in counts.most_common(60):
+    for fact in ranked:
         if len(fact) > 120 or fact in line or fact in shown:
             continue
         longer = f"{line} · {fact}" if line else _FACTS + fact
@@ -257,6 +269,27 @@ def _facts(
             break
         line = longer
     return [line] if line else []
+
+
+def _ranked_facts(entries: Sequence[SummaryEntry], before: Sequence[str], focus: Focus) -> Iterable[str]:
+    """Figures, dates, addresses and paths, those of earlier summaries included: first those on lines about the focus,
+    then the most frequent."""
+    counts: Counter[str] = Counter()
+    for line in (line for text in before for line in text.split("\n")):
+        for prefix in _FACT_LINES:
+            if line.startswith(prefix):
+                counts.update(line.removeprefix(prefix).split(" · "))
+    texts = [*before, *(entry.text[:20_000] for entry in entries[-MOST_TURNS:])]
+    for text in texts:
+        counts.update(_facts_in(text))
+    wanted = Counter(fact for line in focus.lines_of(texts) for fact in _facts_in(line)) if focus else Counter[str]()
+    return dict.fromkeys(fact for fact, _ in (*wanted.most_common(MOST_FACTS), *counts.most_common(MOST_FACTS)))
+
+
+def _facts_in(text: str) -> Iterator[str]:
+    for kind in _KINDS:
+        yield from entities_in(kind, text)
+    yield from (match.group() for match in _HASH.finditer(text))
 
 
 def _cut(text: str, longest: int) -> str:

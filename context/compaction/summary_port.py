@@ -10,16 +10,18 @@ from models.prices import Cost
 
 
 class SummaryTask(Struct, frozen=True, kw_only=True):
-    """What is to be summarised, in at most `limit` tokens. `before`: earlier summaries that this one replaces."""
+    """What is to be summarised, in at most `limit` tokens. `before`: earlier summaries that this one replaces.
+    `focus`: words of what the person wants kept first."""
 
     entries: tuple[SummaryEntry, ...]
     before: tuple[str, ...] = ()
     limit: int
     count: CountTokens
+    focus: str = ""
 
     def extract(self) -> str:
         """The extractive summary."""
-        return summarise(self.entries, self.limit, self.count, before=self.before)
+        return summarise(self.entries, self.limit, self.count, before=self.before, focus=self.focus)
 
 
 class WrittenSummary(Struct, frozen=True, kw_only=True):

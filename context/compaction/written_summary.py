@@ -34,6 +34,7 @@ Write what somebody needs who continues it: facts, decisions, names, figures, da
 figures, dates, paths and identifiers exactly as they are written there, and add none. Write short plain sentences in \
 the language of the conversation, at most {words} words, without headings, lists or an introduction. Begin a sentence \
 about an undecided matter with "Open:"."""
+_FOCUS = "\nThe user wants this kept first and in the most detail: {focus}"
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ISO_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
@@ -58,7 +59,8 @@ def summary_request(task: SummaryTask, model: ChatModel, most: int) -> Request |
     profile, counter = model.profile, model.counter
     most = min(most, profile.window)
     answer = min(most // 2, max(2 * task.limit, int(most * ANSWER_SHARE)))
-    instructions = system(_INSTRUCTIONS.format(words=max(20, task.limit // 3)))
+    focus = _FOCUS.format(focus=neutralise(task.focus)) if task.focus else ""
+    instructions = system(_INSTRUCTIONS.format(words=max(20, task.limit // 3)) + focus)
     nonce = new_nonce()
 
     def request(turns: str, max_tokens: int = answer) -> Request:
@@ -84,7 +86,7 @@ def _turns_within(task: SummaryTask, room: int, count: CountTokens) -> str:
     while first > 0 and costs[first - 1] <= left:
         first -= 1
         left -= costs[first]
-    digest = summarise(task.entries[:first], digest_room - 2, count, before=task.before)
+    digest = summarise(task.entries[:first], digest_room - 2, count, before=task.before, focus=task.focus)
     return "\n\n".join((digest, *lines[first:]))
 
 

@@ -121,10 +121,10 @@ class Talk:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def compact(self) -> CompactionReceipt | None:
+    def compact(self, focus: str = "") -> CompactionReceipt | None:
         """Archives older turns, as a person asks for it; None where nothing can leave."""
         assert self.conversation is not None
-        plan = self.context.plan_compaction(self.conversation, self.leaf, self.profile, self.counter)
+        plan = self.context.plan_compaction(self.conversation, self.leaf, self.profile, self.counter, focus=focus)
         return self.context.compact(plan, self.counter) if plan else None
 
     def _assembled(self, turn: Turn, entry: Entry | None) -> AssembledRequest:

@@ -170,10 +170,10 @@ class FakeSession:
     def compaction(self) -> Any:
         return self
 
-    async def preview(self) -> CompactionPreview | None:
+    async def preview(self, *, focus: str = "") -> CompactionPreview | None:
         return self.plan
 
-    async def run(self, on_page: Callable[[int], None], *, label: str = "") -> CompactionReceipt:
+    async def run(self, on_page: Callable[[int], None], *, label: str = "", focus: str = "") -> CompactionReceipt:
         """Makes a page for each turn of `gate`; what `on_page` raises ends it."""
         for page in range(1, 4):
             await self.gate.acquire()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.chunk_export import write_chunks
-from agent.commands.memory import COMMANDS
+from agent.commands.archive import COMMANDS
 from agent.commands.results import Proposal, TextResult
 from agent.services.conversation_tree import read_tree
 from agent.session import Session
@@ -16,7 +16,7 @@ from tests.agent.sessions import asked, open_session, turn
 from tests.loopback import Loopback, chat
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
-(COMPACT,) = [command for command in COMMANDS if "compact" in command.aliases]
+(COMPACT,) = [command for command in COMMANDS if command.name == "compact"]
 SETTINGS = ModelSettings(window=20_000, tools=False, retries=0)
 
 

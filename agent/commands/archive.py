@@ -1,0 +1,199 @@
+"""Slash commands that move older turns, or a file, to the archive: /archive and /compact."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from agent.commands.command import Command
+from agent.commands.results import Outcome, Proposal, TextResult
+from agent.commands.tables import preview_rows
+from foundation.errors import Misuse
+from foundation.privacy import clear
+from foundation.program import PROGRAM
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+    from memory.pages.types import OnPage
+
+MOST_FOCUS: Final = 200  # characters
+_FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
+
+
+class CompactArguments(Struct, frozen=True):
+    """The arguments of /compact."""
+
+    focus: str = ""
+    label: str = ""
+    sure: bool = False
+    undo: bool = False
+
+
+async def _archive(session: Session, rest: str) -> Outcome:
+    sure, name = _split_yes(rest)
+    if name == "--undo":
+        receipt = await session.compaction.undo()
+        return TextResult(receipt.text, changes_context=True)
+    if name.startswith("--"):
+        return await _list_or_refuse(session, name)
+    if _is_file_name(name):
+        return _file_proposal(session, name)
+    return await _turns_proposal(session, CompactArguments(label=name, sure=sure))
+
+
+async def _compact(session: Session, rest: str) -> Outcome:
+    arguments = compact_arguments(rest)
+    if arguments.undo:
+        receipt = await session.compaction.undo()
+        return TextResult(receipt.text, changes_context=True)
+    return await _turns_proposal(session, arguments)
+
+
+def compact_arguments(rest: str) -> CompactArguments:
+    """The arguments of /compact: words are its focus, those after --label the label. Raises Misuse."""
+    words, label, sure, undo = list[str](), list[str](), False, False
+    target = words
+    for word in rest.split():
+        match word:
+            case "--yes":
+                sure = True
+            case "--undo":
+                undo = True
+            case "--label":
+                target = label
+            case _ if word.startswith("--label="):
+                target = label
+                label.append(word.removeprefix("--label="))
+            case _ if word.startswith("--"):
+                raise Misuse(
+                    "No such option",
+                    f"/compact takes words, --label, --undo and --yes; {word} is none of them.",
+                    "/compact the parser --label Spring plans",
+                )
+            case _:
+                target.append(word)
+    focus, name = " ".join(words), " ".join(label).strip("\"'")
+    if target is label and not name:
+        raise Misuse("No label", "--label needs the name that the archive gives the turns.", "/compact --label Trip")
+    if undo and (focus or name):
+        raise Misuse(
+            "Undo what?", "/compact --undo undoes the newest compaction, and takes no words.", "/compact --undo"
+        )
+    if len(focus) > MOST_FOCUS:
+        raise Misuse(
+            "Too long for a focus",
+            f"What /compact keeps first is named in {MOST_FOCUS} characters at most; these are {len(focus):,}.",
+            "/compact the parser and its tests",
+        )
+    return CompactArguments(focus, name, sure, undo)
+
+
+async def _turns_proposal(session: Session, arguments: CompactArguments) -> Outcome:
+    label, focus = clear(arguments.label), clear(arguments.focus)
+    outlook = await session.compaction.preview(focus=focus)
+    if outlook is None:
+        return TextResult("There is nothing to archive yet: the conversation fits.")
+
+    async def run(on_page: OnPage) -> Outcome:
+        receipt = await session.compaction.run(on_page, label=label, focus=focus)
+        if receipt is None:
+            return TextResult("There is nothing to archive yet: the conversation fits.")
+        done = f"{receipt.text} {receipt.warning}".strip()
+        if not receipt.pages:
+            return TextResult(done, changes_context=True)
+        pages = await asyncio.to_thread(_pages_of, session, receipt.archived)
+        text = f"{done}\n\n{pages} The archive calls them “{receipt.archived}”."
+        return TextResult(text, changes_context=True)
+
+    return Proposal(
+        title="Archive older turns",
+        rows=preview_rows(outlook, label, focus),
+        activity="archiving",
+        pages=outlook.pages,
+        run=run,
+        confirmed=arguments.sure,
+    )
+
+
+def _pages_of(session: Session, label: str) -> str:
+    """Pages and tokens of an archive in a sentence."""
+    from agent.services.archive import pages_sentence
+
+    vault = session.memory.vault
+    row = vault.find_archive(label)
+    return pages_sentence(row.pages, row.text_tokens, row.vision_tokens, vault.settings.profile)
+
+
+async def _list_or_refuse(session: Session, argument: str) -> Outcome:
+    """Handles arguments that look like options: `--list`; refuses the command line's others."""
+    from agent.services.archive import archives_markdown
+
+    option = argument.split(maxsplit=1)[0]
+    if argument == "--list":
+        return TextResult(await asyncio.to_thread(archives_markdown, session.memory))
+    raise Misuse(
+        "Not in the chat",
+        f"/archive takes a label or a file, --undo, --list and --yes; {option} is no label.",
+        f"On the command line: {PROGRAM} archive {option} …; {PROGRAM} archive --help tells of all options.",
+    )
+
+
+def _file_proposal(session: Session, name: str) -> Proposal:
+    if not (path := Path(name).expanduser().absolute()).is_file():
+        raise Misuse("No such file", f"There is no file {path}.", "A label is words: /archive Trip planning")
+    from context.compaction.preview import modes_for
+
+    async def run(on_page: OnPage) -> Outcome:
+        from agent.services.archive import archive_markdown
+
+        return TextResult(await asyncio.to_thread(archive_markdown, session.memory, name, on_page))
+
+    pages = len(modes_for(path.stat().st_size, session.config.archive))  # a byte is about a cell
+    return Proposal(title=f"Archive {name}", activity=f"archiving {name}", pages=pages, run=run, confirmed=True)
+
+
+def _split_yes(rest: str) -> tuple[bool, str]:
+    """Whether the arguments begin or end with --yes, and the others."""
+    words = rest.split()
+    if "--yes" in (words[:1] + words[-1:]):
+        return True, rest.removeprefix("--yes").removesuffix("--yes").strip()
+    return False, rest
+
+
+def _is_file_name(name: str) -> bool:
+    """Whether it is an existing file, or can only be a file name: `notes/x`, `letter.txt`."""
+    if not name:
+        return False
+    try:
+        if Path(name).expanduser().is_file():
+            return True
+    except (OSError, RuntimeError, ValueError):  # no valid file name
+        return False
+    return not re.search(r"\s", name) and ("/" in name or "\\" in name or bool(_FILE_NAME.search(name)))
+
+
+COMMANDS = (
+    Command(
+        name="archive",
+        summary="Archive older turns, or a file, as pages; says first what it will do.",
+        usage="[LABEL|FILE|--list]",
+        keys="Enter does what is shown, Esc leaves all as it is; while pages are made, Esc cancels and nothing is let "
+        "go. `/archive --yes` does not ask; `/archive --list` lists what was archived. `/compact` does the same with "
+        "older turns, and keeps first what you name.",
+        run=_archive,
+    ),
+    Command(
+        name="compact",
+        summary="Archive older turns; their summary keeps first what you name.",
+        usage="[FOCUS|--undo]",
+        keys="`/compact the parser` keeps the lines and figures about the parser first, and a summary that replaces "
+        "this one keeps to that. `--label Spring plans` names the turns in the archive. `/compact --undo` brings the "
+        "turns of the last compaction back into the request, exactly as they were. `/compact --yes` does not ask. "
+        "Enter does what is shown, Esc leaves all as it is.",
+        run=_compact,
+    ),
+)
