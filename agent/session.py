@@ -106,8 +106,9 @@ class Session:
         self.compaction = ManualCompaction(self, self._summaries)
         self._idle = asyncio.Event()  # set while no turn runs
         self._idle.set()
-        self._jobs = SessionJobs(memory, config.embed, config.observe)
-        self.background = Scheduler(self._jobs.all, workspace.own, lambda: self.busy, self._report_working)
+        self.budget = SpendingBudget(config.models, memory, clock)
+        self.jobs = SessionJobs(memory, config, self.budget, clock)
+        self.background = Scheduler(self.jobs.all, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,), workspace.root)
         self.context.state.has_file = self.project.has_file
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
@@ -118,7 +119,6 @@ class Session:
         rules = RuleSet(stored=stored_rules(config.environment, self.project.root))
         self.permissions = Policy(rules, config.tools.mode, sandboxed=lambda: self.commands.sandbox.state.holds)
         self._previews = MessagePreviews(memory, clock, self.assemble, lambda: self.conversation)
-        self.budget = SpendingBudget(config.models, memory, clock)
         if summariser is not None:
             summariser.budget = self.budget
         self.checkpoints = Checkpoints(
@@ -160,12 +160,11 @@ class Session:
             memory.recover()
             model = opened_model(config, config.model, UsedModels.of(config.environment, clock))
             summariser = open_summariser(config.context, config.models, config.environment)
+            opened = memory.workspace, memory, config, model
+            return cls(*opened, clock=clock, facts=facts, summariser=summariser, project=project)
         except BaseException:
             memory.close()
             raise
-        return cls(
-            memory.workspace, memory, config, model, clock=clock, facts=facts, summariser=summariser, project=project
-        )
 
     @property
     def conversation(self) -> Conversation | None:
@@ -223,7 +222,8 @@ class Session:
         self._delegation.begin_turn()
         try:
             await asyncio.to_thread(self.checkpoints.prune_once, self._conversation_id())
-            for sentence in (*self._compression.take_warning(), *await self.file_notices()):
+            warnings = self._compression.take_warning() + self.jobs.take_warnings()
+            for sentence in warnings + await self.file_notices():
                 yield Notice("warning", sentence)
             async with aclosing(turn.events()) as events:
                 async for event in events:
@@ -379,7 +379,7 @@ class Session:
         await asyncio.to_thread(self.hooks.end)
         await asyncio.to_thread(self.servers.close)
         await asyncio.to_thread(self.commands.close)
-        await self.background.close()
+        await self.jobs.close(self.background)
         await asyncio.to_thread(self.checkpoints.close)
         await self.model.close()
         if self._summariser is not None:
@@ -389,11 +389,11 @@ class Session:
     def _after_turn(self) -> None:
         """Updates the readable mirror, then runs the other background jobs that are due."""
         if self.conversation is not None:
-            self._jobs.mirror.add(self.conversation.seq)
-        self.background.schedule(self._jobs.all if self.conversation else ())
+            self.jobs.mirror.add(self.conversation.seq)
+        self.background.schedule(self.jobs.all if self.conversation else ())
 
     def begin_background(self) -> None:
         """Schedules missing observations and vectors, and starts the MCP servers, before the first message."""
-        self.background.schedule([self._jobs.observing, self._jobs.vectors])
+        self.background.schedule(self.jobs.at_start)
         if self.profile.spec != "offline":
             self.servers.start()

@@ -31,6 +31,7 @@ from memory.conversations import Conversations
 from memory.errors import ForgedName, MemoryFailure
 from memory.hot import HotMemory
 from memory.knowledge.knowledge import Knowledge
+from memory.model_requests import ModelRequests
 from memory.observations.store import Observations
 from memory.pages.types import ArchiveResult, EntryText
 from memory.passage_cache import PassageCache
@@ -139,6 +140,11 @@ class Memory:
     def renewing(self) -> Reindexer:
         """Updates terms of an older analyser version."""
         return Reindexer(self.cold, self.passage)
+
+    @cached_property
+    def model_requests(self) -> ModelRequests:
+        """The ledger of requests to models that write no entry."""
+        return ModelRequests(self.cold, self.cold.clock)
 
     @cached_property
     def observations(self) -> Observations:

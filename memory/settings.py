@@ -109,3 +109,20 @@ class ObserveSettings(Struct, frozen=True, kw_only=True):
     rules: Annotated[
         bool, Meta(description="Whether rules make them after each turn, without a model, in milliseconds.")
     ] = True
+    model: Annotated[
+        str,
+        Meta(
+            description="A model that also makes them, like ollama:qwen3, in the background and within "
+            "observe.tokens_a_day; empty for none. It gets messages and tool results."
+        ),
+    ] = ""
+    tokens_a_day: Annotated[
+        int,
+        Meta(
+            ge=1_000,
+            le=100_000_000,
+            description="The most tokens that this model takes a day, prompts and answers, over all programs of the "
+            "workspace; beyond them the rules alone make observations.",
+            extra={"guarded": True},
+        ),
+    ] = 200_000

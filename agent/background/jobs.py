@@ -1,13 +1,24 @@
 """The background jobs of a session: readable mirrors, observations, repacking, re-analysis, vectors."""
 
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from agent.background.model_maker import ModelMaker
+from agent.background.model_observation_job import ModelObservationJob
 from agent.background.observation_job import ObservationJob
-from agent.background.scheduler import BackgroundJob, ShouldStop, StepResult
+from agent.background.scheduler import BackgroundJob, Scheduler, ShouldStop, StepResult
+from agent.spending.budget import OFFLINE, SpendingBudget
+from foundation.clock import Clock
 from memory.memory import Memory
 from memory.observations.original import ObservationMaker
 from memory.observations.store import RULES_CURSOR
 from memory.search.reindex import ReindexResult
 from memory.settings import ObserveSettings
+from models.chat.open import open_model
+from models.chat.spec import parse_spec
 from models.embed.settings import EmbedSettings
+from models.settings import ModelSettings
 
 REPACK_S = 10.0
 """A frame of 64 pages takes some five seconds; what is left is packed after the next turn."""
@@ -140,17 +151,64 @@ def _rules() -> ObservationMaker:
     return RulesMaker()
 
 
+class JobSettings(Protocol):
+    """The settings of the jobs, and the process's environment (agent.config.config)."""
+
+    @property
+    def embed(self) -> EmbedSettings: ...
+
+    @property
+    def observe(self) -> ObserveSettings: ...
+
+    @property
+    def models(self) -> ModelSettings: ...
+
+    @property
+    def environment(self) -> Mapping[str, str]: ...
+
+
 class SessionJobs:
     """The jobs of one session, in the order in which they run."""
 
-    def __init__(self, memory: Memory, embed: EmbedSettings, observe: ObserveSettings) -> None:
+    def __init__(self, memory: Memory, settings: JobSettings, budget: SpendingBudget, clock: Clock) -> None:
+        """Raises Misuse for an invalid `observe.model`."""
+        embed, observe = settings.embed, settings.observe
         self.mirror = MirrorJob(memory)
         self.vectors = VectorJob(memory, embed.embedder if embed.background else "")
         self.observing = ObservationJob(memory, _rules, RULES_CURSOR, enabled=observe.rules)
+        self.model_observing = ModelObservationJob(memory, _model_maker(memory, settings, budget, clock), clock)
+        self.at_start: tuple[BackgroundJob, ...] = (self.observing, self.vectors, self.model_observing)
         self.all: tuple[BackgroundJob, ...] = (
             self.mirror,
             self.observing,
             RepackJob(memory),
             ReindexJob(memory),
             self.vectors,
+            self.model_observing,
         )
+
+    def take_warnings(self) -> tuple[str, ...]:
+        """What the person should know of the jobs, each sentence once."""
+        return self.model_observing.take_warnings()
+
+    async def close(self, scheduler: Scheduler) -> None:
+        """Ends the running step, completes the essential jobs, and closes the model that observes."""
+        self.model_observing.close()
+        await scheduler.close()
+        await asyncio.to_thread(self.model_observing.release)
+
+
+def _model_maker(
+    memory: Memory, settings: JobSettings, budget: SpendingBudget, clock: Clock
+) -> Callable[[], ModelMaker] | None:
+    """Opens the maker with `observe.model`; None where none is set."""
+    spec = settings.observe.model
+    if spec in {"", OFFLINE}:
+        return None
+    parse_spec(spec)
+
+    def opened() -> ModelMaker:
+        model = open_model(spec, settings=settings.models, env=settings.environment)
+        return ModelMaker(model, memory.model_requests, budget, clock, settings.observe.tokens_a_day)
+
+    return opened

@@ -72,9 +72,21 @@ async def _status(session: Session, _rest: str) -> Outcome:
         ("model", f"`{session.profile.spec}`, {window}"),
         ("context", f"{report.total_tokens:,} of {report.budget:,} tokens" if report else "nothing sent yet"),
         ("memory", _memory_status(session)),
+        *([("observing", observing)] if (observing := await asyncio.to_thread(_observing_status, session)) else ()),
         ("background", session.working or "nothing"),
     ]
     return TextResult("\n".join(f"- {name}: {value}" for name, value in rows))
+
+
+def _observing_status(session: Session) -> str:
+    """What the model that observes took today; "" where none is set."""
+    today = session.jobs.model_observing.today()
+    if today is None:
+        return ""
+    spec, used, thrown_away = today
+    most = session.config.observe.tokens_a_day
+    lost = f", {thrown_away:,} thrown away for what they invented" if thrown_away else ""
+    return f"`{visible(spec)}`, {used:,} of {most:,} tokens today{lost}"
 
 
 def _memory_status(session: Session) -> str:

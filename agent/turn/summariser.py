@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Mapping
-from contextlib import aclosing
 
 from agent.spending.budget import SpendingBudget
 from context import Context
@@ -11,7 +10,8 @@ from context.compaction.projection import PlannedCompaction, ProjectedCompaction
 from context.compaction.summary_port import SummaryPort, SummaryTask, WrittenSummary
 from context.settings import ContextSettings
 from models.chat.open import open_model
-from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason, TextChunk, TokenCounter
+from models.chat.port import ChatModel, TokenCounter
+from models.chat.read_answer import ReadAnswer
 from models.messages import Request, Usage
 from models.prices import Cost
 from models.settings import ModelSettings
@@ -51,7 +51,7 @@ class ModelSummariser:
         request = await asyncio.to_thread(summary_request, task, self._model, self._most)
         if request is None:
             return await self._extract(task, "there is no room for the turns within context.summary_cost or its window")
-        answer = _Answer()
+        answer = ReadAnswer()
         start = time.monotonic()
         trouble = await answer.read(self._model, request)
         ms = round((time.monotonic() - start) * 1000)
@@ -99,31 +99,6 @@ class ModelSummariser:
 
     async def close(self) -> None:
         await self._model.close()
-
-
-class _Answer:
-    """The text and the cost of a streamed answer."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self.usage: Usage | None = None
-
-    async def read(self, model: ChatModel, request: Request) -> str:
-        """Reads the answer to its end. Returns what went wrong; "" where nothing did."""
-        async with aclosing(model.stream(request)) as stream:
-            async for event in stream:
-                match event:
-                    case TextChunk(text=text):
-                        self.text += text
-                    case Usage(prompt_tokens=prompt) if prompt:
-                        self.usage = event
-                    case AnswerError(title=title, message=message):
-                        return f"{title}: {message}"
-                    case AnswerEnd(reason=StopReason.LENGTH):
-                        return "its answer is too long"
-                    case _:
-                        pass
-        return ""
 
 
 def open_summariser(

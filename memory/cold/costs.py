@@ -24,7 +24,9 @@ class _Kept(Struct):
 
 def spending(connection: apsw.Connection, since: datetime | None = None) -> list[SpendingRow]:
     """The usage of each request, oldest first; from `since` on, if it is given."""
-    return list(_rows(connection, to_ms(since) if since else None))
+    since_ms = to_ms(since) if since else None
+    rows = [*_rows(connection, since_ms), *_without_entry(connection, since_ms)]
+    return sorted(rows, key=lambda row: row.time)
 
 
 def _rows(connection: apsw.Connection, since_ms: int | None) -> Iterator[SpendingRow]:
@@ -51,6 +53,37 @@ def _rows(connection: apsw.Connection, since_ms: int | None) -> Iterator[Spendin
             cached_tokens=cached or 0,
             cost=_kept_cost(meta),
         )
+
+
+def _without_entry(connection: apsw.Connection, since_ms: int | None) -> Iterator[SpendingRow]:
+    """Requests that wrote no entry; of a deleted conversation without its id."""
+    rows = each(
+        connection,
+        """SELECT r.time_ms, c.id, CAST(c.title AS BLOB), r.purpose, r.model, r.prompt_tokens, r.completion_tokens,
+            r.cached_tokens, r.cost FROM model_requests r LEFT JOIN conversations c ON c.seq = r.conversation
+            WHERE r.time_ms >= ? ORDER BY r.time_ms, r.id""",
+        (since_ms or 0,),
+    )
+    for time_ms, conversation, title, purpose, model, prompt, completion, cached, cost in rows:
+        yield SpendingRow(
+            time=from_ms(time_ms),
+            conversation=str(conversation or ""),
+            title=(title or b"").decode("utf-8", "replace"),
+            purpose=str(purpose),
+            model=str(model),
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            cached_tokens=cached or 0,
+            cost=_decoded(cost),
+        )
+
+
+def _decoded(cost: bytes | None) -> Any:
+    """JSON; None where it is damaged."""
+    try:
+        return msgspec.json.decode(cost) if cost else None
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
 
 
 def _kept_cost(meta: bytes | None) -> Any:

@@ -75,7 +75,9 @@ def _models(connection: apsw.Connection) -> tuple[ModelUsage, ...]:
     rows = each(
         connection,
         """SELECT model, count(*), sum(prompt_tokens), sum(completion_tokens), coalesce(sum(cached_tokens), 0), sum(ms)
-           FROM usage GROUP BY model ORDER BY count(*) DESC, model""",
+           FROM (SELECT model, prompt_tokens, completion_tokens, cached_tokens, ms FROM usage UNION ALL
+                 SELECT model, prompt_tokens, completion_tokens, cached_tokens, ms FROM model_requests)
+           GROUP BY model ORDER BY count(*) DESC, model""",
     )
     return tuple(ModelUsage(*row) for row in rows)
 

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 import apsw
 from msgspec import Struct
 
+from foundation.clock import to_ms
 from foundation.privacy import Cleared, TextSource, clear, cleared_fields
 from memory.cold import ColdStore
 from memory.cold.changes import note_change
@@ -29,7 +30,7 @@ from memory.scope import ALL, SCOPE
 from memory.tool_calls import tool_calls
 from models.messages import Role
 
-RULES_CURSOR = "rules"
+RULES_CURSOR, MODEL_CURSOR = "rules", "model"
 MOST_KNOWN: Final = 400  # newest observations of a conversation that a new one is compared with
 CORRECTED: Final = "corrected"
 """Meta of an observation whose text the person wrote: it is not made again, and its identifiers are theirs."""
@@ -40,6 +41,11 @@ SELECT e.seq FROM entries e JOIN terms t ON t.entry = e.seq JOIN conversations c
 WHERE e.seq > ?1 AND e.seq < ifnull((SELECT min(entry) FROM answers), e.seq + 1)
 AND e.kind IN ('{EntryKind.MESSAGE.value}', '{EntryKind.TOOL_RESULT.value}') AND e.complete = 1 AND t.derived = 0
 AND c.source = '' AND c.kind = 'chat' ORDER BY e.seq LIMIT ?2
+"""
+_BEGIN: Final = """
+INSERT OR IGNORE INTO observed (maker, entry) SELECT ?1, ifnull(
+    (SELECT min(seq) - 1 FROM entries WHERE time_ms >= ?2), (SELECT ifnull(max(seq), 0) FROM entries)
+)
 """
 _QUESTION: Final = f"""
 WITH RECURSIVE up (seq, parent, asks, steps) AS (
@@ -89,6 +95,26 @@ class Observations:
         """Whether there are entries that the maker of this cursor has not looked at."""
         return bool(self._cold.read(lambda db: fetch(db, _DUE, (_cursor(db, cursor), 1))))
 
+    def begin(self, cursor: str, since: datetime) -> None:
+        """Where the maker of this cursor has looked at nothing yet, leaves out what was said before `since`."""
+        self._cold.write(lambda db: run(db, _BEGIN, (cursor, to_ms(since))))
+
+    def waiting(self, cursor: str, most: int) -> tuple[int, datetime | None]:
+        """How many entries the maker of this cursor has not looked at, at most so many, and the time of the first."""
+        seqs = [seq for (seq,) in self._cold.read(lambda db: fetch(db, _DUE, (_cursor(db, cursor), most)))]
+        first_entry = self._cold.entries(seqs[:1]).get(seqs[0]) if seqs else None
+        return len(seqs), first_entry.time if first_entry else None
+
+    def skip(self, cursor: str, keeping: int) -> None:
+        """Leaves out all but the newest entries that the maker of this cursor has not looked at."""
+
+        def transaction(db: apsw.Connection) -> None:
+            seqs = [seq for (seq,) in fetch(db, _DUE, (_cursor(db, cursor), -1))]
+            if len(seqs) > keeping:
+                _set_cursor(db, cursor, seqs[-keeping - 1])
+
+        self._cold.write(transaction)
+
     def batch(self, cursor: str, most: int) -> Batch | None:
         """The next entries to look at, at most so many; None where there are none."""
         start = self._cold.read(lambda db: _cursor(db, cursor))
@@ -122,7 +148,7 @@ class Observations:
             if _cursor(db, cursor) > batch.start:
                 return []
             seqs = [self._insert(db, originals[seq], sound[seq], maker) for seq in sorted(sound)]
-            run(db, "INSERT OR REPLACE INTO observed (maker, entry) VALUES (?, ?)", (cursor, batch.end))
+            _set_cursor(db, cursor, batch.end)
             return [seq for seq in seqs if seq]
 
         seqs = self._cold.write(transaction)
@@ -130,11 +156,12 @@ class Observations:
 
     def _insert(self, db: apsw.Connection, original: Original, observation: Observation, maker: str) -> int:
         """The seq of the new entry; 0 where it is not stored."""
-        if not fetch(db, "SELECT 1 FROM entries WHERE seq = ?", (original.seq,)):
+        exists = "SELECT 1 FROM entries WHERE seq = ? AND seq NOT IN (SELECT entry FROM unobserved)"
+        if not fetch(db, exists, (original.seq,)):
             return 0
         seqs = [seq for (seq,) in fetch(db, f"SELECT seq FROM entries WHERE parent = ? AND {_KIND}", (original.seq,))]
         older = [entry for entry in entries_at(db, seqs).values() if _stored_of(entry)]
-        if any(entry.meta.get(CORRECTED) for entry in older):
+        if any(_keeps(entry, maker) for entry in older):
             return 0
         _remove(db, older)
         fields = observation.fields(maker)
@@ -263,7 +290,14 @@ class Observations:
     def delete(self, ref: str) -> StoredObservation:
         """Deletes an observation; its original stays, and is not looked at again. Raises NotFound."""
         stored = self.find(ref)
-        self._cold.write(lambda db: _remove(db, [entry_at(db, stored.seq)]))
+
+        def transaction(db: apsw.Connection) -> None:
+            entry = entry_at(db, stored.seq)
+            _remove(db, [entry])
+            if entry.parent is not None:
+                run(db, "INSERT OR IGNORE INTO unobserved (entry) VALUES (?)", (entry.parent,))
+
+        self._cold.write(transaction)
         self._cold.empty_journal()
         return stored
 
@@ -271,6 +305,15 @@ class Observations:
 def _cursor(db: apsw.Connection, name: str) -> int:
     row = first(db, "SELECT entry FROM observed WHERE maker = ?", (name,))
     return int(row[0]) if row else 0
+
+
+def _set_cursor(db: apsw.Connection, name: str, entry: int) -> None:
+    run(db, "INSERT OR REPLACE INTO observed (maker, entry) VALUES (?, ?)", (name, entry))
+
+
+def _keeps(entry: Entry, maker: str) -> bool:
+    """Whether this observation stays where the maker has another of the same original."""
+    return bool(entry.meta.get(CORRECTED)) or (maker == RULES_CURSOR and entry.meta.get("maker") != RULES_CURSOR)
 
 
 def _remove(db: apsw.Connection, entries: Iterable[Entry]) -> None:

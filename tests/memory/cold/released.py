@@ -12,6 +12,7 @@ from foundation.privacy import Cleared
 from memory.cold.schema import released
 from memory.cold.sql import fetch, run
 from memory.context_store import ContextStore, NewEpoch
+from memory.model_requests import OBSERVE, ModelRequests, TokenReserve
 from models.messages import Text, Usage
 from tests.fakes import FakeClock
 from tests.memory.cold.drafts import answered, open_store, said
@@ -67,6 +68,10 @@ def fill(path: Path) -> None:
     cold.write(lambda db: _cut_off(cold.insert(db, cut).seq, db))
     cold.label(conversation.seq, Cleared("travel"))
     ContextStore(cold).set_epoch(conversation.seq, NewEpoch(1, "start", b"{}"))
+    reserve = TokenReserve(
+        purpose=OBSERVE, model=Cleared("writer"), conversation=conversation.seq, prompt_tokens=900, answer_tokens=300
+    )
+    ModelRequests(cold, clock).reserve(reserve, clock.now(), 10_000)
     cold.close()
 
 

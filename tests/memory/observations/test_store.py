@@ -15,7 +15,7 @@ from memory.errors import NotFound
 from memory.memory import Memory
 from memory.observations.observation import Importance, Observation
 from memory.observations.rules import RulesMaker
-from memory.observations.store import RULES_CURSOR, StoredObservation
+from memory.observations.store import MODEL_CURSOR, RULES_CURSOR, StoredObservation
 from memory.origin import DERIVED_FROM, UNTRUSTED
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from memory.search import Query
@@ -299,3 +299,14 @@ def test_an_original_whose_text_went_to_the_archive_is_read_from_its_pages(memor
     memory.vault.archive_entries([said], label="old")
     assert memory.conversations.entry(said.seq).text is None
     assert [item.observation.title for item in observe_all(memory)] == [DECISION]
+
+
+def test_the_rules_do_not_replace_what_a_model_made(memory: Memory) -> None:
+    conversation = memory.conversations.new()
+    put(memory, conversation, DECISION)
+    batch = memory.observations.batch(MODEL_CURSOR, 9)
+    assert batch is not None
+    made = RulesMaker().make(batch.originals, batch.known)
+    memory.observations.store(batch, made, "openai:m", MODEL_CURSOR)
+    assert observe_all(memory) == []
+    assert [item.maker for item in memory.observations.newest(9)] == ["openai:m"]
