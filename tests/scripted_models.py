@@ -116,17 +116,19 @@ def _write_gguf(
     words = [word for chain in chains.values() for word in chain]
     tokens = [*alphabet, *(word for word in words if word not in alphabet), *specials]
     index, size = {token: i for i, token in enumerate(tokens)}, len(tokens)
-    heads, forward = 8, 64
+    head, forward = 64, 64  # one head, smaller than the model is wide: long prompts are read several times faster
     width = max(512, -(-size // 64) * 64)
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_context_length(context)
     writer.add_embedding_length(width)
     writer.add_block_count(1)
     writer.add_feed_forward_length(forward)
-    writer.add_head_count(heads)
+    writer.add_head_count(1)
     writer.add_head_count_kv(1)
+    writer.add_key_length(head)
+    writer.add_value_length(head)
     writer.add_layer_norm_rms_eps(1e-6)
-    writer.add_rope_dimension_count(width // heads)
+    writer.add_rope_dimension_count(head)
     writer.add_vocab_size(size)
     writer.add_file_type(0)
     writer.add_tokenizer_model("gpt2")
@@ -144,12 +146,11 @@ def _write_gguf(
     for start, chain in chains.items():
         for here, after in pairwise([index[start], *(index[word] for word in chain), end]):
             output[after] += 10 * embedding[here]
-    head = width // heads
     shapes = {
-        "attn_q": (width, width),
+        "attn_q": (head, width),
         "attn_k": (head, width),
         "attn_v": (head, width),
-        "attn_output": (width, width),
+        "attn_output": (width, head),
         "ffn_gate": (forward, width),
         "ffn_up": (forward, width),
         "ffn_down": (width, forward),

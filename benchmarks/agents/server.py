@@ -1,31 +1,34 @@
 """The scripted server: it asks for what the trace says, and counts what each request sends.
 
-    python -m benchmarks.agents.server TRACE.json WINDOW
+    python -m benchmarks.agents.server TRACE.json WINDOW [llama]
 
 It says how many tokens it read (bytes / 4). What a request repeats of the one before is counted from its first byte on:
-the tools, then the messages. The port goes to standard output, and the counts when standard input ends.
+the tools, then the messages. With `llama` a real llama.cpp reads each request too, before it is answered. The port goes
+to standard output, and the counts when standard input ends.
 """
 
 import asyncio
 import json
 import sys
+import tempfile
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from benchmarks.agents.controls import NEW, REPEATED
+from benchmarks.agents.prefill import LlamaPrefill
 from benchmarks.agents.traces import Call, Trace
-
-REPEATED, NEW = 0.1, 1.25  # prices of cached and of new input, as a share of the usual one
 
 
 class Requests:
     """What the server was sent, and what it answers."""
 
-    def __init__(self, trace: Trace, window: int) -> None:
+    def __init__(self, trace: Trace, window: int, llama: LlamaPrefill | None = None) -> None:
         self._steps: list[Call | str] = [step for turn in trace.turns for step in (*turn.calls, turn.answer)]
         self._window = window
+        self._llama = llama
         self._before = b""
         self.sent: list[tuple[int, int]] = []  # bytes of each request, and those that are new
         self.rejected = self.others = 0
@@ -41,6 +44,8 @@ class Requests:
         if len(body) / 4 > self._window:
             self.rejected += 1
             return 400, [{"error": {"message": "the request exceeds the context window"}}]
+        if self._llama is not None:
+            self._llama.read(asked)
         if not asked.get("tools"):
             self.others += 1  # a request of the client's own: a summary
             return 200, self._text("A summary.", body)
@@ -67,6 +72,11 @@ class Requests:
             "rejected": self.rejected,
             "model_calls_besides": self.others,
             "sizes": sizes,
+            **(
+                {"llama_tokens": self._llama.prompt_tokens, "llama_read": self._llama.read_tokens}
+                if self._llama
+                else {}
+            ),
         }
 
     def _text(self, text: str, body: bytes) -> list[dict[str, Any]]:
@@ -97,8 +107,8 @@ def _common(first: bytes, second: bytes) -> int:
     return low
 
 
-async def serve(trace: Trace, window: int) -> None:
-    requests = Requests(trace, window)
+async def serve(trace: Trace, window: int, llama: LlamaPrefill | None) -> None:
+    requests = Requests(trace, window, llama)
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -106,7 +116,7 @@ async def serve(trace: Trace, window: int) -> None:
         body = await reader.readexactly(length)
         path = head.split(" ", 2)[1]
         if path.endswith("/chat/completions"):
-            status, events = requests.answer(body)
+            status, events = await asyncio.to_thread(requests.answer, body)
             kind = "text/event-stream" if status == 200 else "application/json"
             lines = [f"data: {json.dumps(event)}\n\n" for event in events] if status == 200 else [json.dumps(events[0])]
             text = "".join(lines) + ("data: [DONE]\n\n" if status == 200 else "")
@@ -123,4 +133,6 @@ async def serve(trace: Trace, window: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Trace), int(sys.argv[2])))
+    _trace, _window = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Trace), int(sys.argv[2])
+    with tempfile.TemporaryDirectory() as _folder:
+        asyncio.run(serve(_trace, _window, LlamaPrefill(Path(_folder), _window) if "llama" in sys.argv[3:] else None))

@@ -17,7 +17,7 @@ from benchmarks.agents.traces import Trace
 HERE = Path(__file__).resolve().parent.parent.parent
 
 CLIENT = """
-import asyncio, json, os, resource, sys
+import asyncio, json, os, resource, sys, time
 from pathlib import Path
 
 from agent.session import Session
@@ -48,11 +48,25 @@ async def main(root, address, window, calls, messages, settings):
         context=ContextSettings(**settings.get("context", {})),
     )
     session = Session.open(workspace, config)
-    last, compactions, assembled = None, 0, []
+    last, compactions, assembled, finished, at_100 = None, 0, [], 0, 0.0
+    assemble = session.context.assemble
+
+    def timed(*given, **named):
+        begun = time.thread_time()
+        try:
+            return assemble(*given, **named)
+        finally:
+            assembled.append(1000 * (time.thread_time() - begun))
+
+    session.context.assemble = timed
     for message in messages:
         async for event in session.send(message):
             last = event
             compactions += type(event).__name__ == "Compacted"
+            if type(event).__name__ == "ToolFinished":
+                finished += 1
+                if finished == 100:
+                    at_100 = highest()
             answer = getattr(event, "answer", None)
             if answer is not None and not answer.done():
                 try:
@@ -61,9 +75,17 @@ async def main(root, address, window, calls, messages, settings):
                     answer.set_result(PermissionAnswer(True))
                 except ImportError:
                     answer.set_result(True)
+    last_call = highest()
     await session.close()
+    assembled.sort()
+    p50, p95 = (round(assembled[int(len(assembled) * share)], 1) if assembled else 0 for share in (0.5, 0.95))
     ended = f"{type(last).__name__} {getattr(last, 'message', '')}".strip()
-    print(json.dumps({"ended": ended, "compactions": compactions}))
+    figures = {"assembly_ms": [p50, p95], "mb_at_100": at_100, "mb_before_close": last_call}
+    print(json.dumps({"ended": ended, "compactions": compactions, **figures}))
+
+
+def highest():
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
 
 
 asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), *map(json.loads, sys.argv[5:])))
@@ -80,8 +102,11 @@ def measure(
     checkout: Path = HERE,
     settings: Mapping[str, Any] | None = None,
     after: After | None = None,
+    *,
+    llama: bool = False,
 ) -> dict[str, Any]:
-    """The figures of one version of this program. `make` writes the project's files into a folder."""
+    """The figures of one version of this program. `make` writes the project's files into a folder; `llama`: a real
+    llama.cpp reads the requests too."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "ws"
         environment = {
@@ -97,7 +122,7 @@ def measure(
         file = Path(folder) / "trace.json"
         file.write_bytes(msgspec.json.encode(trace))
         server = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.agents.server", str(file), str(window)],
+            [sys.executable, "-m", "benchmarks.agents.server", str(file), str(window), *(["llama"] if llama else [])],
             cwd=HERE,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
