@@ -51,10 +51,13 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     recall: Annotated[bool, Meta(description="Whether each message brings back what memory has on it.")] = True
-    recall_share: Annotated[float, Meta(ge=0, le=1, description="The most that recalled passages may take.")] = 0.15
+    recall_share: Annotated[
+        float,
+        Meta(ge=0, le=1, description="The most of a request that recalled passages may take, of all messages in view."),
+    ] = 0.15
     recall_passage: Annotated[int, Meta(ge=20, le=20_000, description="Tokens of one recalled passage.")] = 200
     recall_tokens: Annotated[
-        int, Meta(ge=0, description="The same in tokens, where that is less; 0 leaves it to the share.")
+        int, Meta(ge=0, description="The same in tokens for one message, where that is less; 0 leaves it to the share.")
     ] = 2000
     recall_most: Annotated[int, Meta(ge=0, le=1_000, description="The most passages recalled for one message.")] = 100
     recall_threshold: Annotated[

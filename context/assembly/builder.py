@@ -20,6 +20,7 @@ from context.assembly.gather import (
 from context.assembly.head import HeadSources, new_epoch_state
 from context.assembly.history import tokens_by_entry
 from context.assembly.last_conversation import LastConversation
+from context.assembly.message_recall import MessageRecall
 from context.assembly.observation_index import EpochIndex
 from context.assembly.offline_sources import NOTHING, OfflineSources, cited_notes, entry_citations, further_passages
 from context.assembly.past import read_history, switched
@@ -32,10 +33,8 @@ from context.compaction.projection import CompactionInputs, ProjectedCompaction,
 from context.epoch import READ_ANEW, EpochBasis, EpochState, decode_epoch, reason_to_end, with_earlier
 from context.errors import HEAD_TOO_LARGE, NO_ROOM, RequestTooLarge
 from context.pages.in_view import PageRequest, page_room
-from context.recall.citations import cited_parts, resolve_citations
-from context.recall.prefetch import previous_question
-from context.recall.recall import RecallRequest, fit_passages, limits_of, recall_passages
-from context.recall.stale import current_passages, passages_in, superseded_statements
+from context.recall.recall import limits_of
+from context.recall.stale import passages_in, superseded_statements
 from context.report import DroppedSource, archive_of
 from context.sources.changes import notes_in_request, unchanged_notes, unreported_changes
 from context.state import ContextState
@@ -44,8 +43,7 @@ from context.working_set.policy import LEAST_SAVING, due_entries, working_set
 from context.working_set.reductions import receipt_sentence, reduced, reductions_of
 from foundation.privacy import TextSource, clear
 from models.chat.port import Profile
-from models.excerpts import without_placeholders
-from models.messages import Fact, RecalledSpan, Role, Tool
+from models.messages import Fact, Role, Tool
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
 
@@ -75,7 +73,8 @@ class RequestAssembler:
         self._page_room = components.pages.room(arguments.profile, self._budget) if self._reading.is_whole else 0
         self._last = LastConversation(components, self._turn, arguments.profile, counting)
         self._stored_epoch: EpochState | None = None
-        self._search_late = False
+        self._recall = MessageRecall(components, self._turn, arguments.profile, self._budget, counting)
+        self._recall.is_wanted = arguments.recall
         self._index = EpochIndex(components, counting, self._budget, arguments.profile)
         self._is_reducing = False  # old tool results become lines with this request
 
@@ -266,7 +265,7 @@ class RequestAssembler:
             notices=(
                 *((*self._reading.notices, *self._last.notices(state), *gathered.notices) if gathered else ()),
                 *excerpt_notices(excerpts),
-                *((SEARCH_TOO_LATE,) if self._search_late else ()),
+                *((SEARCH_TOO_LATE,) if self._recall.is_late else ()),
             ),
             skill=gathered.skill if gathered else None,
             shortened=tuple(name for name, _ in excerpts),
@@ -301,40 +300,10 @@ class RequestAssembler:
         passages = passages_in(self._view)
         changes = unreported_changes(state, self._sources.notes, self._sources.skills, self._view.seqs, passages)
         attached = [part.text for entry in self._view.entries for part in entry.sent if is_attached_text(part)]
-        recalled = [span for span in self._recall(state) if not is_in_view(span, attached)]
-        return gather_tail(inputs, self._turn, self._view, changes, recalled)
-
-    def _recall(self, state: EpochState) -> tuple[RecalledSpan, ...]:
-        settings, turn = self._components.settings, self._turn
-        if turn.brought is not None:
-            return turn.brought
-        if not self._arguments.recall:
-            return ()
-        message = resolve_citations(without_placeholders(turn.text), self._components.recall)
-        limits = limits_of(settings, self._budget.total)
-        if not settings.recall:  # cited passages are included all the same, as an attachment is
-            return cited_parts(message.passages, limits.cited, self._counting)
-        entries = (
-            self._reading.excluded | self._view.readable | ({turn.entry} if turn.entry is not None else set[int]())
-        )
         unchanged = unchanged_notes(state, self._sources.notes)
-        shown = current_passages(passages_in(self._view), self._sources.notes)
-        request = RecallRequest(
-            message.text,
-            previous_question(self._view),
-            entries,
-            unchanged,
-            shown,
-            message.passages,
-            self._components.conversations.off_branch,
-        )
-        if turn.prefetch is None:
-            return recall_passages(self._components.search, request, limits, self._counting)
-        prefetched = turn.prefetch.wait(settings.recall_wait)
-        self._search_late = not turn.prefetch.done
-        if prefetched is not None and not prefetched.query.exclude <= entries:  # entries have left the view since
-            return recall_passages(self._components.search, request, limits, self._counting)
-        return fit_passages(prefetched.results if prefetched else None, request, limits, self._counting)
+        brought = self._recall.passages(self._view, self._reading.excluded, self._sources.notes, unchanged)
+        recalled = [span for span in brought if not is_in_view(span, attached)]
+        return gather_tail(inputs, self._turn, self._view, changes, recalled)
 
     def _offline_sources(self, state: EpochState, gathered: GatheredTail | None) -> OfflineSources:
         if self._arguments.profile.spec != "offline" or not self._components.settings.use_memory:

@@ -39,11 +39,12 @@ class EpochIndex:
     def added(self, state: EpochState, before: EpochState | None, in_view: Collection[int]) -> EpochState:
         """The new epoch with its index, the last piece of its head. `in_view`: entries of the request.
 
-        It is the previous epoch's, byte for byte, where a server has read the head and what follows it stays.
+        It is the previous epoch's, byte for byte, where a server has read the head and what follows it stays, be it
+        the summaries alone. So is the nonce, which the tags of the summaries carry.
         """
         if before is not None and before.nonce and _pieces(state) == _pieces(before):  # the server has read these
             state = replace(state, nonce=before.nonce)
-            if self.enabled and _follows(state) == _follows(before):
+            if self.enabled and _stands(state, before, in_view):
                 index = tuple(filter(is_index, before.pieces))
                 return replace(state, pieces=state.pieces + index, observations=before.observations)
         made = self._made(in_view) if self.enabled else None
@@ -66,9 +67,10 @@ class EpochIndex:
         )
 
 
-def _follows(state: EpochState) -> tuple[object, ...]:
-    """What decides whether a server reads anew what stands behind the head."""
-    return state.summary, state.model, state.tools
+def _stands(state: EpochState, before: EpochState, in_view: Collection[int]) -> bool:
+    """Whether what a server has read behind the head is read again: a compaction that joins no summaries adds one."""
+    is_kept = state.summary == before.summary or before.summary in in_view
+    return is_kept and (state.model, state.tools) == (before.model, before.tools)
 
 
 def _pieces(state: EpochState) -> tuple[object, ...]:

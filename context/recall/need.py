@@ -21,7 +21,7 @@ from itertools import islice
 
 from foundation.text.analysis import plain_words, term_list
 from foundation.text.folding import is_unspaced
-from foundation.text.sentences import is_question
+from foundation.text.sentences import is_question, sentences
 from foundation.text.stopwords import is_weak
 from memory.repetition import ANNOUNCING
 from memory.search import Hit, SearchResults
@@ -166,6 +166,12 @@ def message_features(text: str, hits: Sequence[Hit] = ()) -> dict[str, float]:
         "full": float(covered == 1 and not (general or instruction or code)),
         "unspaced": float(is_unspaced(text.strip()[:1])),
     }
+
+
+def asks(text: str) -> bool:
+    """Whether a message asks, gives a task or speaks of the past, and does not only tell something."""
+    is_asked = any(is_question(sentence.text) for sentence in sentences(text))
+    return is_asked or _PAST.search(text) is not None or _INSTRUCTION.match(text) is not None
 
 
 def says_nothing(text: str, *, by_model: bool) -> bool:

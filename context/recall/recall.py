@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from context.assembly.tokens import MessageCounter, fit_lines
 from context.recall.citations import CitablePassage, cited_parts
-from context.recall.need import message_features, passage_likelihood, recall_likelihood, says_nothing
+from context.recall.need import asks, message_features, passage_likelihood, recall_likelihood, says_nothing
 from context.settings import ContextSettings
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
@@ -28,6 +28,8 @@ SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the passage
 FREE_TOKENS = 600  # within which a passage of LEAST_SHARE of the best score is recalled; from there on of WORTHWHILE
 LEAST_SHARE, WORTHWHILE = 0.2, 0.54
 FEW_HITS = 5  # so few passages cost little: the threshold falls in proportion
+LEAST_FOR_A_QUESTION = 300  # tokens, however much earlier messages recalled
+CHARACTERS_A_TOKEN, LABEL_CHARACTERS = 4, 120  # of a passage in view, about
 SHORTEST = 25  # tokens of a short turn with its share of the label; bounds the number of hits
 _MOST_OF_PREVIOUS = 40  # words of the previous message added to a short one
 SPARE = 20  # extra hits, in place of hits that are already in view
@@ -77,6 +79,17 @@ def limits_of(settings: ContextSettings, total: int) -> RecallLimits:
     share = int(total * settings.recall_share)
     tokens = min(share, settings.recall_tokens) if settings.recall_tokens else share
     return RecallLimits(tokens, settings.recall_passage, settings.recall_most, share, settings.recall_threshold)
+
+
+def beside_earlier(limits: RecallLimits, text: str, earlier: Sequence[RecalledSpan], together: int) -> RecallLimits:
+    """The limits beside the passages that earlier messages in view recalled: `together` tokens for all of them.
+
+    They are sent again with each request of the epoch, so that in a small window a talk in which each message recalls
+    is compacted every few turns. A message that asks gets LEAST_FOR_A_QUESTION all the same.
+    """
+    taken = sum(len(span.text) + LABEL_CHARACTERS for span in earlier) // CHARACTERS_A_TOKEN
+    least = LEAST_FOR_A_QUESTION if asks(text) else 0
+    return replace(limits, tokens=min(limits.tokens, max(least, together - taken)))
 
 
 def search_text(text: str, before: str) -> str:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from context.assembly.tokens import MessageCounter
+from context.recall.need import asks
 from context.recall.recall import RecallLimits, RecallRequest, fit_passages, recall_passages, search_text
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust
@@ -150,6 +151,33 @@ def test_recall_keeps_to_its_share(small_talk: Talk) -> None:
     assert assembled.recalled
     taken = [s.tokens for s in assembled.report.layers[3].sources if s.name.startswith("recalled")]
     assert sum(taken) <= 0.15 * 1536 + 8
+
+
+def test_messages_in_view_share_the_room_for_recall(talk: Talk) -> None:
+    for n in range(30):
+        remembered(talk, f"The harbour of island {n} has lighthouse {n * 7}. " + f"Berth {n} is narrow. " * 8)
+    told = [talk.send(f"I think of the harbour of island {n} and its lighthouse.") for n in range(8)]
+    assert told[0].recalled
+    assert not any(assembled.recalled for assembled in told[4:])
+    held = [span for assembled in told for span in assembled.recalled]
+    assert estimate("".join(span.text for span in held)) <= 0.15 * 6144
+    asked = talk.send("Which lighthouse has the harbour of island 21?")
+    assert any("lighthouse 147" in span.text for span in asked.recalled)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        ("The pride event was awesome!", False),
+        ("Nice pictures. Where was it?", True),
+        ("Summarise the plan.", True),
+        ("You said that the ferry leaves at six.", True),
+        ("今天天气真好。", False),
+        ("我们上次定的酒店是哪家", True),
+    ],
+)
+def test_a_message_asks_or_only_tells(text: str, is_asked: bool) -> None:
+    assert asks(text) is is_asked
 
 
 @pytest.mark.parametrize(
