@@ -1,13 +1,15 @@
 """Endless sessions: what an agent's work of 50 to 1,000 calls sends, and what it keeps of its prompt cache.
 
     python -m benchmarks.endless [--calls 100] [--traces reads,work,talk] [--window 131072] [--checkout DIR …]
-                                 [--context NAME=VALUE …] [--tools NAME=VALUE …] [--llama] [--json]
+                                 [--context NAME=VALUE …] [--tools NAME=VALUE …] [--talk FILE]
+                                 [--llama] [--json]
 
 A scripted server on loopback asks for the calls of a trace (benchmarks/agents), which a process drives through
 `Session.send` with every permission granted. `of all`: bytes sent, as a share of what a client would send that repeats
 each whole output in every later request. `weighted`: 0.1 for what repeats the request before, 1.25 for what is new.
 `stable`: bytes of each request that the next one begins with. `line`: R² of the bytes sent so far against the requests.
-`assembly`: CPU milliseconds of one request, median and 95 %. `talk` has turns without calls.
+`assembly`: CPU milliseconds of one request, median and 95 %. `talk` has turns without calls; `--talk`
+names a corpus of two people's talk for them (benchmarks/corpora), like LoCoMo's locomo10.json.
 `send all` and `sliding` are computed from the sizes of the same outputs: everything each time, or the newest that fit
 into the window, or into the working set for tools. With `--llama` a real llama.cpp reads each request too, and reports
 the tokens that it took from its cache and those that it read.
@@ -27,8 +29,9 @@ from typing import Any
 from benchmarks.agents import prefill, traces
 from benchmarks.agents.controls import Sending, r_squared, send_all, sliding_window
 from benchmarks.agents.session import HERE, measure
+from benchmarks.corpora.read import read_corpus
 
-TRACES = {"reads": traces.reads, "work": traces.work, "talk": traces.talk}
+TRACES = {"reads": traces.reads, "work": traces.work}
 PEERS = ("claude", "codex", "gemini", "opencode", "aider", "goose", "vibe", "crush", "qwen", "tau")
 BYTES_A_TOKEN = 4
 TOOLS_TOKENS = 12_000  # the working set where tool calls fill the conversation
@@ -59,16 +62,19 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--checkout", type=Path, action="append", default=[], help="another version, beside this one")
     parser.add_argument("--context", action="append", default=[], metavar="NAME=VALUE", help="a setting of `context`")
     parser.add_argument("--tools", action="append", default=[], metavar="NAME=VALUE", help="a setting of `tools`")
+    parser.add_argument("--talk", type=Path, help="a corpus whose turns the talk has")
     parser.add_argument("--llama", action="store_true", help="let a real llama.cpp read each request")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args(arguments)
     if chosen.llama and not prefill.is_installed():
         parser.error("--llama needs the packages xllamacpp, gguf, tokenizers and numpy")
     settings = {"context": _settings(chosen.context), "tools": _settings(chosen.tools)}
+    stores = read_corpus(chosen.talk).stores if chosen.talk else ()
+    makers = {**TRACES, "talk": partial(traces.talk, said=[turn.text for store in stores for turn in store.turns])}
     rows: list[dict[str, Any]] = []
     for name in chosen.traces.split(","):
         for checkout in (*chosen.checkout, HERE):
-            made = partial(TRACES[name], count=chosen.calls)
+            made = partial(makers[name], count=chosen.calls)
             own = settings if checkout == HERE else None
             row = measure(made, chosen.window, checkout.resolve(), own, llama=chosen.llama)
             row["r_squared"] = round(r_squared(list(accumulate(row["sizes"]))), 5)

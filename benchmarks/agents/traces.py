@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +118,14 @@ def work(folder: Path, count: int, seed: int = 1) -> Trace:
 _WEIGHTS = (30, 12, 18, 10, 14, 4, 5, 7)
 
 
-def talk(folder: Path, count: int, seed: int = 1) -> Trace:
-    """So many turns without a tool, of ordinary length: a sentence or two of the library's docstrings, then more."""
+def talk(folder: Path, count: int, seed: int = 1, said: Sequence[str] = ()) -> Trace:
+    """So many turns without a tool, of ordinary length: what two people `said`, one by one, the message and three to
+    five more for its answer; or a sentence or two of the library's docstrings, then more."""
     chance = random.Random(seed)
+    if said:
+        entries = cycle(said)
+        parts = [list(islice(entries, chance.randrange(4, 7))) for _ in range(count)]
+        return Trace("talk", [Turn(message, [], " ".join(answer)) for message, *answer in parts])
     sentences = [
         " ".join(sentence.split())
         for path in library_files(300)
