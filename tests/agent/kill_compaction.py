@@ -313,9 +313,9 @@ def switch_off(guard: str) -> None:
         def store_twice(self: Observations, batch: Any, made: Any, maker: str, cursor: str) -> Any:
             stored = real(self, batch, made, maker, cursor)
             before = "INSERT OR REPLACE INTO observed (maker, entry) VALUES (?, ?)"
-            self._cold.write(lambda db: run(db, before, (cursor, batch.start)))  # pyright: ignore[reportPrivateUsage]
+            self._cold.write(lambda db: run(db, before, (cursor, batch.start)))  # pyright: ignore[reportPrivateUsage] -- as in store
             os.kill(os.getpid(), signal.SIGKILL)
-            self._cold.write(lambda db: run(db, before, (cursor, batch.end)))  # pyright: ignore[reportPrivateUsage]
+            self._cold.write(lambda db: run(db, before, (cursor, batch.end)))  # pyright: ignore[reportPrivateUsage] -- as in store
             return stored
 
         Observations.store = store_twice
