@@ -260,6 +260,7 @@ class Context:
         self, plan: PlannedCompaction, written: WrittenSummary, counter: TokenCounter
     ) -> ProjectedCompaction:
         """The projection of a plan with the summary that was written for it."""
+        self.state.flush()
         return project(self.state, plan, MessageCounter(counter, plan.inputs.profile.images), written=written)
 
     def compact(
@@ -279,6 +280,7 @@ class Context:
         `on_page`.
         """
         if isinstance(planned, PlannedCompaction):
+            self.state.flush()
             planned = project(self.state, planned, MessageCounter(counter, planned.inputs.profile.images))
         planned.require_use()
         stored = carry_out(self._memory, planned, on_page=on_page, label=label)

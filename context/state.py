@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from context.assembly.head import head_message
 from context.assembly.history import HistoryReader
@@ -34,6 +35,13 @@ class HeadCounts:
         return head
 
 
+class SendableTurn(Protocol):
+    """Of a turn (context.types): whether its request is about to be sent, and not only looked at."""
+
+    @property
+    def is_sent(self) -> bool: ...
+
+
 @dataclass
 class ContextState:
     """The components, with caches that live from one request to the next."""
@@ -49,6 +57,13 @@ class ContextState:
     pages: PagesInView
     observations: Callable[[int, str], Sequence[StoredObservation]]  # at most so many of a scope, newest first
     observed: Callable[[Collection[int]], Mapping[int, StoredObservation]]  # by the seq of what they are of
+    flush: Callable[[], None] = lambda: None  # makes the observations of what leaves a request that is sent; bounded
     has_file: Callable[[str], bool] = lambda _: True  # whether the project has a file of that name
     pictures: PictureReader = field(default_factory=PictureReader)
     heads: HeadCounts = field(default_factory=HeadCounts)
+
+    def observed_by_now(self, turn: SendableTurn) -> Callable[[Collection[int]], Mapping[int, StoredObservation]]:
+        """`observed`, with the observations that a request about to be sent needs."""
+        if turn.is_sent:
+            self.flush()
+        return self.observed

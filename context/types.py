@@ -55,6 +55,11 @@ class Turn(Struct, frozen=True, kw_only=True):
     continuing: bool = False
     uncompacted: bool = False  # a compaction was refused: the request is made without
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether the request is about to be sent, and not only looked at."""
+        return self.continuing or self.entry is not None
+
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):
     """A request that is ready to be sent, and the parts of it that `Context.record` stores.

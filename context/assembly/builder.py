@@ -171,8 +171,8 @@ class RequestAssembler:
 
     def _reduced(self, state: EpochState, due: Collection[int]) -> EpochState:
         """The state with further entries reduced."""
-        text_of = self._components.history.text_of
-        lines = reductions_of([e for e in self._view.entries if e.seq in due], text_of, self._components.observed)
+        text_of, observed = self._components.history.text_of, self._components.observed_by_now(self._turn)
+        lines = reductions_of([e for e in self._view.entries if e.seq in due], text_of, observed)
         state = msgspec.structs.replace(state, reduced={**state.reduced, **lines})
         self._view = reduced(self._view, state.reduced)
         return state
@@ -344,7 +344,7 @@ class RequestAssembler:
             tail=tail,
             low=working.low,
             high=working.fold if self._is_reducing else working.high,
-            running=turn.continuing or turn.entry is not None,
+            running=turn.is_sent,
             profile=self._arguments.profile,
             budget=budget,
             page_room=self._page_room,

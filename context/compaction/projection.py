@@ -175,6 +175,8 @@ def project(
     `question_follows`: a user's message comes next. `written`: the summary, where a model was asked for it.
     """
     reader, inputs, entries = components.history, plan.inputs, plan.entries
+    if inputs.running:
+        components.flush()
     view = inputs.view
     text = written.text if written else summary_task(plan, reader.text_of, counting).extract()
     focus_lines = sum(1 for _ in Focus(plan.focus).lines_of([text]))
@@ -293,9 +295,10 @@ def _audited(
 ) -> CompactionAudit:
     plan, inputs, text_of = planned.entries, planned.inputs, components.history.text_of
     earlier = [line for entry in inputs.view.summaries for line in kept_lines(text_of(entry))] if plan.joins else []
-    indexed = components.conversations.recallable([entry.seq for entry in plan.leaving])
+    seqs = [entry.seq for entry in plan.leaving]
+    indexed, observed = components.conversations.recallable(seqs), components.observed(seqs)
     room = int((inputs.high - inputs.fixed) * CARRY_SHARE)
-    sources = AuditSources(plan.leaving, text_of, indexed, components.search)
+    sources = AuditSources(plan.leaving, text_of, indexed, components.search, observed, plan.kept)
     return audit(sources, summary, lambda lines: counting.text(lines) <= room, earlier)
 
 

@@ -51,6 +51,11 @@ _CONCEPTS: Final = (
 _FENCE: Final = re.compile(r"^(```|~~~).*?^\1[^\n]*$|^>[^\n]*$", re.MULTILINE | re.DOTALL)
 
 
+def prose(text: str) -> str:
+    """A message without code blocks and quoted lines."""
+    return _FENCE.sub(" ", text)
+
+
 def work_type(question: str) -> str:
     """The type of a change that was made for this message."""
     return next((name for name, pattern in _WORK if pattern.search(question)), "change")
@@ -105,7 +110,7 @@ def _done(text: str) -> Iterator[tuple[str, str]]:
 
 def _sentences(text: str) -> Iterator[str]:
     """Statements, each on one line, without code and quotations."""
-    for sentence in sentences(_FENCE.sub(" ", text)):
+    for sentence in sentences(prose(text)):
         line = " ".join(sentence.text.split()).strip("-*# ")
         if 8 <= len(line) <= LONGEST_SENTENCE and not is_question(line):
             yield line

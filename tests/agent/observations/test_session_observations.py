@@ -1,11 +1,13 @@
 """A session makes observations after a turn, and another one after a crash."""
 
+import json
 from pathlib import Path
 from typing import Any
 
-from agent.events import Compacted
+from agent.events import Compacted, EpochChanged, PermissionRequested
+from agent.permissions.action import PermissionAnswer
 from agent.session import Session
-from context import ContextSettings
+from context.settings import ContextSettings
 from foundation.paths import Workspace
 from memory.settings import ObserveSettings
 from models.settings import ModelSettings
@@ -88,3 +90,45 @@ async def test_a_compaction_that_joins_no_summaries_leaves_index_and_summaries_a
     assert "palimpsest-summary" in summary
     assert second[1]["content"].startswith(summary)
     await session.close()
+
+
+async def test_what_leaves_within_a_turn_is_observed_before_it_does(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    for number in range(40):
+        names = "".join(f"class Part{number}Shape{n}:\n    size = {n}\n\n" for n in range(40))
+        (workspace.root / f"part{number}.py").write_text(names)
+    session = open_session(workspace, tmp_path, server, models=MODELS)
+    server.plays(*[calls("read_file", path=f"part{number}.py") for number in range(40)], chat("Done."))
+    observed: list[int] = []
+    async for event in session.send("Look at every part."):
+        if isinstance(event, PermissionRequested):
+            event.answer.set_result(PermissionAnswer(True))
+        if isinstance(event, EpochChanged | Compacted):
+            observed.append(len(titles(session)))
+    assert observed and observed[0] >= 2  # within the turn
+    sent = "".join(json.dumps(received.json) for received in server.posts)
+    assert "It showed: part0.py defines Part0Shape0" in sent
+    await session.background.idle()
+    assert len(titles(session)) == len({*titles(session)}) == 40  # and nothing twice
+    await session.close()
+
+
+async def test_nothing_is_observed_by_a_look_at_the_request(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    off = ObserveSettings(rules=False)
+    session = open_session(workspace, tmp_path, server, models=MODELS, observe=off)
+    server.plays(*[chat("And more of it was said here. " * 200)] * 9)
+    for number in range(9):
+        await turn(session, f"{DECISION} Number {number}.")
+    await session.close()
+    context = ContextSettings(working_tokens=2_000)
+    again = open_session(workspace, tmp_path, server, models=MODELS, context=context)
+    await again.resume_latest()
+    report = await again.context_report("What now?")
+    assert report.total_tokens < 8_000 and titles(again) == []
+    server.plays(chat("Good."))
+    at_compaction = [titles(again) async for event in again.send("What now?") if isinstance(event, Compacted)]
+    assert at_compaction and at_compaction[0]  # the flush made them before
+    await again.close()

@@ -1,14 +1,17 @@
 """Nothing is lost by a compaction: the user's words, the files touched, decisions, and names."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
+import msgspec
 import pytest
 
 from context.compaction.audit import AuditFailed, AuditSources, audit
 from context.compaction.projection import ProjectedCompaction
 from context.errors import UselessCompaction
 from foundation.paths import Workspace
+from memory.observations.rules import RulesMaker
+from memory.observations.store import RULES_CURSOR, StoredObservation
 from memory.records import EntryKind
 from memory.search import Query, SearchResults
 from models.messages import Role
@@ -87,6 +90,59 @@ def test_what_can_neither_be_carried_nor_recalled_fails_the_audit(talk: Talk) ->
     assert "7f3a9c21" in carried.carried[0] and "8417" not in carried.carried[0] and not carried.lost
     with pytest.raises(AuditFailed, match="7f3a9c21"):
         audit(sources, "Earlier.", lambda _: False).require()
+
+
+def observe(talk: Talk) -> None:
+    observations, maker = talk.memory.observations, RulesMaker()
+    while (batch := observations.batch(RULES_CURSOR, 32)) is not None:
+        observations.store(batch, maker.make(batch.originals, batch.known), maker.name, RULES_CURSOR)
+
+
+def test_what_an_observation_holds_that_a_search_brings_is_found(talk: Talk) -> None:
+    talk.send("Hello.", "I fixed net/http.py, the build id is 7f3a9c21.")
+    observe(talk)
+    entry = talk.memory.cold.entry(talk.leaf or 0)
+    observed = talk.memory.observations.of([entry.seq])
+    assert entry.seq in observed
+
+    def found(search: Callable[[Query], SearchResults], held: Mapping[int, StoredObservation]) -> bool:
+        sources = AuditSources([entry], lambda e: e.text or "", (), search, held)
+        return not audit(sources, "Earlier.", lambda _: False).lost
+
+    assert found(talk.memory.search.query, observed)
+    assert not found(talk.memory.search.query, {})
+    assert not found(_finds_nothing, observed)
+    talk.memory.observations.delete(observed[entry.seq].id)
+    assert not found(talk.memory.search.query, observed)  # it lives no more
+
+
+def test_an_open_question_is_carried_until_it_is_answered(talk: Talk) -> None:
+    question = "Which database should the importer write to?"
+    talk.send("Fix it.", f"Done. {question}")
+    aside = "By the way, the header of the billing page is too large and has a wrong colour; make it smaller and blue."
+    talk.send(aside, "It is smaller.")
+    entries = [*talk.memory.conversations.all_entries(talk.conversation.seq)] if talk.conversation else []
+    sources = AuditSources(entries[:3], lambda e: e.text or "", {e.seq for e in entries}, talk.memory.search.query)
+    (line,) = audit(sources, "Earlier.", lambda _: True).carried
+    assert line == f"- Open question to the user: {question} [{entries[1].id}]"
+    assert audit(sources, f"Earlier. {question}", lambda _: True).carried == ()
+    later = AuditSources(entries[3:], lambda e: e.text or "", {e.seq for e in entries}, talk.memory.search.query)
+    assert line in audit(later, "Earlier.", lambda _: True, [line]).carried  # a summary that replaces this one has it
+    talk.send("The importer should write to the database of the archive.", "Good.")
+    later = msgspec.structs.replace(later, kept=[talk.memory.cold.entry((talk.leaf or 0) - 1)])
+    assert audit(later, "Earlier.", lambda _: True, [line]).carried == ()
+
+
+def test_a_compaction_carries_the_open_question(talk: Talk) -> None:
+    question = "Which database should the importer write to, Postgres or the archive?"
+    talk.send("Fix the importer.", f"It reads the files now. {question}")
+    number = 0
+    while not talk.receipts:
+        number += 1
+        figures = " ".join(f"Boiler {number * n} in Ulm-{n}{number} costs €{number * 37 + n}." for n in range(2, 22))
+        talk.send(f"Tell me of the boilers of part {number}: their price, their place and their number. " * 2, figures)
+    summary = talk.memory.cold.entry(talk.receipts[0].summary_seq)
+    assert f"- Open question to the user: {question} [" in (summary.text or "")
 
 
 def test_a_failed_audit_archives_nothing(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
