@@ -59,7 +59,8 @@ class AutomaticCompaction:
         self.assembled = assembled
 
     def _count(self, before: int, assembled: AssembledRequest) -> None:
-        after = assembled.report.total_tokens
+        planned = assembled.compaction  # the report is then of the request after it
+        after = planned.plan.before if planned else assembled.report.total_tokens
         self._useless = self._useless + 1 if after >= before else 0
         if self._useless >= MOST_USELESS:
             raise RequestTooLarge(
