@@ -195,6 +195,11 @@ class Context:
             self._keep_private(entry, assembled)
             self.state.sources.keep_last_good()
 
+    @property
+    def sent_private(self) -> bool:
+        """Whether requests of this process may carry text that is not stored."""
+        return bool(self.state.history.overlay)
+
     def plan_compaction(
         self,
         conversation: Conversation,

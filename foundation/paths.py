@@ -155,6 +155,11 @@ class Workspace(Struct, frozen=True):
         return self.own / "checkpoints"
 
     @property
+    def prompt_caches(self) -> Path:
+        """What models in this process computed of conversations; made again from the text where it is deleted."""
+        return self.state / "prompt-caches"
+
+    @property
     def hot_lock(self) -> Path:
         """Held by the one process of ours that is writing to the hot memory."""
         return self.own / "hot.lock"

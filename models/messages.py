@@ -20,6 +20,7 @@ __all__ = [
     "Image",
     "Message",
     "MessagePart",
+    "PromptCacheSlot",
     "RecalledSpan",
     "Request",
     "Role",
@@ -111,6 +112,17 @@ class Fact(Struct, frozen=True):
     keywords: tuple[str, ...] = ()
 
 
+class PromptCacheSlot(Struct, frozen=True):
+    """Whose request it is, for a model in this process that keeps what it computed of the prompt.
+
+    `folder` is where it may be saved, with the `generation` of that folder; "" where nothing may be.
+    """
+
+    conversation: str
+    folder: str = ""
+    generation: str = ""
+
+
 class Request(Struct, frozen=True, kw_only=True):
     """Everything that is sent to a model.
 
@@ -128,6 +140,7 @@ class Request(Struct, frozen=True, kw_only=True):
     whole: tuple[RecalledSpan, ...] = ()  # whole passages that offline quotes from, best first; sent nowhere
     cited: tuple[Citation | None, ...] = ()  # of each message, for offline; sent nowhere
     notes: tuple[RecalledSpan, ...] = ()  # that the head or a change in the request holds, for offline; sent nowhere
+    cache_slot: PromptCacheSlot = PromptCacheSlot("")  # for mlx alone; sent nowhere
     superseded: dict[str, str] = {}  # by reference, for offline: the day on which its speaker said otherwise
 
     @property

@@ -68,6 +68,16 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
             extra={"guarded": True},
         ),
     ] = 0.0
+    kv_memory_mb: Annotated[
+        int,
+        Meta(ge=0, description="Megabytes of KV caches, one a conversation, that mlx keeps; the one in use stays."),
+    ] = 4_096
+    kv_disk_mb: Annotated[
+        int,
+        Meta(
+            ge=0, description="Megabytes of mlx's KV caches on disk, for conversations that are resumed; 0 saves none."
+        ),
+    ] = 4_096
     ocr_engine: Annotated[
         Literal["auto", "rapidocr", "tesseract", "deepseek", "server"],
         Meta(

@@ -20,7 +20,7 @@ from context.settings import ContextSettings
 from foundation.privacy import Cleared
 from memory.records import Conversation, Entry
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, Profile, TokenCounter
-from models.messages import RecalledSpan, ToolCall, Usage
+from models.messages import PromptCacheSlot, RecalledSpan, ToolCall, Usage
 
 SMALL: Final = 2_000  # characters: a message with less, its files included, is not checked for its size
 
@@ -87,8 +87,8 @@ class TurnStore(Protocol):
         """Continues after the summary that a compaction wrote."""
         ...
 
-    def request(self, assembled: AssembledRequest, turn: Turn) -> None:
-        """Records the request that is about to be sent."""
+    def request(self, assembled: AssembledRequest, turn: Turn) -> PromptCacheSlot:
+        """Records the request that is about to be sent; gives where a model may keep what it computes of it."""
         ...
 
     def begin_answer(self, calls: int, arguments: int) -> AnswerRecorder:

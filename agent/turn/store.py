@@ -17,6 +17,7 @@ from agent.turn.recorder import AnswerRecorder
 from context import AssembledRequest, Context, Turn
 from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
+from foundation.files import UnsafePath
 from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields, edited, examine, hidden_texts
 from foundation.text.analysis import TITLE
 from memory.memory import Memory
@@ -24,9 +25,10 @@ from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, Origin, origin_
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.errors import KEPT
+from models.chat.mlx.cache_files import generation
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
 from models.cleared_parts import NO_PARTS, cleared_parts
-from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
+from models.messages import Image, PromptCacheSlot, RecalledSpan, Request, Role, ToolCall, Usage, request_nonces
 from models.prices import Cost
 
 TITLE_CHARS = 60
@@ -142,14 +144,29 @@ class StoredTurn:
     def compacted(self, receipt: CompactionReceipt) -> None:
         self._newest = self._memory.conversations.entry(receipt.summary_seq)
 
-    def request(self, assembled: AssembledRequest, turn: Turn) -> None:
-        """Records the request, and each use of a file that was recalled into it."""
+    def request(self, assembled: AssembledRequest, turn: Turn) -> PromptCacheSlot:
+        """Records the request, and each use of a file that was recalled into it.
+
+        Gives its slot: with a folder where a model on mlx may save what it computes, unless private text was sent.
+        """
         self._echoes = self._echoes.sealing(request_nonces(assembled.request))
         self._recalled = self._recalled if turn.continuing else assembled.recalled
         self._context.record(self.conversation, None if turn.continuing else self._message, assembled)
         if not turn.continuing and turn.brought is None:
             _use_recalled(self._memory, assembled.recalled)
         self._state.report = assembled.report
+        return self._cache_slot()
+
+    def _cache_slot(self) -> PromptCacheSlot:
+        slot, workspace = PromptCacheSlot(self.conversation.id), self._memory.workspace
+        is_saved = self._model.profile.spec.startswith("mlx:") and not self._purpose
+        if not is_saved or workspace.is_read_only or self._context.sent_private:
+            return slot
+        folder = workspace.prompt_caches
+        try:
+            return PromptCacheSlot(slot.conversation, str(folder), generation(folder))
+        except (OSError, UnsafePath):  # it is read anew in the next run
+            return slot
 
     def begin_answer(self, calls: int, arguments: int) -> AnswerRecorder:
         name = self._model.profile.name

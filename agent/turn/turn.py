@@ -10,6 +10,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Final
 
+from msgspec.structs import replace
+
 from agent import events
 from agent.events import ContextOverflowed, SessionEvent
 from agent.permissions.action import PermissionAnswer
@@ -290,8 +292,8 @@ class TurnRun:
                 self._stopped = True
                 return
             ports.budget.lift(limit)
-        self._assembled = assembled
-        await asyncio.to_thread(store.request, assembled, turn)
+        slot = await asyncio.to_thread(store.request, assembled, turn)
+        self._assembled = replace(assembled, request=replace(assembled.request, cache_slot=slot))
         if assembled.epoch_changed and not any(path and path in assembled.epoch_changed for path in self._reloaded):
             yield events.EpochChanged(assembled.epoch_changed)
         allowed = self._tool_calls.use_skill(assembled.skill) if assembled.skill else ()

@@ -39,6 +39,8 @@ from memory.records import (
     Statistics,
     WorkspaceAnalyser,
 )
+from models.chat.mlx.cache_files import FOLDER as PROMPT_CACHES
+from models.chat.mlx.cache_files import purge as purge_prompt_caches
 
 T = TypeVar("T")
 
@@ -199,10 +201,11 @@ class ColdStore:
             return self._readers.run(reading)
 
     def empty_journal(self) -> bool:
-        """Checkpoints and truncates the WAL, so that it holds no deleted text.
+        """Checkpoints and truncates the WAL, so that it holds no deleted text, and purges what models computed of it.
 
         Returns False while a reader of this or another process still uses the WAL: try again later.
         """
+        purge_prompt_caches(self.database.with_name(PROMPT_CACHES))
         with sentences(self.database):
             busy = self._writer.run_bare(lambda db: fetch(db, "PRAGMA wal_checkpoint (TRUNCATE)"))[0][0]
         return not busy

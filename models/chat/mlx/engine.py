@@ -8,6 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from models.chat.mlx import cache_files
+from models.chat.mlx.prompt_caches import NO_SLOT, KeptCache, PromptCaches
+from models.messages import PromptCacheSlot
+
 PREFILL_STEP = 512  # tokens between two looks at whether someone still listens; mlx-lm's own is 2,048
 
 
@@ -21,24 +25,25 @@ class MlxChunk(Struct, frozen=True):
 
 
 class MlxEngine:
-    """A loaded model with its tokenizer and the KV cache of the last request.
+    """A loaded model with its tokenizer and the KV caches of conversations.
 
-    The cache holds `_cached` tokens. A request that shares a prefix with them is processed from the first token that
-    differs.
+    A request that begins with the tokens of its conversation's cache is processed from the first token that differs.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Loads the model; slow. Raises what mlx-lm raises, ImportError where it is not installed."""
+    def __init__(self, folder: Path, most_memory: int = 0, most_disk: int = 0) -> None:
+        """Loads the model; slow. The limits are of `PromptCaches`. Raises what mlx-lm raises, ImportError where it is
+        not installed."""
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
         self._lm: Any = importlib.import_module("mlx_lm")
-        self._caches: Any = importlib.import_module("mlx_lm.models.cache")
+        library: Any = importlib.import_module("mlx_lm.models.cache")
         self._samplers: Any = importlib.import_module("mlx_lm.sample_utils")
         # Code that comes with a checkpoint is never run: it was not asked for.
         self._model, self._tokenizer = self._lm.load(str(folder), tokenizer_config={"trust_remote_code": False})[:2]
-        self._cache: list[Any] = []
-        self._cached: list[int] = []
+        decode, model_id = self._tokenizer.decode, cache_files.fingerprint(folder)
+        self.caches = PromptCaches(library, self._model, decode, model_id, most_memory, most_disk)
+        self._current = KeptCache([], [])
 
     @property
     def tool_marks(self) -> tuple[str, str] | None:
@@ -68,26 +73,17 @@ class MlxEngine:
         """Whether the template itself opens a reasoning block at the end of the prompt."""
         return str(self._tokenizer.decode(prompt[-8:])).rstrip().endswith(self.think_marks[0])
 
-    def reuse(self, prompt: list[int]) -> int:
-        """Trims the cache to the prefix that it shares with the prompt; returns its length in tokens."""
-        common = next((i for i, (a, b) in enumerate(zip(prompt, self._cached, strict=False)) if a != b), None)
-        common = min(len(prompt), len(self._cached)) if common is None else common
-        common = min(common, len(prompt) - 1)  # at least one token must be read to answer
-        surplus = len(self._cached) - common
-        if not self._cache or (surplus and not self._caches.can_trim_prompt_cache(self._cache)):
-            self._cache, self._cached = self._caches.make_prompt_cache(self._model), []
-            return 0
-        if surplus:
-            self._caches.trim_prompt_cache(self._cache, surplus)
-            self._cached = self._cached[:common]
-        return common
+    def reuse(self, prompt: list[int], slot: PromptCacheSlot = NO_SLOT) -> int:
+        """Takes the conversation's cache, trimmed to what the prompt repeats; returns its length in tokens."""
+        self._current = self.caches.take(prompt, slot)
+        return len(self._current.tokens)
 
     def generate(
         self, prompt: list[int], *, most: int, sampling: dict[str, float], progress: Callable[[int, int], None]
     ) -> Iterator[MlxChunk]:
         """Generates the answer to a prompt whose first tokens `reuse` has kept. The cache stays consistent however it
         ends."""
-        held = len(self._cached)
+        held = len(self._current.tokens)
         generated: list[int] = []
         pieces: Any = self._lm.stream_generate(
             self._model,
@@ -95,7 +91,7 @@ class MlxEngine:
             prompt[held:],
             max_tokens=most,
             sampler=self._samplers.make_sampler(**sampling),
-            prompt_cache=self._cache,
+            prompt_cache=self._current.layers,
             prefill_step_size=PREFILL_STEP,
             prompt_progress_callback=progress,
         )
@@ -105,12 +101,4 @@ class MlxEngine:
                 yield MlxChunk(piece.text, len(generated), float(piece.generation_tps), piece.finish_reason or "")
         finally:
             pieces.close()
-            self._note(prompt + generated)
-
-    def _note(self, tokens: list[int]) -> None:
-        """Records what the cache holds, as it reports; nothing where it does not report or was interrupted."""
-        offset = getattr(self._cache[0], "offset", None) if self._cache else None
-        if isinstance(offset, int) and offset <= len(tokens):
-            self._cached = tokens[:offset]
-        else:
-            self._cache, self._cached = [], []
+            self.caches.note(self._current, prompt + generated)

@@ -1,7 +1,8 @@
 """A model in this process, through mlx-lm, on the mlx thread.
 
-The KV cache is kept from turn to turn: a request that extends the one before is processed from its first new token. mlx
-is imported on that thread with the first request; before that only the checkpoint's small files are read.
+The KV cache of a conversation is kept from turn to turn, and on disk from one run to the next: a request that extends
+the one before is processed from its first new token. mlx is imported on that thread with the first request; before that
+only the checkpoint's small files are read.
 """
 
 import asyncio
@@ -84,6 +85,11 @@ class MlxText:
         self._counter = files.tokenizer_of(folder) or self._counter
         self._folder = folder
 
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of the KV caches in memory."""
+        return self._engine.caches.size if self._engine else 0
+
     def learn_window(self, window: int) -> None:
         self._profile = with_window(self._profile, window)
 
@@ -103,11 +109,13 @@ class MlxText:
         return self._thread.stream(JobPriority.CHAT, lambda emit: self._answer(request, emit))
 
     async def close(self) -> None:
-        """Releases the model and its cache, on their thread."""
+        """Saves the caches that may be saved, and releases the model, on their thread."""
         if self._engine is not None:
             await asyncio.wrap_future(self._thread.run(JobPriority.CHAT, self._let_go))
 
     def _let_go(self) -> None:
+        if self._engine is not None:
+            self._engine.caches.save()
         self._engine = None
 
     # From here on: the mlx thread.
@@ -140,7 +148,7 @@ class MlxText:
     def _say(
         self, engine: MlxEngine, request: Request, prompt: list[int], reader: AnswerReader, emit: "Emit[Event]"
     ) -> None:
-        held = engine.reuse(prompt)
+        held = engine.reuse(prompt, request.cache_slot)
         most = min(request.max_tokens, self._profile.window - len(prompt))
         last = MlxChunk("", 0, 0.0, "stop")
 
@@ -170,7 +178,8 @@ class MlxText:
     def _loaded(self, emit: "Emit[Event]") -> MlxEngine | None:
         if self._engine is None and self._folder is not None:
             try:
-                self._engine = MlxEngine(self._folder)
+                limits = self._settings.kv_memory_mb << 20, self._settings.kv_disk_mb << 20
+                self._engine = MlxEngine(self._folder, *limits)
             except ImportError as error:
                 emit(_missing(error))
             except Exception as error:  # a checkpoint may be broken in any way

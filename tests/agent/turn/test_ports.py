@@ -22,7 +22,7 @@ from context.epoch import EpochState
 from context.settings import ContextSettings
 from memory.records import Conversation, Entry, EntryKind
 from models.chat.port import AnswerEnd, AnswerError, Event, Profile, StopReason, TextChunk
-from models.messages import Request, Role, Tool, ToolCall, Usage
+from models.messages import PromptCacheSlot, Request, Role, Tool, ToolCall, Usage
 from models.tokens import Estimate
 from tests.agent.turn.event_order import assert_in_order
 from tests.tui.fakes import REPORT
@@ -92,8 +92,9 @@ class FakeStore:
     def compacted(self, receipt: CompactionReceipt) -> None:
         self._step("compacted")
 
-    def request(self, assembled: AssembledRequest, turn: Turn) -> None:
+    def request(self, assembled: AssembledRequest, turn: Turn) -> PromptCacheSlot:
         self._step("request")
+        return PromptCacheSlot("")
 
     def begin_answer(self, calls: int, arguments: int) -> Any:
         return FakeRecorder(self._log)
