@@ -108,9 +108,10 @@ class Session:
         self._idle.set()
         self.budget = SpendingBudget(config.models, memory, clock)
         self.jobs = SessionJobs(memory, config, self.budget, clock)
+        self.jobs.connect(self.context.state)
         self.background = Scheduler(self.jobs.all, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,), workspace.root)
-        self.context.state.has_file, self.context.state.flush = self.project.has_file, self.jobs.observing.flush
+        self.context.state.has_file = self.project.has_file
         self.servers = open_servers(config.mcp, config.tools, config.environment, self.project.folders)
         mode, folder = lambda: self.permissions.mode.value, self.project.root
         self.hooks = SessionHooks(config.hooks, config.environment, folder, self._conversation_id, mode)

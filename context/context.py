@@ -288,6 +288,8 @@ class Context:
             self.state.flush()
             planned = project(self.state, planned, MessageCounter(counter, planned.inputs.profile.images))
         planned.require_use()
+        if (conversation := planned.plan.inputs.conversation) is not None:
+            self.state.on_leaving(conversation, planned.plan.entries.leaving)
         stored = carry_out(self._memory, planned, on_page=on_page, label=label)
         return receipt_of(planned, stored, counter.count(planned.text), cause)
 

@@ -17,6 +17,7 @@ from foundation.clock import Clock
 from memory.context_store import ContextStore
 from memory.conversations import Conversations
 from memory.observations.store import StoredObservation
+from memory.records import Conversation, Entry
 from memory.search import Query, SearchResults
 
 
@@ -58,6 +59,7 @@ class ContextState:
     observations: Callable[[int, str], Sequence[StoredObservation]]  # at most so many of a scope, newest first
     observed: Callable[[Collection[int]], Mapping[int, StoredObservation]]  # by the seq of what they are of
     flush: Callable[[], None] = lambda: None  # makes the observations of what leaves a request that is sent; bounded
+    on_leaving: Callable[[Conversation, Sequence[Entry]], None] = lambda _conversation, _entries: None  # before they do
     has_file: Callable[[str], bool] = lambda _: True  # whether the project has a file of that name
     pictures: PictureReader = field(default_factory=PictureReader)
     heads: HeadCounts = field(default_factory=HeadCounts)

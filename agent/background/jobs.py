@@ -1,9 +1,10 @@
 """The background jobs of a session: readable mirrors, observations, repacking, re-analysis, vectors."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from agent.background.daily_notes import DailyNotes
 from agent.background.model_maker import ModelMaker
 from agent.background.model_observation_job import ModelObservationJob
 from agent.background.observation_job import ObservationJob
@@ -13,6 +14,7 @@ from foundation.clock import Clock
 from memory.memory import Memory
 from memory.observations.original import ObservationMaker
 from memory.observations.store import RULES_CURSOR
+from memory.records import Conversation, Entry
 from memory.search.reindex import ReindexResult
 from memory.settings import ObserveSettings
 from models.chat.open import open_model
@@ -167,6 +169,13 @@ class JobSettings(Protocol):
     def environment(self) -> Mapping[str, str]: ...
 
 
+class LeavingPort(Protocol):
+    """What is called before entries leave a request (context.state)."""
+
+    flush: Callable[[], None]
+    on_leaving: Callable[[Conversation, Sequence[Entry]], None]
+
+
 class SessionJobs:
     """The jobs of one session, in the order in which they run."""
 
@@ -176,6 +185,7 @@ class SessionJobs:
         self.mirror = MirrorJob(memory)
         self.vectors = VectorJob(memory, embed.embedder if embed.background else "")
         self.observing = ObservationJob(memory, _rules, RULES_CURSOR, enabled=observe.rules)
+        self.notes = DailyNotes(memory, clock, enabled=observe.daily_notes)
         self.model_observing = ModelObservationJob(memory, _model_maker(memory, settings, budget, clock), clock)
         self.at_start: tuple[BackgroundJob, ...] = (self.observing, self.vectors, self.model_observing)
         self.all: tuple[BackgroundJob, ...] = (
@@ -189,7 +199,11 @@ class SessionJobs:
 
     def take_warnings(self) -> tuple[str, ...]:
         """What the person should know of the jobs, each sentence once."""
-        return self.model_observing.take_warnings()
+        return self.model_observing.take_warnings() + self.notes.take_warnings()
+
+    def connect(self, context: LeavingPort) -> None:
+        """Has the rules observe, and the notes keep, what is about to leave a request."""
+        context.flush, context.on_leaving = self.observing.flush, self.notes.keep
 
     async def close(self, scheduler: Scheduler) -> None:
         """Ends the running step, completes the essential jobs, and closes the model that observes."""

@@ -120,16 +120,26 @@ class HotMemory:
             seen = self._seen.get("MEMORY.md")
             return seen.text if seen else ""
 
-    def remember(self, text: Cleared, *, heading: Cleared | None = None, conversation: str | None = None) -> Note:
-        """Appends an entry to MEMORY.md's timeline. Without a heading its first words become the heading."""
+    def remember(
+        self,
+        text: Cleared,
+        *,
+        heading: Cleared | None = None,
+        conversation: str | None = None,
+        file: str = "MEMORY.md",
+    ) -> Note:
+        """Appends an entry to the timeline of MEMORY.md, or of another file (relative name).
+
+        Without a heading its first words become the heading.
+        """
         title, body = one_line(heading or ""), str(text)
         if not title:
             title, body = split_heading(body)
         if not text.strip() and not heading:
             raise Misuse("Nothing to remember", "The text is empty.", f"Say what to remember: {PROGRAM} remember TEXT")
-        with self._writing("MEMORY.md"):
-            moment = self._free_moment("MEMORY.md", title)
-            now = self._write("MEMORY.md", append_entry("MEMORY.md", moment, title, body, conversation))
+        with self._writing(file):
+            moment = self._free_moment(file, title)
+            now = self._write(file, append_entry(file, moment, title, body, conversation))
             return next(note for note in now if note.time == moment and note.heading == title)
 
     def rewrite(self, note_id: str, text: Cleared) -> Note:

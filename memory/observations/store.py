@@ -95,6 +95,14 @@ class Observations:
         """Whether there are entries that the maker of this cursor has not looked at."""
         return bool(self._cold.read(lambda db: fetch(db, _DUE, (_cursor(db, cursor), 1))))
 
+    def cursor(self, name: str) -> int:
+        """The last entry (seq) that a cursor has passed; 0 for none."""
+        return self._cold.read(lambda db: _cursor(db, name))
+
+    def set_cursor(self, name: str, entry: int) -> None:
+        """Moves a cursor on to that entry."""
+        self._cold.write(lambda db: _set_cursor(db, name, max(entry, _cursor(db, name))))
+
     def begin(self, cursor: str, since: datetime) -> None:
         """Where the maker of this cursor has looked at nothing yet, leaves out what was said before `since`."""
         self._cold.write(lambda db: run(db, _BEGIN, (cursor, to_ms(since))))

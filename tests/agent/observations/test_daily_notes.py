@@ -1,0 +1,136 @@
+"""What was decided is kept in the day's notes before its turns leave, once, in the person's file."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agent.config.settings import all_settings
+from agent.events import Compacted
+from agent.session import Session
+from context import ContextSettings
+from foundation.paths import Workspace
+from memory.observations.store import RULES_CURSOR
+from memory.settings import ObserveSettings
+from models.settings import ModelSettings
+from tests.agent.sessions import calls, open_session, turn
+from tests.loopback import Loopback, chat
+
+MODELS = ModelSettings(tools=True, window=16_384, retries=0)
+CONTEXT = ContextSettings(working_tokens=4_000)
+DECISION = "We decided to keep SQLite for the queue of jobs, with the port 8417."
+
+
+def opened(workspace: Workspace, tmp_path: Path, server: Loopback, *, on: bool = True) -> Session:
+    observe = ObserveSettings(daily_notes=on)
+    return open_session(workspace, tmp_path, server, models=MODELS, context=CONTEXT, observe=observe)
+
+
+async def talk(session: Session, server: Loopback, most: int = 30) -> list[Any]:
+    """Says something until a compaction."""
+    for number in range(most):
+        server.plays(chat(f"Queue {number} is slow and wide. " * 60))
+        events = await turn(session, f"Tell me of queue {number}.")
+        await session.background.idle()
+        if any(isinstance(event, Compacted) for event in events):
+            return events
+    raise AssertionError("nothing left")
+
+
+def note_of(workspace: Workspace) -> Path:
+    return workspace.memory_dir / f"{datetime.now().astimezone():%Y-%m-%d}.md"
+
+
+async def test_a_decision_is_kept_in_the_days_notes_with_its_source(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    session = opened(workspace, tmp_path, server)
+    server.plays(chat("Good."))
+    await turn(session, f"<private>door code 7788</private> {DECISION}")
+    await session.background.idle()
+    (stored,) = session.memory.observations.newest(9)
+    assert not note_of(workspace).exists()
+    await talk(session, server)
+    text = note_of(workspace).read_text("utf-8")
+    assert f"- 🟤 decision: [private] {DECISION} [{stored.id}]" in text and "7788" not in text
+    assert session.conversation is not None and f"conversations/{session.conversation.id}.md" in text
+    count = session.memory.observations.cursor(RULES_CURSOR)
+    await session.background.idle()
+    assert session.memory.observations.cursor(RULES_CURSOR) == count
+    titles = [item.observation.title for item in session.memory.observations.newest(99)]
+    assert titles.count(f"[private] {DECISION}") == 1  # nothing is observed of the note
+    await session.close()
+
+
+async def test_it_is_written_once_also_after_an_undo_and_where_the_person_deletes_it(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    session = opened(workspace, tmp_path, server)
+    server.plays(chat("Good."))
+    await turn(session, DECISION)
+    await session.background.idle()
+    await talk(session, server)
+    await session.compaction.undo()
+    await session.close()
+    session = opened(workspace, tmp_path, server)
+    await session.resume_latest()
+    assert await session.compaction.run() is not None
+    assert note_of(workspace).read_text("utf-8").count(DECISION) == 1
+    await session.compaction.undo()
+    note_of(workspace).write_text("# Mine\n\nI keep what I like.\n", "utf-8")
+    assert await session.compaction.run() is not None
+    assert note_of(workspace).read_text("utf-8") == "# Mine\n\nI keep what I like.\n"
+    await session.close()
+
+
+async def test_a_note_that_a_killed_session_wrote_is_not_written_again(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    session = opened(workspace, tmp_path, server)
+    server.plays(chat("Good."))
+    await turn(session, DECISION)
+    await session.background.idle()
+    (stored,) = session.memory.observations.newest(9)
+    workspace.memory_dir.mkdir(exist_ok=True)
+    note_of(workspace).write_text(f"- 🟤 decision: {DECISION} [{stored.id}]\n", "utf-8")
+    await talk(session, server)
+    assert note_of(workspace).read_text("utf-8").count(DECISION) == 1
+    await session.close()
+
+
+async def test_the_persons_own_lines_stay_and_failures_are_kept_too(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    workspace.memory_dir.mkdir(exist_ok=True)
+    note_of(workspace).write_text("# Mine\n\nI keep what I like.\n", "utf-8")
+    session = opened(workspace, tmp_path, server)
+    server.plays(calls("run_command", command="cat missing.txt"), chat("It is not there."))
+    await turn(session, "Look at missing.txt.", permit=True)
+    await session.background.idle()
+    await talk(session, server)
+    text = note_of(workspace).read_text("utf-8")
+    assert text.startswith("# Mine\n\nI keep what I like.\n") and "- 🔴 discovery: cat missing.txt" in text
+    await session.close()
+
+
+async def test_nothing_is_written_by_default(workspace: Workspace, server: Loopback, tmp_path: Path) -> None:
+    session = opened(workspace, tmp_path, server, on=False)
+    server.plays(chat("Good."))
+    await turn(session, DECISION)
+    await talk(session, server)
+    assert not note_of(workspace).exists()
+    assert all_settings()["observe.daily_notes"].default is False and all_settings()["observe.daily_notes"].guarded
+    await session.close()
+
+
+async def test_a_compaction_goes_on_where_the_notes_cannot_be_written(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    note_of(workspace).mkdir(parents=True)
+    session = opened(workspace, tmp_path, server)
+    server.plays(chat("Good."))
+    await turn(session, DECISION)
+    await session.background.idle()
+    await talk(session, server)
+    (warning,) = session.jobs.take_warnings()
+    assert warning.startswith("The day's notes were not written: ")
+    await session.close()
