@@ -48,6 +48,7 @@ from context.report import ContextReport
 from context.sources.skills import Skill
 from foundation.clock import Clock, SystemClock
 from foundation.errors import PalimpsestError, TemporaryFailure
+from foundation.log import open_log
 from foundation.paths import Workspace
 from memory.access import refuse_read_only
 from memory.memory import Memory
@@ -83,6 +84,7 @@ class Session:
         project: Sequence[Path] = (),
     ) -> None:
         """`project` are the folders where tools work, by default the workspace."""
+        open_log(workspace.log, config.log)
         self.workspace = workspace
         self.memory = memory
         self.config = config
@@ -107,8 +109,7 @@ class Session:
         self._idle = asyncio.Event()  # set while no turn runs
         self._idle.set()
         self.budget = SpendingBudget(config.models, memory, clock)
-        self.jobs = SessionJobs(memory, config, self.budget, clock)
-        self.jobs.connect(self.context.state)
+        self.jobs = SessionJobs(memory, config, self.budget, clock, self.context.state)
         self.background = Scheduler(self.jobs.all, workspace.own, lambda: self.busy, self._report_working)
         self.project = ProjectFolders(project or (workspace.root,), workspace.root)
         self.context.state.has_file = self.project.has_file
@@ -223,8 +224,7 @@ class Session:
         self._delegation.begin_turn()
         try:
             await asyncio.to_thread(self.checkpoints.prune_once, self._conversation_id())
-            warnings = self._compression.take_warning() + self.jobs.take_warnings()
-            for sentence in warnings + await self.file_notices():
+            for sentence in self._compression.take_warning() + self.jobs.take_warnings() + await self.file_notices():
                 yield Notice("warning", sentence)
             async with aclosing(turn.events()) as events:
                 async for event in events:

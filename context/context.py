@@ -43,6 +43,7 @@ from context.working_set.policy import working_set
 from context.working_set.reductions import reduced
 from foundation.clock import Clock
 from foundation.errors import Misuse
+from foundation.log import logger
 from foundation.paths import Workspace
 from foundation.privacy import NO_BYTES, Cleared, clear
 from memory.context_store import NewEpoch, SentRequest
@@ -57,6 +58,8 @@ from models.messages import Fact, Role, Tool
 
 if TYPE_CHECKING:
     from memory.memory import Memory
+
+_log = logger("compaction")
 
 
 class Context:
@@ -291,7 +294,9 @@ class Context:
         if (conversation := planned.plan.inputs.conversation) is not None:
             self.state.on_leaving(conversation, planned.plan.entries.leaving)
         stored = carry_out(self._memory, planned, on_page=on_page, label=label)
-        return receipt_of(planned, stored, counter.count(planned.text), cause)
+        receipt = receipt_of(planned, stored, counter.count(planned.text), cause)
+        _log.info("%s: %d entries left, %d to %d tokens", cause, receipt.entries, planned.plan.before, planned.after)
+        return receipt
 
     def plan_turn_summary(self, conversation: int, counter: TokenCounter) -> TurnSummaryPlan | None:
         """Plans the summary of the turns that have none yet (context.turn_summary)."""

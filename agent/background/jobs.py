@@ -179,14 +179,20 @@ class LeavingPort(Protocol):
 class SessionJobs:
     """The jobs of one session, in the order in which they run."""
 
-    def __init__(self, memory: Memory, settings: JobSettings, budget: SpendingBudget, clock: Clock) -> None:
-        """Raises Misuse for an invalid `observe.model`."""
+    def __init__(
+        self, memory: Memory, settings: JobSettings, budget: SpendingBudget, clock: Clock, context: LeavingPort
+    ) -> None:
+        """Has the rules observe, and the notes keep, what is about to leave a request of the context.
+
+        Raises Misuse for an invalid `observe.model`.
+        """
         embed, observe = settings.embed, settings.observe
         self.mirror = MirrorJob(memory)
         self.vectors = VectorJob(memory, embed.embedder if embed.background else "")
         self.observing = ObservationJob(memory, _rules, RULES_CURSOR, enabled=observe.rules)
         self.notes = DailyNotes(memory, clock, enabled=observe.daily_notes)
         self.model_observing = ModelObservationJob(memory, _model_maker(memory, settings, budget, clock), clock)
+        context.flush, context.on_leaving = self.observing.flush, self.notes.keep
         self.at_start: tuple[BackgroundJob, ...] = (self.observing, self.vectors, self.model_observing)
         self.all: tuple[BackgroundJob, ...] = (
             self.mirror,
@@ -200,10 +206,6 @@ class SessionJobs:
     def take_warnings(self) -> tuple[str, ...]:
         """What the person should know of the jobs, each sentence once."""
         return self.model_observing.take_warnings() + self.notes.take_warnings()
-
-    def connect(self, context: LeavingPort) -> None:
-        """Has the rules observe, and the notes keep, what is about to leave a request."""
-        context.flush, context.on_leaving = self.observing.flush, self.notes.keep
 
     async def close(self, scheduler: Scheduler) -> None:
         """Ends the running step, completes the essential jobs, and closes the model that observes."""

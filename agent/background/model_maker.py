@@ -1,7 +1,6 @@
 """The maker of observations that asks a model: within the caps of a day, with what it cost in the ledger."""
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import Final
 from agent.spending.budget import SpendingBudget
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
+from foundation.log import logger
 from foundation.privacy import clear
 from memory.model_requests import OBSERVE, ModelRequests, TokenReserve
 from memory.observations.model_notes import ModelNotes, UselessAnswer, notes_request, read_notes
@@ -23,7 +23,7 @@ from models.tokens import request_tokens
 
 POLL_S: Final = 0.1  # between looks at whether the answer is to be stopped
 
-_log = logging.getLogger("palimpsest.observe")
+_log = logger("observe")
 
 
 class MakerStopped(Exception):
@@ -101,6 +101,7 @@ class ModelMaker:
             used = f"{self.used_today:,} of {self._most:,} tokens were used today (observe.tokens_a_day)"
             raise self._capped(f"{used}, and the next request would pass them.")
         notes = self._ask(request, originals[:held], reserve, prompt)
+        _log.info("a model made %d observations of %d entries", len(notes.made), held)
         self.thrown_away += sum(notes.refused.values())
         for reason, count in notes.refused.items():
             _log.warning("%d of a model's observations thrown away: %s", count, reason)

@@ -4,7 +4,6 @@ The rules' observations are there first: a model's takes the place of the rules'
 makes none, or cannot be used, they stay. Requests are sent one at a time, and not before there is enough for one.
 """
 
-import logging
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -13,6 +12,7 @@ from typing import Final
 from agent.background.model_maker import MakerStopped, MakerUnavailable, ModelMaker
 from agent.background.scheduler import ShouldStop, StepResult
 from foundation.clock import Clock
+from foundation.log import logger
 from memory.memory import Memory
 from memory.observations.model_notes import UselessAnswer, is_worth_a_request, joined
 from memory.observations.observation import Observation
@@ -26,7 +26,7 @@ MOST_ENTRIES: Final = 24  # of a batch
 MOST_WAITING: Final = 200  # entries; older ones are left to the rules
 RETRY_S: Final = 300.0  # after a model that does not answer
 
-_log = logging.getLogger("palimpsest.observe")
+_log = logger("observe")
 
 
 class ModelObservationJob:
@@ -93,11 +93,12 @@ class ModelObservationJob:
         except MakerStopped:
             return StepResult(more=True)
         except MakerUnavailable as unavailable:
+            _log.warning("no model observes %d entries", len(part.originals))
             self._retry_at = self._clock.monotonic() + RETRY_S
             self._warn(f"{unavailable.title}: {unavailable.message}")
             return StepResult()
         except UselessAnswer as useless:
-            _log.warning("a model's answer is not used: %s", useless)
+            _log.warning("a model's answer about %d entries is not used", len(part.originals))
             self._warn(f"The rules alone observe some entries: {maker.name}: {useless}.")
         observations.store(part, made, maker.name, MODEL_CURSOR)
         return StepResult(more=self.due())

@@ -14,9 +14,12 @@ from msgspec import Struct
 
 from foundation.errors import PalimpsestError
 from foundation.files import FileLock, LockTimeout, make_private_folder
+from foundation.log import logger
 
 CLOSE_WAIT_S = 5.0
 """The longest wait for a running step before the store is closed."""
+
+_log = logger("background")
 
 ShouldStop = Callable[[], bool]
 """True once a turn has begun, the job was cancelled, or the session is closing. For the step's thread to ask often."""
@@ -137,8 +140,10 @@ class Scheduler:
                 return ""
             return await self._run_steps(job)
         except (PalimpsestError, OSError) as error:
+            _log.warning("%s failed: %s", job.name, type(error).__name__)
             return str(error)
         except Exception as error:  # the edge of a worker: the other jobs go on
+            _log.error("%s failed: %s", job.name, type(error).__name__)
             return f"{type(error).__name__}: {error}"
         finally:
             if lock is not None:
@@ -151,6 +156,7 @@ class Scheduler:
         while not should_stop():
             self._show(job.status or self._status)
             result = await asyncio.to_thread(job.step, should_stop)
+            _log.debug("%s: a step, %s", job.name, "more to do" if result.more else "done")
             if result.error or not (result.more or self._must_yield(job)):
                 return result.error
         if not self._cancelled:

@@ -22,6 +22,7 @@ from agent.importers.settings import ImportSettings
 from agent.mcp.settings import McpSettings
 from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
+from foundation.log import LogSettings
 from memory.settings import ArchiveSettings, KnowledgeSettings, ObserveSettings
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
@@ -68,6 +69,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """MCP servers, and how long they are waited for."""
     hooks: HookSettings = msgspec.field(default_factory=HookSettings)
     """Commands that run at points of a session."""
+    log: LogSettings = msgspec.field(default_factory=LogSettings)
+    """What goes to the log."""
     screen: ScreenSettings = msgspec.field(default_factory=ScreenSettings)
     """What is shown in a terminal."""
 

@@ -40,3 +40,19 @@ async def test_a_mirror_that_cannot_be_written_is_reported_until_it_is(
     await session.background.idle()
     assert session.working == ""
     await session.close()
+
+
+async def test_a_job_that_fails_is_in_the_log_without_the_words_of_its_error(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session.open(workspace, Config())
+
+    def refuse(_: int) -> None:
+        raise OSError("no space left for the ferry")
+
+    monkeypatch.setattr(session.memory.mirrors, "update", refuse)
+    await say(session, "the ferry to Lisbon")
+    await session.background.idle()
+    text = workspace.log.read_text("utf-8")
+    assert "WARNING background: mirror failed: OSError" in text and "ferry" not in text
+    await session.close()

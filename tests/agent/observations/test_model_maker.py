@@ -345,7 +345,9 @@ async def test_the_cap_is_of_a_local_day(
     settings = session.config.__class__(
         observe=ObserveSettings(model=spec, tokens_a_day=5_000), environment=session.config.environment
     )
-    jobs = SessionJobs(session.memory, settings, SpendingBudget(MODELS, session.memory, clock), clock)
+    jobs = SessionJobs(
+        session.memory, settings, SpendingBudget(MODELS, session.memory, clock), clock, session.context.state
+    )
     reserve = TokenReserve(purpose=OBSERVE, model=clear("m"), conversation=1, prompt_tokens=3_000, answer_tokens=1_000)
     midnight = clock.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     assert ledger.reserve(reserve, midnight, 5_000)
