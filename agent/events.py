@@ -1,8 +1,8 @@
 """Events of a turn. Every face subscribes to them, and to nothing else.
 
 They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request Summarising?,
-Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, Notice*, Recall (the first request only), ContextReady, then
-ContextOverflowed and the same request again, at most once a turn, or
+Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, ResultsReduced?, Notice*, Recall (the first request only),
+ContextReady, then ContextOverflowed and the same request again, at most once a turn, or
 Prefill, Retrying, Notice, TextDelta and ReasoningDelta in any order, UsageKnown, CallLimitReached?, and for each tool
 call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice, QuestionAsked and
 PlanUpdated in any order, ToolFinished (calls that only read run side by side, so that their events mix), then Notice?
@@ -22,6 +22,7 @@ from agent.spending.budget import Limit
 from context.checklist import Checklist
 from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
+from context.working_set.receipt import ReductionReceipt
 from models.messages import RecalledSpan, ToolCall, Usage
 
 
@@ -118,6 +119,13 @@ class Compacted(Struct, frozen=True):
     """Older turns were archived."""
 
     receipt: CompactionReceipt
+
+
+class ResultsReduced(Struct, frozen=True):
+    """Old tool results became a line each, and old messages lost what was recalled for them: the working set was
+    passed, or a compaction reads all anew."""
+
+    receipt: ReductionReceipt
 
 
 class ContextReady(Struct, frozen=True):
@@ -336,6 +344,7 @@ SessionEvent = (
     | ContextOverflowed
     | Summarising
     | Compacted
+    | ResultsReduced
     | ContextReady
     | Prefill
     | Retrying

@@ -51,6 +51,7 @@ class EpochState(Struct, frozen=True, kw_only=True):
     pages_digest: str = ""  # of the bytes of the pages
     pages_begin: ChapterStart | None = None
     reduced: dict[int, str] = msgspec.field(default_factory=dict)  # lines for tool results; "" for a message: its words
+    whole: dict[int, int] = msgspec.field(default_factory=dict)  # tokens of a reduced entry before, by its seq
     observations: ObservationUsage | None = None  # figures of the index in the head
     earlier: tuple["EarlierEpoch", ...] = ()  # the epochs before the last compactions, oldest first
     hidden: tuple[int, ...] = ()  # omitted summaries: pages show all the text that they cover

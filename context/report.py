@@ -61,6 +61,20 @@ class ObservationUsage(Struct, frozen=True):
     originals: int
 
 
+class Reduction(Struct, frozen=True):
+    """An entry that is shown with less than it has: a tool result as a line, or a message without what was recalled
+    for it (`tool` is ""). Tokens in a request, about: `before`, and now."""
+
+    entry: str
+    tool: str
+    before: int
+    after: int
+
+    @property
+    def saved(self) -> int:
+        return self.before - self.after
+
+
 def archive_of(tokens: int, pages: PageUsage | None) -> ArchiveUsage | None:
     """Archive usage with these pages in view; None where nothing was archived."""
     return ArchiveUsage(tokens, min(tokens, pages.stands_for) if pages else 0) if tokens else None
@@ -108,6 +122,7 @@ class ContextReport(Struct, frozen=True, kw_only=True):
 
     `pages` and `archive` are two savings that must not be added: the tokens that pages in view save in this request,
     and the tokens moved to the archive, part of which those pages show. `observations`: the index, if there is one.
+    `reduced`: the entries in view that the working set shows with less than they have.
     """
 
     model: str
@@ -123,6 +138,7 @@ class ContextReport(Struct, frozen=True, kw_only=True):
     pages: PageUsage | None = None
     archive: ArchiveUsage | None = None
     observations: ObservationUsage | None = None
+    reduced: tuple[Reduction, ...] = ()
 
     @property
     def budget(self) -> int:

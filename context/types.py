@@ -8,6 +8,7 @@ from context.notice import FileNotice
 from context.recall.prefetch import Prefetch
 from context.report import ContextReport
 from context.sources.skills import Skill
+from context.working_set.receipt import ReductionReceipt
 from foundation.privacy import NO_BYTES, Cleared, ClearedBytes
 from memory.records import Conversation
 from models.cleared_parts import NO_PARTS, ClearedParts
@@ -78,6 +79,7 @@ class AssembledRequest(Struct, frozen=True, kw_only=True):
     shortened: tuple[str, ...] = ()  # names of attachments that are not in the request as a whole
     epoch_changed: str = ""
     compaction: ProjectedCompaction | None = None
+    reduction: ReductionReceipt | None = None  # what the working set reduced since the last request
     epoch: EpochState
     new_epoch: bool = False
     sent: Message | None = None  # the last message, private text included; in memory only

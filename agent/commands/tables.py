@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,16 @@ def savings_sentences(report: ContextReport) -> list[str]:
             f"Working memory: {_counted(index.count, 'observation')} in the index, {index.tokens:,} tokens. Their "
             f"notes are {index.detail:,} when recalled, and what they were made of {index.originals:,}."
         )
+    if reduced := report.reduced:
+        tools = Counter(item.tool for item in reduced if item.tool)
+        named = ", ".join(f"{tool} {number:,}" for tool, number in tools.most_common(MOST_TOOLS))
+        messages = sum(not item.tool for item in reduced)
+        parts = [f"{_counted(tools.total(), 'old tool result')} as a line each ({named})"] if tools else []
+        parts += [f"{_counted(messages, 'older message')} without what was recalled"] if messages else []
+        sentences.append(
+            f"Working set: {' and '.join(parts)}, {sum(item.after for item in reduced):,} tokens in place of "
+            f"{sum(item.before for item in reduced):,}. Their ids recall them."
+        )
     if pages := report.pages:
         sentences.append(
             f"Pages in view: {pages.count:,}. They cost {pages.tokens:,} tokens and stand for {pages.stands_for:,} as "
@@ -79,6 +90,7 @@ def _literal(text: str) -> str:
 
 
 APPROXIMATELY = "about "
+MOST_TOOLS = 4  # named, of those whose results are a line each
 
 
 def preview_rows(outlook: CompactionPreview, label: str, focus: str = "") -> tuple[tuple[str, str], ...]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from agent import events
 from agent.cli import output
 from agent.events import SessionEvent
@@ -9,6 +11,7 @@ from agent.permissions.action import Action
 from agent.permissions.policy import Decision
 from agent.permissions.rules import Verdict
 from agent.turn.tool_calls import UNATTENDED
+from context.working_set.receipt import CAUSE_WORKING_SET
 from models.messages import RecalledSpan, Usage
 
 
@@ -19,19 +22,8 @@ def event_object(event: SessionEvent) -> dict[str, Any] | None:
             return {"type": "user", "entry": entry, "conversation": conversation}
         case events.TextDelta(text=text) | events.ReasoningDelta(text=text):
             return {"type": "text" if isinstance(event, events.TextDelta) else "reasoning", "text": text}
-        case events.Compacted(receipt=receipt):
-            return {
-                "type": "compaction",
-                "cause": receipt.cause,
-                "text": receipt.text,
-                "summary_entry": receipt.summary_entry,
-                "tokens_before": receipt.tokens_before,
-                "tokens_after": receipt.tokens_after,
-                "audited": receipt.audited,
-                "carried": receipt.carried,
-                "focus": receipt.focus,
-                "focus_lines": receipt.focus_lines,
-            }
+        case events.Compacted() | events.ResultsReduced():
+            return _compaction_object(event)
         case events.ContextOverflowed(window=window, prompt_tokens=tokens, stated=stated):
             return {"type": "overflow", "text": event.text, "window": window, "stated": stated, "prompt_tokens": tokens}
         case events.UsageKnown(usage=figures_of, seconds=seconds, tokens_per_second=speed):
@@ -39,6 +31,24 @@ def event_object(event: SessionEvent) -> dict[str, Any] | None:
             return {"type": "usage", **usage_object(figures_of), **figures}
         case _:
             return _tool_object(event)
+
+
+def _compaction_object(event: events.Compacted | events.ResultsReduced) -> dict[str, Any]:
+    """Turns that were archived, or results that became a line each: the same fields, those of the other empty."""
+    done = event.receipt if isinstance(event, events.Compacted) else None
+    return {
+        "type": "compaction",
+        "cause": done.cause if done else CAUSE_WORKING_SET,
+        "text": event.receipt.text,
+        "summary_entry": done.summary_entry if done else "",
+        "tokens_before": event.receipt.tokens_before,
+        "tokens_after": event.receipt.tokens_after,
+        "audited": done.audited if done else 0,
+        "carried": done.carried if done else 0,
+        "focus": done.focus if done else "",
+        "focus_lines": done.focus_lines if done else 0,
+        "reduced": msgspec.to_builtins(event.receipt.reductions if isinstance(event, events.ResultsReduced) else ()),
+    }
 
 
 def _tool_object(event: SessionEvent) -> dict[str, Any] | None:  # noqa: PLR0911 - a line for each event
@@ -138,7 +148,7 @@ def narrate(event: SessionEvent) -> None:
             output.narrate(event.text)
         case events.Summarising():
             output.narrate("Summarising older turns …")
-        case events.Compacted(receipt=receipt):
+        case events.Compacted(receipt=receipt) | events.ResultsReduced(receipt=receipt):
             output.narrate(receipt.text)
         case events.ToolStarted(summary=summary):
             output.narrate(f"Tool: {summary}")

@@ -24,6 +24,7 @@ from agent.turn.tool_calls import NO_MORE_CALLS, ToolCalls
 from context import AssembledRequest, Turn
 from context.notice import FileNotice
 from context.recall.prefetch import Prefetch
+from context.working_set.receipt import REDUCED
 from foundation.errors import PalimpsestError
 from models.chat.port import (
     AnswerEnd,
@@ -294,8 +295,11 @@ class TurnRun:
             ports.budget.lift(limit)
         slot = await asyncio.to_thread(store.request, assembled, turn)
         self._assembled = replace(assembled, request=replace(assembled.request, cache_slot=slot))
-        if assembled.epoch_changed and not any(path and path in assembled.epoch_changed for path in self._reloaded):
-            yield events.EpochChanged(assembled.epoch_changed)
+        reason = assembled.epoch_changed
+        if reason and reason != REDUCED and not any(path and path in reason for path in self._reloaded):
+            yield events.EpochChanged(reason)
+        if assembled.reduction:
+            yield events.ResultsReduced(assembled.reduction)
         allowed = self._tool_calls.use_skill(assembled.skill) if assembled.skill else ()
         for notice in (*assembled.notices, *(FileNotice("info", sentence) for sentence in allowed)):
             yield events.Notice(notice.level, str(notice))

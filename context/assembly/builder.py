@@ -40,7 +40,8 @@ from context.sources.changes import notes_in_request, unchanged_notes, unreporte
 from context.state import ContextState
 from context.types import AssembledRequest, Turn
 from context.working_set.policy import LEAST_SAVING, due_entries, working_set
-from context.working_set.reductions import receipt_sentence, reduced, reductions_of
+from context.working_set.receipt import REDUCED, reduction_receipt, reductions_in_view
+from context.working_set.reductions import reduced, reductions_of
 from foundation.privacy import TextSource, clear
 from models.chat.port import Profile
 from models.messages import Fact, Role, Tool
@@ -147,7 +148,9 @@ class RequestAssembler:
         state = self._index.added(state, self._stored_epoch, self._view.seqs)
         if (before := self._stored_epoch) is not None:
             state = with_earlier(state, before)
-            state = msgspec.structs.replace(state, reduced={seq: before.reduced[seq] for seq in self._view.reduced})
+            seqs = self._view.reduced
+            kept = {seq: before.whole[seq] for seq in seqs if seq in before.whole}
+            state = msgspec.structs.replace(state, reduced={seq: before.reduced[seq] for seq in seqs}, whole=kept)
             if before.summary != state.summary:  # the conversation is read anew in any case
                 state = self._reduced(state, due_entries(self._view, tokens_by_entry(self._history(state))))
         return self._add_pages(state) if self._page_room and self._view.summaries else state
@@ -165,15 +168,15 @@ class RequestAssembler:
             return None
         self._is_reducing = True
         shorter = self._reduced(state, due)
-        after = size - inputs.history.tokens + self._history(shorter).tokens
-        reason = receipt_sentence(shorter.reduced, due, size, after)
-        return msgspec.structs.replace(shorter, number=state.number + 1, reason=reason)
+        return msgspec.structs.replace(shorter, number=state.number + 1, reason=REDUCED)
 
     def _reduced(self, state: EpochState, due: Collection[int]) -> EpochState:
         """The state with further entries reduced."""
         text_of, observed = self._components.history.text_of, self._components.observed_by_now(self._turn)
         lines = reductions_of([e for e in self._view.entries if e.seq in due], text_of, observed)
-        state = msgspec.structs.replace(state, reduced={**state.reduced, **lines})
+        tokens = tokens_by_entry(self._history(state))
+        whole = {**state.whole, **{seq: tokens[seq] for seq in lines if seq in tokens}}
+        state = msgspec.structs.replace(state, reduced={**state.reduced, **lines}, whole=whole)
         self._view = reduced(self._view, state.reduced)
         return state
 
@@ -256,10 +259,14 @@ class RequestAssembler:
     ) -> AssembledRequest:
         is_reported = gathered is not None and gathered.changes_part in result.tail.injected
         changes = gathered.changes if gathered and is_reported else ()
+        reductions = reductions_in_view(self._view, state.whole, tokens_by_entry(self._history(state)))
+        reduced_before = self._stored_epoch.reduced if self._stored_epoch else {}
+        earlier = [entry.id for entry in self._view.entries if entry.seq in reduced_before]
         excerpts = excerpts_of(result.tail.pieces, self._turn.attachments if gathered else ())
         return AssembledRequest(
             request=result.request,
-            report=result.report,
+            report=msgspec.structs.replace(result.report, reduced=reductions),
+            reduction=None if compaction else reduction_receipt(reductions, earlier, result.report.total_tokens),
             recalled=result.tail.recalled,
             tail=stored_parts(result.tail.injected),
             notices=(

@@ -54,16 +54,6 @@ def _line(result: Entry, text_of: "TextOf", stored: StoredObservation | None) ->
     return str(result_line(result, text_of(result), note))
 
 
-def receipt_sentence(reductions: Mapping[int, str], due: Collection[int], before: int, after: int) -> str:
-    """What was reduced, and the tokens of the whole request, for a person."""
-    results = sum(bool(reductions[seq]) for seq in due)
-    messages = len(due) - results
-    lines = f"{results} old tool result{'s are a line each' if results > 1 else ' is a line'} now" if results else ""
-    lost = f"what was recalled for {messages} older message{'s' * (messages > 1)} is left out" if messages else ""
-    what = ", and ".join(filter(None, (lines, lost)))
-    return f"{before:,} → {after:,} tokens in the request: {what}. All of it can be recalled."
-
-
 def reduced(view: BranchView, reductions: Mapping[int, str]) -> BranchView:
     """The view with these reductions; those of entries that are not in it are left out."""
     seqs = reductions.keys() & view.seqs

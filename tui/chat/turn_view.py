@@ -17,6 +17,7 @@ from agent.events import (
     Prefill,
     ReasoningDelta,
     Recall,
+    ResultsReduced,
     Retrying,
     SessionEvent,
     Stopped,
@@ -162,6 +163,8 @@ class TurnView:
             case Compacted(receipt=receipt):
                 self._known_changes |= {ARCHIVED}
                 self._muted_line(receipt.text, gap=True)
+            case ResultsReduced(receipt=receipt):
+                self._muted_line(receipt.text, gap=True)
             case _:
                 self._write_tool(event)
 
@@ -252,8 +255,6 @@ def epoch_notice(reason: str, *, known: frozenset[str] = frozenset()) -> str:
     """One line, or "" if the reason is in `known`: reasons that were shown, or that the user caused."""
     if not reason or reason in known:
         return ""
-    if reason.endswith("."):  # a receipt
-        return reason
     return f"{_REASONS.get(reason) or _capitalised(reason)}: the model reads the whole context anew."
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agent.events import Compacted, EpochChanged, PermissionRequested
+from agent.events import Compacted, EpochChanged, PermissionRequested, ResultsReduced
 from agent.permissions.action import PermissionAnswer
 from agent.session import Session
 from context.settings import ContextSettings
@@ -104,7 +104,7 @@ async def test_what_leaves_within_a_turn_is_observed_before_it_does(
     async for event in session.send("Look at every part."):
         if isinstance(event, PermissionRequested):
             event.answer.set_result(PermissionAnswer(True))
-        if isinstance(event, EpochChanged | Compacted):
+        if isinstance(event, EpochChanged | Compacted | ResultsReduced):
             observed.append(len(titles(session)))
     assert observed and observed[0] >= 2  # within the turn
     sent = "".join(json.dumps(received.json) for received in server.posts)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 COMPACTION = "((Summarising )?Compacted (Notice )?)*(Summarising )?"
-ONE_REQUEST = f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(Notice )*{{recall}}ContextReady "
+ONE_REQUEST = f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(ResultsReduced )?(Notice )*{{recall}}ContextReady "
 REQUEST = f"({ONE_REQUEST}((Retrying|Notice) )*ContextOverflowed )?{ONE_REQUEST}"
 ANSWER = "((Prefill|Retrying|Notice|TextDelta|ReasoningDelta) )*"
 RUN = "(PermissionDenied |((ToolProgress|Notice|QuestionAsked|PlanUpdated) )+)"
@@ -26,11 +26,11 @@ NO_MORE_CALLS = re.compile(
 FAILED_EARLY = re.compile(
     "(Notice )*(Archiving )?(Notice )*(UserStored (WordsHidden )?)?"
     f"({ONE_REQUEST.format(recall='(Recall )?')}((Retrying|Notice) )*ContextOverflowed )?"
-    f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(Notice )*(Recall )?(TurnFailed|Stopped)"
+    f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(ResultsReduced )?(Notice )*(Recall )?(TurnFailed|Stopped)"
 )
 IN_TOOLS = (
     f"((PermissionRequested )?(ToolStarted )?({RUN})?|(ToolStarted )+(ToolFinished )*|"
-    f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(Notice )*)"
+    f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(ResultsReduced )?(Notice )*)"
 )
 FAILED_IN_TOOLS = re.compile(f"{ROUNDS}UsageKnown ({CALL})*({IN_TOOLS})(TurnFailed|Stopped)")
 

@@ -5,11 +5,14 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from agent.commands.tables import savings_sentences
 from context import AssembledRequest
 from context.working_set.policy import KEPT_RESULTS
+from context.working_set.receipt import REDUCED
 from context.working_set.reductions import reduced
 from memory.records import EntryKind
 from models.messages import Message, Role, ToolResult
+from models.tokens import estimate
 from tests.context.conversation import Talk, begins_with
 
 OUTPUT = "def keel(ship):\n" + "".join(f"    ship.plank({n})\n" for n in range(300))
@@ -55,10 +58,52 @@ def test_past_the_working_set_all_but_the_newest_results_become_a_line_each(work
     shown = results(now)
     assert [is_line(text) for text in shown] == [True] * (len(shown) - KEPT_RESULTS - 1) + [False] * (KEPT_RESULTS + 1)
     assert now.report.total_tokens < 0.6 * 16_000
-    before, after = (int(figure.replace(",", "")) for figure in re.findall(r"[\d,]{4,}", now.epoch_changed))
-    assert after == now.report.total_tokens < before > 16_000
-    assert f"{len(shown) - KEPT_RESULTS - 1} old tool results are a line each now." in now.epoch_changed
+    receipt = now.reduction
+    assert receipt is not None and now.epoch_changed == REDUCED
+    assert receipt.tokens_after == now.report.total_tokens < receipt.tokens_before > 16_000
+    assert f"{receipt.tokens_before:,} → {receipt.tokens_after:,} tokens in the request: " in receipt.text
+    assert f"{len(shown) - KEPT_RESULTS - 1} old tool results are a line each now." in receipt.text
+    assert len(receipt.reductions) == len(shown) - KEPT_RESULTS - 1
     assert working.receipts == []
+
+
+def test_the_receipt_names_each_entry_with_its_tool_and_its_sizes(working: Talk) -> None:
+    now = until_reduced(working)
+    assert now.reduction is not None
+    lines = {id_: text for text in results(now) if is_line(text) for id_ in re.findall(r"e_\w+", text)}
+    assert [item.entry for item in now.reduction.reductions] == list(lines)
+    for item in now.reduction.reductions:
+        assert item.tool == "search_memory"
+        assert abs(item.before - estimate(OUTPUT)) < 40 and abs(item.after - estimate(lines[item.entry])) < 40
+    saved = sum(item.saved for item in now.reduction.reductions)
+    assert now.reduction.tokens_before - now.reduction.tokens_after == saved
+
+
+def test_what_is_reduced_is_reported_until_it_leaves_and_told_once(working: Talk) -> None:
+    reductions = until_reduced(working).report.reduced
+    assert reductions
+    working.reopen()
+    working.call_tool("call_later", OUTPUT)
+    later = working.go_on()
+    assert later.report.reduced == reductions and later.reduction is None
+    (sentence,) = [text for text in savings_sentences(later.report) if text.startswith("Working set: ")]
+    assert f"{len(reductions)} old tool results as a line each (search_memory {len(reductions)})" in sentence
+    assert f"in place of {sum(item.before for item in reductions):,}" in sentence
+
+
+def test_what_a_compaction_reduces_has_a_receipt_too(working: Talk) -> None:
+    for n in range(5):
+        working.send(f"Look {n}.", None)
+        for m in range(4):
+            working.call_tool(f"call_{n}_{m}", OUTPUT[:2_000])
+            working.go_on()
+        working.append(Role.ASSISTANT, f"Seen {n}.")
+    assert working.assembled is not None and not working.assembled.report.reduced
+    assert working.compact() is not None
+    now = working.send("And now?")
+    assert now.reduction is not None and now.epoch_changed == "older turns were archived"
+    assert now.reduction.tokens_after == now.report.total_tokens
+    assert {item.entry for item in now.reduction.reductions} == {item.entry for item in now.report.reduced}
 
 
 def test_each_line_brings_its_result_back_to_the_letter(working: Talk) -> None:

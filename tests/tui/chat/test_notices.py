@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from agent.commands.results import Choice, Choices, SendMessage, SessionSwitched, TextResult
-from agent.events import Compacted, EpochChanged, Retrying
+from agent.events import Compacted, EpochChanged, ResultsReduced, Retrying
 from context.compaction.compact import CompactionReceipt
 from context.notice import FileNotice
+from context.report import Reduction
+from context.working_set.receipt import ReductionReceipt
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
 from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_notice
@@ -75,6 +77,16 @@ async def test_archived_turns_are_told_once(open_chat: Any) -> None:
     async with open_chat(answers=lambda _: events) as chat:
         await chat.say("go")
         await chat.quiet()
+        assert "anew" not in chat.text
+
+
+async def test_reduced_results_are_told_as_an_archiving_is(open_chat: Any) -> None:
+    text = "20,000 → 8,000 tokens in the request: 7 old tool results are a line each now. All of it can be recalled."
+    reduced = ResultsReduced(ReductionReceipt(text, 20_000, 8_000, (Reduction("e_1", "read_file", 4_000, 60),)))
+    async with open_chat(answers=lambda _: [reduced, *answer("Yes.")]) as chat:
+        await chat.say("go")
+        await chat.quiet()
+        assert text in " ".join(chat.text.split())
         assert "anew" not in chat.text
 
 
