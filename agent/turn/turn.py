@@ -284,8 +284,7 @@ class TurnRun:
                 yield event
         if (assembled := self._compaction.assembled) is None or self._stopped:
             return
-        turn = self._compaction.turn
-        tokens = assembled.report.total_tokens
+        turn, tokens = self._compaction.turn, assembled.report.total_tokens
         while limit := await asyncio.to_thread(ports.budget.reached, ports.model.profile, tokens):
             self._question = asyncio.get_running_loop().create_future()
             yield events.SpendingLimitReached(limit, self._question)
