@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from context.checklist import without_checklist
-from context.compaction.open_questions import Said, is_answered, open_questions
+from context.compaction.open_questions import Discussion, Said
 from context.errors import ContextError
 from foundation.privacy import TextSource, clear
 from foundation.text.sentences import sentences
@@ -108,20 +108,22 @@ class _Audit:
         self._summary = summary
         self._room = room
         talk = [entry for entry in (*sources.leaving, *sources.kept) if entry.kind is EntryKind.MESSAGE]
-        self._talk = [Said(e.seq, e.role is Role.USER, sources.text_of(e)) for e in talk if not _is_derived(e)]
+        self._talk = Discussion(
+            [Said(e.seq, e.role is Role.USER, sources.text_of(e)) for e in talk if not _is_derived(e)]
+        )
 
     def carry_on(self, lines: Sequence[str]) -> None:
         """Carries on what a summary carried, but questions that were answered since. Beyond the bound the oldest stay
         in the earlier summary, which is stored."""
         for line in reversed(lines):
             question = _OPEN_LINE.fullmatch(line)
-            if question is None or not is_answered(question["text"], self._talk, question["who"] == BY_USER):
+            if question is None or not self._talk.is_answered(question["text"], question["who"] == BY_USER):
                 self._carry(line)
 
     def carry_questions(self) -> None:
         """Carries the questions of the leaving entries that have no answer yet."""
         leaving = {entry.seq: entry for entry in self._sources.leaving}
-        for question in reversed(open_questions(self._talk)):
+        for question in reversed(self._talk.open_questions()):
             entry = leaving.get(question.seq)
             if entry is None:
                 continue

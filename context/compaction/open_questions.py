@@ -23,6 +23,7 @@ LONGEST_TEXT: Final = 20_000  # characters of a message; a longer one is a paste
 SHORT_REPLY: Final = 20  # tokens; a reply of the person so short answers what they were asked
 LAST_SENTENCES: Final = 3  # of an answer, among which a question is one to the person
 
+_MARK: Final = re.compile(r"[?？]")
 _DEFERRED: Final = re.compile(
     r"\b(?:(?:do not|don['’]t|can(?:not|['’]t)) (?:yet )?(?:know|say|tell)|not (?:sure|clear|known|decided)|unclear"
     r"|(?:i['’]ll|i will|let me|we['’]ll|we will|to be) (?:check|look|find out|ask|see|think|get back|come back|decide)"
@@ -55,51 +56,64 @@ class OpenQuestion(Struct, frozen=True):
     text: str
 
 
-def open_questions(messages: Sequence[Said]) -> list[OpenQuestion]:
-    """The questions of a conversation that nothing after them answers, oldest first."""
-    found: list[OpenQuestion] = []
-    for at, message in enumerate(messages):
-        further = messages[at + 1 :]
-        asks = _to_the_model(message, further) if message.by_user else _to_the_person(message, further)
-        found += [OpenQuestion(message.seq, text) for text in asks if not is_answered(text, further, message.by_user)]
-    return found[-MOST:]
+class Discussion:
+    """The messages of a conversation, in order; what each states is analysed once."""
 
+    def __init__(self, messages: Sequence[Said]) -> None:
+        self._messages = messages
+        self._stated: dict[int, list[frozenset[str]]] = {}
 
-def is_answered(question: str, messages: Sequence[Said], by_user: bool) -> bool:
-    """Whether a statement of the other side takes up half of the question's words."""
-    terms = _terms(question)
-    said = (text for message in messages if message.by_user is not by_user for text in _statements(message.text))
-    return any(2 * len(terms & _terms(text)) >= max(2, len(terms)) for text in said if not _DEFERRED.search(text))
+    def open_questions(self) -> list[OpenQuestion]:
+        """The questions that nothing after them answers, oldest first; at most MOST, the newest."""
+        found: list[OpenQuestion] = []
+        for at in range(len(self._messages) - 1, -1, -1):
+            message, further = self._messages[at], self._messages[at + 1 :]
+            asks = self._to_the_model(message, further) if message.by_user else self._to_the_person(message, further)
+            still_open = [text for text in asks if not self.is_answered(text, message.by_user, at + 1)]
+            found += [OpenQuestion(message.seq, text) for text in reversed(still_open)]
+            if len(found) >= MOST:
+                break
+        return found[:MOST][::-1]
 
+    def is_answered(self, question: str, by_user: bool, first: int = 0) -> bool:
+        """Whether a statement of the other side, from the message of that number on, takes up half of its words."""
+        terms = _terms(question)
+        answers = (message for message in self._messages[first:] if message.by_user is not by_user)
+        return any(2 * len(terms & said) >= max(2, len(terms)) for answer in answers for said in self._said(answer))
 
-def _to_the_model(message: Said, further: Sequence[Said]) -> list[str]:
-    """The questions of the person that the model's reply leaves open."""
-    asks = [*_questions(message.text)]
-    reply = [text for answer in _until_user(further) for text in _statements(answer.text)]
-    statements = [text for text in reply if not _DEFERRED.search(text)]
-    if not asks or not reply:
-        return asks
-    words = _terms("\n".join(statements))
-    taken_up = [text for text in asks if _terms(text) & words]
-    if len(statements) == len(reply) and not taken_up:
-        return []  # answered in other words
-    return [text for text in asks if text not in taken_up]
+    def _said(self, message: Said) -> list[frozenset[str]]:
+        """The terms of each statement of a message that defers nothing."""
+        if message.seq not in self._stated:
+            stated = (text for text in _statements(message.text) if not _DEFERRED.search(text))
+            self._stated[message.seq] = [_terms(text) for text in stated]
+        return self._stated[message.seq]
 
+    def _to_the_model(self, message: Said, further: Sequence[Said]) -> list[str]:
+        """The questions of the person that the model's reply leaves open."""
+        asks = [*_questions(message.text)]
+        reply = [*_until_user(further)] if asks else []
+        statements = [text for answer in reply for text in _statements(answer.text)]
+        if not statements:
+            return asks
+        words = frozenset[str]().union(*(said for answer in reply for said in self._said(answer)))
+        taken_up = [text for text in asks if _terms(text) & words]
+        if not taken_up and not any(map(_DEFERRED.search, statements)):
+            return []  # answered in other words
+        return [text for text in asks if text not in taken_up]
 
-def _to_the_person(message: Said, further: Sequence[Said]) -> list[str]:
-    """The questions at the end of an answer that the person's next message leaves open."""
-    last = [sentence.text for sentence in sentences(prose(message.text))][-LAST_SENTENCES:]
-    asks = [text for text in _questions("\n".join(last)) if not _COURTESY.search(text)]
-    if not asks or (further and not further[0].by_user):
-        return []  # the model went on by itself
-    if not further:
-        return asks
-    reply = further[0].text
-    statements = [*_statements(reply)]
-    if statements and estimate(reply) <= SHORT_REPLY:
-        return []
-    words = _terms("\n".join(statements))
-    return [text for text in asks if not _terms(text) & words]
+    def _to_the_person(self, message: Said, further: Sequence[Said]) -> list[str]:
+        """The questions at the end of an answer that the person's next message leaves open."""
+        if not _MARK.search(message.text) or (further and not further[0].by_user):
+            return []  # or the model went on by itself
+        last = [sentence.text for sentence in sentences(prose(message.text))][-LAST_SENTENCES:]
+        asks = [text for text in _questions("\n".join(last)) if not _COURTESY.search(text)]
+        if not asks or not further:
+            return asks
+        said = self._said(further[0])
+        if said and estimate(further[0].text) <= SHORT_REPLY:
+            return []
+        words = frozenset[str]().union(*said)
+        return [text for text in asks if not _terms(text) & words]
 
 
 def _until_user(messages: Sequence[Said]) -> Iterator[Said]:
@@ -110,7 +124,7 @@ def _until_user(messages: Sequence[Said]) -> Iterator[Said]:
 
 
 def _questions(text: str) -> Iterator[str]:
-    if len(text) > LONGEST_TEXT or ("?" not in text and "？" not in text):
+    if len(text) > LONGEST_TEXT or not _MARK.search(text):
         return
     for sentence in sentences(prose(text)):
         line = " ".join(sentence.text.split()).strip("-*# ")

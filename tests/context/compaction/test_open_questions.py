@@ -2,7 +2,7 @@
 
 import pytest
 
-from context.compaction.open_questions import Said, open_questions
+from context.compaction.open_questions import Discussion, Said
 
 USER, MODEL = "user", "model"
 WHICH = "Should the queue use SQLite or Postgres?"
@@ -17,7 +17,7 @@ BESIDES_ZH = "顺便说一下,账单页面的标题太大了,而且颜色不对,
 
 def opened(*messages: tuple[str, str]) -> list[str]:
     talk = [Said(number, who == USER, text) for number, (who, text) in enumerate(messages)]
-    return [question.text for question in open_questions(talk)]
+    return [question.text for question in Discussion(talk).open_questions()]
 
 
 @pytest.mark.parametrize(
