@@ -4,6 +4,7 @@ A memory has one, which its search, its recall and the screen share. The least r
 of an entry that was changed or deleted, by any process, are dropped before the next read.
 """
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
@@ -15,7 +16,7 @@ from memory.pages.types import EntryText
 from memory.records import Entry
 
 T = TypeVar("T")
-MOST_BYTES: Final = 32 * 1024 * 1024
+MOST_BYTES: Final = 16 * 1024 * 1024
 _MOST_CHANGES: Final = 2000  # more than that, as after an import: the whole cache is cleared
 
 
@@ -58,12 +59,12 @@ class PassageCache:
         """
         if entry.text is not None:
             return self._read(entry)
-        found = self.get(("passage", entry.seq), entry.seq, 4 * entry.chars + 200, lambda: self._read(entry))
+        found = self.get(("passage", entry.seq), entry.seq, _passage_bytes, lambda: self._read(entry))
         if found.trust is not Trust.EXACT:
             self.drop(entry.seq)
         return found
 
-    def get(self, key: Hashable, owner: Hashable, size: int, make: Callable[[], T]) -> T:
+    def get(self, key: Hashable, owner: Hashable, size: int | Callable[[T], int], make: Callable[[], T]) -> T:
         """The cached value, else the result of `make`, of about `size` bytes. Raises the errors of `make`."""
         with self._lock:
             if key in self._values:
@@ -73,7 +74,7 @@ class PassageCache:
         value = make()
         with self._lock:
             if change == self._change:  # else it may have been made of text that is deleted by now
-                self._put(key, owner, size, value)
+                self._put(key, owner, size(value) if callable(size) else size, value)
         return value
 
     def drop(self, owner: Hashable) -> None:
@@ -126,3 +127,7 @@ class PassageCache:
         self._keys_of[owner].discard(key)
         if not self._keys_of[owner]:
             del self._keys_of[owner]
+
+
+def _passage_bytes(passage: EntryText) -> int:
+    return sys.getsizeof(passage.text) + 500

@@ -46,6 +46,8 @@ class HitReader:
         self._findings = findings
         self._wording = query.wording
         self._conversations: dict[int, Conversation] = {}
+        self._windows: dict[str, list[tuple[int, int]]] = {}  # by text: an agent's outputs repeat one another
+        self._by_snippet: dict[str, TextFeatures] = {}
         passages.refresh()
 
     def page(self) -> tuple[tuple[Hit, ...], bool]:
@@ -72,9 +74,17 @@ class HitReader:
 
     def _features(self, hit: Hit) -> TextFeatures:
         """Features of the snippet, from the cache where an earlier query computed them."""
-        owner = hit.note if hit.entry is None else hit.entry
-        size = BYTES_A_CHARACTER * len(hit.snippet) + 500
-        return self._passages.get((owner, hit.snippet), owner, size, lambda: TextFeatures(hit.snippet))
+        if hit.snippet not in self._by_snippet:
+            owner = hit.note if hit.entry is None else hit.entry
+            size = BYTES_A_CHARACTER * len(hit.snippet) + 500
+            features = self._passages.get((owner, hit.snippet), owner, size, lambda: TextFeatures(hit.snippet))
+            self._by_snippet[hit.snippet] = features
+        return self._by_snippet[hit.snippet]
+
+    def _best_windows(self, text: str) -> list[tuple[int, int]]:
+        if text not in self._windows:
+            self._windows[text] = best_windows(text, self._findings.worth, self._query.window_tokens)
+        return self._windows[text]
 
     def _hits(self) -> Iterator[Hit]:
         """Hits, read lazily; deleted entries are skipped."""
@@ -130,7 +140,7 @@ class HitReader:
             return None
         if not self._wording.matches(passage.text) or (self._findings.worth and not passage.text.strip()):
             return None  # an answer that only called a tool has no words that could answer
-        (start, end), *further = best_windows(passage.text, self._findings.worth, self._query.window_tokens)
+        (start, end), *further = self._best_windows(passage.text)
         spot = self._spot(conversation, entry, passage.text, start, end)
         start, end = spot.start, spot.end
         page = self._page_of(entry, start, passage)

@@ -30,6 +30,7 @@ _REPEAT = 0.1  # weight of each further occurrence of a term in a window
 _FURTHER = 60  # tokens of a further window
 _MOST_FURTHER = 2
 _LEAST_MISSING = 0.2  # of the weight of the question's terms, that a further window has and the others lack
+_FAR = 8  # characters a token, which hardly a text has: a window is never as long
 _CLAUSE = 160  # characters: a sentence is cut at its commas only when it is longer
 
 
@@ -149,7 +150,7 @@ def _occurrences(text: str, needle: str) -> Iterator[int]:
 def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens: int) -> list[SnippetPart]:
     edges = _edges(text, start, end, tokens)
     if end - start > _SHORT:
-        return _sparse_pieces(text, edges, worth)
+        return _sparse_pieces(text, edges, worth, tokens)
     found: list[set[str]] = [set() for _ in edges[1:]]
     for terms, at, _ in token_spans(text[start:end]):
         if hits := [term for term in terms if term in worth]:
@@ -160,21 +161,32 @@ def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens:
     ]
 
 
-def _sparse_pieces(text: str, edges: Sequence[int], worth: Mapping[str, float]) -> list[SnippetPart]:
-    """The same where most pieces hold no term: those are not analysed."""
+def _sparse_pieces(text: str, edges: Sequence[int], worth: Mapping[str, float], tokens: int) -> list[SnippetPart]:
+    """The same where most pieces hold no term: those are not analysed, and far from a term their tokens are a guess."""
     lowered = _lowered(text[edges[0] : edges[-1]])
     holding = {
         bisect_left(edges, edges[0] + offset + 1) - 1
         for needle in _needles(worth)
         for offset in islice(_occurrences(lowered, needle), _COUNTED)
     }
+    near = _near(edges, {0, *holding}, tokens * _FAR)  # the beginning, where no term is found after all
     pieces: list[SnippetPart] = []
     for number, (first, last) in enumerate(pairwise(edges)):
         piece, terms = text[first:last], frozenset[str]()
         if number in holding:
             terms = frozenset(term for span in token_spans(piece) for term in span[0] if term in worth)
-        pieces.append(SnippetPart(first, last, estimate(piece), terms))
+        size = estimate(piece) if number in near else (last - first) // 4 + 1
+        pieces.append(SnippetPart(first, last, size, terms))
     return pieces
+
+
+def _near(edges: Sequence[int], holding: Iterable[int], characters: int) -> set[int]:
+    """Numbers of the pieces that may be in a window with one that holds a term."""
+    near = set[int]()
+    for number in holding:
+        first = bisect_left(edges, edges[number] - characters) - 1
+        near.update(range(max(0, first), bisect_left(edges, edges[number + 1] + characters)))
+    return near
 
 
 def _edges(text: str, start: int, end: int, tokens: int) -> list[int]:
