@@ -9,7 +9,7 @@ from agent.commands.archive import COMMANDS
 from agent.commands.results import Proposal, TextResult
 from agent.services.conversation_tree import read_tree
 from agent.session import Session
-from foundation.errors import Misuse
+from foundation.errors import Misuse, TemporaryFailure
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, open_session, turn
@@ -65,4 +65,23 @@ async def test_the_mark_of_an_undo_is_nobodys_summary(workspace: Workspace, serv
     assert memory.statistics().compressed_chunks == 1
     write_chunks(memory, conversation, tmp_path / "chunks")
     assert len(list((tmp_path / "chunks" / "summaries").iterdir())) == 1
+    await session.close()
+
+
+async def test_nothing_is_undone_while_the_model_answers(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    server.answers_all(lambda _: chat("Fine. " + "More. " * 200))
+    session = open_session(workspace, tmp_path, server, models=SETTINGS)
+    for number in range(6):
+        await turn(session, f"Question {number}")
+    await compact(session)
+    events = session.send("And now?")
+    await anext(events)
+    assert session.busy
+    with pytest.raises(TemporaryFailure, match="between turns"):
+        await session.compaction.undo()
+    async for _ in events:
+        pass
+    assert (await session.compaction.undo()).turns
     await session.close()

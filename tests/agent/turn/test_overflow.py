@@ -9,8 +9,13 @@ import pytest
 from agent.config.used_models import UsedModels
 from agent.events import AnswerStored, Compacted, ContextOverflowed, TurnFailed
 from agent.session import Session
+from agent.turn.overflow import MOST_LEARNED, OVERFLOW, STEP, OverflowRetry
+from context.report import ContextReport
+from context.settings import ContextSettings
 from foundation.paths import Workspace
 from memory.records import EntryKind
+from models.chat.overflow import OverflowFigures
+from models.chat.port import AnswerError
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, environment_of, only, open_session, turn
 from tests.loopback import Loopback, Received, Reply, chat, json_reply
@@ -150,3 +155,40 @@ async def test_llama_cpp_itself_is_believed(
     assert only(seen, AnswerStored).text == "Seven ships passed."
     assert only(seen, Compacted).receipt.cause == "overflow"
     await session.close()
+
+
+class FakeLearningModel:
+    """What a retry teaches a model: its counter, and its window."""
+
+    def __init__(self) -> None:
+        self.counter = self
+        self.factors: list[float] = []
+        self.windows: list[int] = []
+
+    def learn(self, counted: int, actual: int) -> None:
+        self.factors.append(actual / counted)
+
+    def learn_window(self, window: int) -> None:
+        self.windows.append(window)
+
+
+def learned(figures: OverflowFigures, tokens: int) -> FakeLearningModel:
+    """A rejected request of `tokens` in a window of 20,000."""
+    model: Any = FakeLearningModel()
+    report = ContextReport(
+        model="m", window=20_000, reserve=4_096, total_tokens=tokens, layers=(), zones=(), messages=(), prefix_sha256=""
+    )
+    rejected = AnswerError(OVERFLOW, "Too long", "It is too long.", "", figures)
+    assert OverflowRetry(ContextSettings()).learn(rejected, report, model) is not None
+    return model
+
+
+def test_a_figure_far_beyond_what_was_counted_is_not_believed() -> None:
+    model = learned(OverflowFigures(window=8_000, prompt_tokens=9_000_000), 12_000)
+    assert model.factors == [MOST_LEARNED]
+
+
+def test_a_window_into_which_the_request_fits_is_stepped_down_from() -> None:
+    model = learned(OverflowFigures(window=16_000), 9_000)
+    assert model.windows == [int(STEP * (9_000 + 4_096))]
+    assert learned(OverflowFigures(window=8_000), 9_000).windows == [8_000]

@@ -1,12 +1,16 @@
 """The working set of a window, and the line that stands for a result."""
 
 import pytest
+from msgspec.structs import replace
 
 from context.assembly.budget import budget_for
 from context.assembly.view import BranchView
 from context.settings import ContextSettings
-from context.working_set.policy import working_set
+from context.working_set.policy import KEPT_RESULTS, LEAST_TOKENS, LINE_TOKENS, due_entries, working_set
 from context.working_set.reductions import MOST_SHOWN, result_line
+from foundation.trust import Citation, Trust
+from memory.records import EntryKind
+from models.messages import RecalledSpan, Role
 from tests.context.compaction.test_plan import A, C, Q, T, entries
 
 SETTINGS = ContextSettings()
@@ -57,3 +61,26 @@ def test_a_line_has_the_size_the_reference_and_what_was_shown(text: str, shown: 
     assert f"recall {entry.id} brings" in line
     assert line.endswith(f" It showed: {shown}]" if shown else "brings them.]")
     assert "\n" not in line
+
+
+def test_all_results_but_the_newest_that_were_answered_are_due() -> None:
+    view = BranchView((), entries(Q, C, T, C, T, C, T, C, T, C))
+    results = [entry.seq for entry in view.entries if entry.kind is EntryKind.TOOL_RESULT]
+    due = due_entries(view, dict.fromkeys(results, 1_000))
+    assert due == dict.fromkeys(results[:-KEPT_RESULTS], 1_000 - LINE_TOKENS)
+
+
+def test_a_result_that_a_line_hardly_shortens_stays() -> None:
+    view = BranchView((), entries(Q, C, T, C, T, C, T, C, T, C))
+    results = [entry.seq for entry in view.entries if entry.kind is EntryKind.TOOL_RESULT]
+    edge = LINE_TOKENS + LEAST_TOKENS
+    due = due_entries(view, {results[0]: edge, results[1]: edge + 1})
+    assert list(due) == [results[1]]
+    assert due_entries(replace(view, reduced=frozenset(results)), dict.fromkeys(results, 1_000)) == {}
+
+
+def test_the_newest_message_keeps_what_was_recalled_for_it() -> None:
+    span = RecalledSpan("The boiler. " * 100, Citation(kind="entry", ref="e_1"), Trust.EXACT)
+    said = tuple(replace(entry, sent=(span,)) if entry.role is Role.USER else entry for entry in entries(Q, A, Q, A, A))
+    questions = [entry.seq for entry in said if entry.role is Role.USER]
+    assert list(due_entries(BranchView((), said), {})) == questions[:1]
