@@ -119,7 +119,9 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
             "the text."
         ),
     ] = True
-    vision_share: Annotated[float, Meta(ge=0, le=0.5, description="The most that page images in view may take.")] = 0.15
+    vision_share: Annotated[
+        float, Meta(ge=0, le=0.5, description="The most of the working set that page images in view may take.")
+    ] = 0.15
     vision_tokens: Annotated[
         int, Meta(ge=0, description="The same in tokens, where that is less; 0 leaves it to the share.")
     ] = 0

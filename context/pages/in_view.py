@@ -11,9 +11,11 @@ from msgspec import Struct
 
 from context.assembly.budget import Budget
 from context.assembly.tokens import MessageCounter
+from context.assembly.view import BranchView
 from context.pages.recipe import Chapter, ChapterStart, PageRecipe
 from context.pages.runs import CompactionRun, CompactionRuns, read_runs
 from context.settings import ContextSettings
+from context.working_set.policy import working_set
 from memory.conversations import Conversations
 from memory.errors import MemoryFailure
 from memory.pages.cost.gate import FRAME
@@ -59,11 +61,13 @@ class PagesInView:
         self._recipes: dict[tuple[Chapter, Mode, str], PageRecipe | None] = {}
 
     def room(self, profile: Profile, budget: Budget) -> int:
-        """Token budget of pages; 0 where they are off, the model's image cost is unknown, or no page fits."""
+        """Token budget of pages: a share of the working set, since they are sent with each request of an epoch. 0 where
+        they are off, the model's image cost is unknown, or no page fits."""
         render_profile = _render_profile(profile)
         if not self._settings.resident_pages or render_profile is None:
             return 0
-        share = int(budget.total * self._settings.vision_share)
+        most = min(budget.total, working_set(budget, self._settings, 0, BranchView(), {}).high)
+        share = int(most * self._settings.vision_share)
         room = min(share, self._settings.vision_tokens) if self._settings.vision_tokens else share
         return room if room >= min(map(render_profile.tokens, render_profile.modes)) + FRAME else 0
 

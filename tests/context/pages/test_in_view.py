@@ -139,6 +139,16 @@ def test_the_pages_keep_to_their_budget(seeing: Talk) -> None:
     assert 0 < seeing.assembled.report.pages.tokens <= 800
 
 
+def test_in_a_large_window_the_pages_keep_to_a_share_of_the_working_set(workspace: Workspace, clock: FakeClock) -> None:
+    talk = Talk(workspace, clock, window=131_072, recall=False, working_tokens=8_000)
+    see(talk)
+    fill(talk, 200)
+    assert talk.assembled is not None and talk.assembled.report.pages is not None
+    assert talk.assembled.report.pages.tokens <= 8_000 * talk.settings.vision_share + 16
+    assert len(talk.receipts) < 40  # with a share of the window, each fourth turn compacts
+    talk.close()
+
+
 def test_pages_stand_still_within_an_epoch_and_in_every_process(seeing: Talk) -> None:
     until_pages(seeing)
     first = seeing.assembled
