@@ -27,6 +27,8 @@ LINES = (
     "/export {folder}/talk.md",
     "/copy",
     "/archive --yes Spring",
+    "/compact --yes the boiler",
+    "/compact --undo",
     "/archive --list",
     "/archive {folder}/note.txt",
     "/branch {message}",
