@@ -28,7 +28,6 @@ LINES = (
     "/copy",
     "/archive --yes Spring",
     "/compact --yes the boiler",
-    "/compact --undo",
     "/archive --list",
     "/archive {folder}/note.txt",
     "/branch {message}",
