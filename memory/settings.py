@@ -129,8 +129,8 @@ class ObserveSettings(Struct, frozen=True, kw_only=True):
     daily_notes: Annotated[
         bool,
         Meta(
-            description="Whether what was critical or decided is kept in memory/YYYY-MM-DD.md, as notes of yours, "
-            "before the turns that it comes from leave a request.",
+            description="Whether what you decided is kept in memory/YYYY-MM-DD.md, as notes of yours, before the turns "
+            "that it comes from leave a request.",
             extra={"guarded": True},  # it writes into the person's files
         ),
     ] = False

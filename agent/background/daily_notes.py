@@ -1,7 +1,8 @@
-"""Keeps what was critical or decided in the day's notes, before the turns that it comes from leave a request.
+"""Keeps what the person decided in the day's notes, before the turns that it comes from leave a request.
 
-A note is a line with the id of its observation, and written once: not again after an undo, nor where the person changed
-or deleted it. Notes are no entries, so that nothing is observed of them.
+What a model says or a file holds is not kept: notes are recalled as the person's own words. A note is a line with the
+id of its observation, and written once: not again after an undo, nor where the person changed or deleted it. Notes are
+no entries, so that nothing is observed of them.
 """
 
 from collections.abc import Sequence
@@ -13,11 +14,12 @@ from foundation.privacy import TextSource, clear
 from memory.memory import Memory
 from memory.observations.observation import Importance
 from memory.observations.store import StoredObservation
-from memory.records import Conversation, Entry
+from memory.records import Conversation, Entry, EntryKind
 from models.fence import neutralise
+from models.messages import Role
 
 MOST: Final = 20  # lines of one compaction, the newest
-HEADING: Final = "Found and decided"
+HEADING: Final = "Decided"
 
 
 class DailyNotes:
@@ -35,7 +37,7 @@ class DailyNotes:
         return (warning,) if warning else ()
 
     def keep(self, conversation: Conversation, leaving: Sequence[Entry]) -> None:
-        """Writes what the observations of the leaving entries say that was critical or decided."""
+        """Writes what the observations of the leaving entries say that the person decided."""
         if not self._enabled or not leaving:
             return
         try:
@@ -47,7 +49,8 @@ class DailyNotes:
         observations, cursor = self._memory.observations, f"notes of {conversation.seq}"
         last = observations.cursor(cursor)
         new = [item for seq, item in sorted(observations.of([entry.seq for entry in leaving]).items()) if seq > last]
-        kept = [item for item in new if item.observation.importance is not Importance.INFORMATION]
+        own = {entry.seq for entry in leaving if _is_the_persons(entry)}
+        kept = [item for item in new if item.observation.importance is Importance.DECISION and item.original in own]
         self._memory.hot.look()
         written = "\n".join(note.text for note in self._memory.hot.notes())
         lines = [_line(item) for item in kept[-MOST:] if f"[{item.id}]" not in written]
@@ -60,6 +63,13 @@ class DailyNotes:
                 file=f"memory/{day}.md",
             )
         observations.set_cursor(cursor, max(entry.seq for entry in leaving))
+
+
+def _is_the_persons(entry: Entry) -> bool:
+    """Whether the person said it, or chose it when they were asked."""
+    if entry.kind is EntryKind.TOOL_RESULT:
+        return entry.speaker == "ask_user"
+    return entry.kind is EntryKind.MESSAGE and entry.role is Role.USER
 
 
 def _line(item: StoredObservation) -> str:

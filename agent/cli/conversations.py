@@ -15,6 +15,7 @@ from agent.exporters import jsonl_objects, markdown_pieces
 from agent.services.deletion import (
     attached_archives,
     deletion_time,
+    notes_notice,
     older_copies_notice,
     purge_from_checkpoints,
     purge_from_mirrors,
@@ -156,6 +157,7 @@ def delete(ref: str, yes: bool) -> None:
             purge_from_checkpoints(memory, conversation.id),
             unreadable_results_notice(deletion.left),
             *dict.fromkeys(older_copies_notice(memory.workspace, id_) for id_ in copied),
+            *dict.fromkeys(notes_notice(memory.workspace, id_) for id_ in copied),
         )
     if deletion.pages:
         output.narrate(f"{len(deletion.pages):,} archived pages carried nothing else and went with it.")

@@ -10,6 +10,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliGroup, TextCommand
 from agent.cli.invocation import current, piped_input
+from agent.services.deletion import notes_notice
 from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.privacy import clear
@@ -83,6 +84,8 @@ def delete(ref: str, yes: bool) -> None:
             output.confirm(f"Delete “{_title(stored)}” ({stored.id}) for good?")
         memory.observations.delete(stored.id)
         memory.search.update()
+        if kept := notes_notice(memory.workspace, stored.id):
+            output.narrate(kept)
     if invocation.json:
         output.json_object({"deleted": stored.id})
         return

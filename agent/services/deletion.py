@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from foundation.clock import SystemClock
 from foundation.errors import PalimpsestError
-from foundation.files import read_bytes, scan
+from foundation.files import read_bytes, scan, status
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from memory.errors import MemoryFailure, NotFound
@@ -100,6 +100,15 @@ def older_copies_notice(workspace: Workspace, id_: str) -> str:
     )
 
 
+def notes_notice(workspace: Workspace, id_: str) -> str:
+    """A sentence about the person's notes that name a deleted conversation or observation; "" where none does."""
+    files = [(workspace.memory_md, entry.st_size)] if (entry := status(workspace.memory_md)) else []
+    named = [str(file) for file, size in (*files, *_files_below(workspace.memory_dir)) if _names(file, size, id_)]
+    if not named:
+        return ""
+    return f"Notes of yours name it, may hold its words still, and were left: {', '.join(named)}."
+
+
 def _damaged(workspace: Workspace) -> Iterator[Path]:
     if scan(workspace.damaged):
         yield workspace.damaged
@@ -113,11 +122,11 @@ def _versions(workspace: Workspace, id_: str) -> Iterator[Path]:
 
 def _files_below(folder: Path) -> Iterator[tuple[Path, int]]:
     """Every file in the folder and its subfolders, with its size in bytes; links are not followed."""
-    for path, status in scan(folder):
-        if stat.S_ISDIR(status.st_mode):
+    for path, found in scan(folder):
+        if stat.S_ISDIR(found.st_mode):
             yield from _files_below(path)
-        elif stat.S_ISREG(status.st_mode):
-            yield path, status.st_size
+        elif stat.S_ISREG(found.st_mode):
+            yield path, found.st_size
 
 
 def _names(file: Path, size: int, id_: str) -> bool:

@@ -21,7 +21,7 @@ from memory.records import EntryKind
 from memory.search.query.entity_filters import CONCEPTS, TYPES
 from models.chat.port import ChatModel
 from models.fence import neutralise, new_nonce
-from models.messages import Message, Request, Text, system, user
+from models.messages import Message, Request, Role, Text, system, user
 from models.tokens import estimate, request_tokens
 
 MOST_TOKENS: Final = 12_000  # of one request with its answer
@@ -167,10 +167,11 @@ def _note(raw: msgspec.Raw) -> _Note | None:
 
 
 def _observation(note: _Note, original: Original) -> Observation:
+    is_models = original.role is Role.ASSISTANT  # a model decides nothing for the person
     return Observation(
         type=note.type,
         title=" ".join(note.title.split()),
-        importance=note.importance,
+        importance=Importance.INFORMATION if is_models and note.importance is Importance.DECISION else note.importance,
         facts=tuple(" ".join(fact.split()) for fact in note.facts if fact.strip()),
         narrative=" ".join(note.narrative.split()),
         concepts=tuple(dict.fromkeys(concept for concept in note.concepts if concept in CONCEPTS)),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from memory.observations.observation import Importance, Observation, clipped, fitted
+from memory.observations.observation import MAX_TITLE, Importance, Observation, clipped, fitted
 from memory.observations.original import Known, Original
 from memory.observations.talk_rules import observe_message, work_type
 from memory.records import EntryKind
@@ -179,14 +179,14 @@ def _read(original: Original, known: Known) -> Observation | None:
 def _decision_record(original: Original, known: Known, path: str, decided: Sequence[str]) -> Observation | None:
     """What a document says was decided, under the document's heading."""
     heading = _HEADING.search(original.text[:2_000])
-    title = f"{heading[1]}: {decided[0]}" if heading else decided[0]
+    title = ": ".join((path, *((heading[1],) if heading else ()), decided[0]))  # who says so comes first
     if known.has(title):
         return None
     return Observation(
         type="decision",
         title=title,
         importance=Importance.DECISION,
-        facts=tuple(decided[1:MOST_FACTS]),
+        facts=tuple(decided[1 if len(title) <= MAX_TITLE else 0 : MOST_FACTS]),
         concepts=("why-it-exists",),
         read=(path,),
         sources=original.sources(called=True),

@@ -70,10 +70,9 @@ def observe_message(original: Original, known: Known) -> Observation | None:
     if original.role is not Role.ASSISTANT:
         return None
     done = [*_done(original.text)]
-    kinds = [kind for _, kind in done]
-    importance = Importance.DECISION if "decision" in kinds else Importance.INFORMATION
-    type_ = next(iter(kinds), "change")
-    return _observation(original, known, [sentence for sentence, _ in done], type_, importance)
+    type_ = next((kind for _, kind in done), "change")
+    # A model decides nothing for the person, whatever it says.
+    return _observation(original, known, [sentence for sentence, _ in done], type_, Importance.INFORMATION)
 
 
 def _observation(

@@ -327,13 +327,13 @@ Less to install.
 
 
 def test_a_decision_record_that_is_read_gives_its_decision_once() -> None:
-    known = Known()
-    made = observe(result("read_file", RECORD, {"path": "docs/adr_3.md"}), known)
+    known, record = Known(), RECORD + "\n\nIt builds without a daemon." * 5
+    made = observe(result("read_file", record, {"path": "docs/adr_3.md"}), known)
     assert made is not None
     assert (made.type, made.importance) == ("decision", Importance.DECISION)
-    assert made.title == "Building images: We use Buildah 8.17. Docker was considered."
+    assert made.title == "docs/adr_3.md: Building images: We use Buildah 8.17. Docker was considered."
     known.add(made)
-    assert observe(result("read_file", RECORD, {"path": "docs/adr_3.md"}), known) is None
+    assert observe(result("read_file", record, {"path": "docs/adr_3.md"}), known) is None
 
 
 @pytest.mark.parametrize(
