@@ -35,7 +35,7 @@ class PageUsage(Struct, frozen=True):
 
 
 class ArchiveUsage(Struct, frozen=True):
-    """Tokens that this conversation moved to the archive, as they were sent in requests.
+    """Tokens that this conversation moved to the archive, as they were sent in requests before any was reduced.
 
     `tokens` in total, of which `on_pages` are shown by pages in view. The others cost tokens again when they are
     recalled.

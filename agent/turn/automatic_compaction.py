@@ -11,7 +11,10 @@ from agent.events import SessionEvent
 from agent.turn.ports import TurnPorts
 from context import AssembledRequest, Turn
 from context.compaction.audit import AuditFailed
+from context.compaction.compact import CAUSE_AUTOMATIC, CAUSE_OVERFLOW, with_sizes
 from context.errors import RequestTooLarge, UselessCompaction
+from context.working_set.receipt import starting_at
+from foundation.errors import PalimpsestError
 
 MOST_USELESS: Final = 2  # compactions in a row after which the request was no smaller
 
@@ -27,9 +30,11 @@ class AutomaticCompaction:
         self.assembled: AssembledRequest | None = None
         self.turn = Turn()
 
-    async def run(self, turn: Turn, cause: str) -> AsyncGenerator[SessionEvent, None]:
-        """Assembles the turn's request. Raises RequestTooLarge where compactions do not help."""
-        ports = self._ports
+    async def run(self, turn: Turn, rejected: int) -> AsyncGenerator[SessionEvent, None]:
+        """Assembles the turn's request. `rejected`: tokens of the request that the server rejected, where this one
+        answers it. Each receipt begins with the size at which the one before it ended, and the last one ends with what
+        is sent. Raises RequestTooLarge where compactions do not help."""
+        ports, cause, before = self._ports, CAUSE_OVERFLOW if rejected else CAUSE_AUTOMATIC, rejected
         self.turn, self.assembled = turn, None
         assembled = await asyncio.to_thread(ports.assemble, turn)
         while (compaction := assembled.compaction) is not None:
@@ -50,12 +55,21 @@ class AutomaticCompaction:
                 assembled = await asyncio.to_thread(ports.assemble, without)
                 break
             await asyncio.to_thread(ports.store.compacted, receipt)
+            self.turn = msgspec.structs.replace(self.turn, leaf=receipt.summary_seq)
+            before = before or receipt.tokens_before
+            try:
+                assembled = await asyncio.to_thread(ports.assemble, self.turn)
+            except PalimpsestError:  # no request has the size after it: the one that was planned is told
+                yield events.Compacted(with_sizes(receipt, before, receipt.tokens_after))
+                raise
+            receipt = with_sizes(receipt, before, _size(assembled))
+            before = receipt.tokens_after
             yield events.Compacted(receipt)
             if receipt.warning:
                 yield events.Notice("warning", receipt.warning)
-            self.turn = msgspec.structs.replace(self.turn, leaf=receipt.summary_seq)
-            assembled = await asyncio.to_thread(ports.assemble, self.turn)
-            self._count(receipt.tokens_before, assembled)
+            self._count(compaction.plan.before, assembled)
+        if before and (reduction := assembled.reduction):
+            assembled = msgspec.structs.replace(assembled, reduction=starting_at(reduction, before))
         self.assembled = assembled
 
     def _count(self, before: int, assembled: AssembledRequest) -> None:
@@ -69,3 +83,10 @@ class AutomaticCompaction:
                 f"tokens after {before:,}.",
                 "What is recalled or attached takes the room. /context shows what takes how much; /new begins anew.",
             )
+
+
+def _size(assembled: AssembledRequest) -> int:
+    """Tokens of a request after a compaction, before what else shortens it: a further one, or what is reduced."""
+    if (planned := assembled.compaction) is not None:
+        return planned.plan.unchanged
+    return assembled.reduction.tokens_before if assembled.reduction else assembled.report.total_tokens

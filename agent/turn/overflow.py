@@ -4,7 +4,6 @@ from typing import Final, TypeGuard
 
 from agent.events import ContextOverflowed
 from context.assembly.budget import budget_for
-from context.compaction.compact import CAUSE_AUTOMATIC, CAUSE_OVERFLOW
 from context.report import ContextReport
 from context.settings import ContextSettings
 from models.chat.port import AnswerEnd, AnswerError, ChatModel
@@ -20,11 +19,12 @@ class OverflowRetry:
     def __init__(self, settings: ContextSettings) -> None:
         self._settings = settings
         self._event: ContextOverflowed | None = None
+        self._rejected = 0
 
-    @property
-    def cause(self) -> str:
-        """The cause of a compaction that the turn needs now."""
-        return CAUSE_OVERFLOW if self._event is not None else CAUSE_AUTOMATIC
+    def take_rejected(self) -> int:
+        """Tokens of the request that was rejected, given once: to the request that answers it. 0 where none was."""
+        tokens, self._rejected = self._rejected, 0
+        return tokens
 
     def learn(
         self, outcome: AnswerEnd | AnswerError | None, report: ContextReport, model: ChatModel
@@ -44,6 +44,7 @@ class OverflowRetry:
         if not stated or size <= budget_for(min(stated, report.window), self._settings).total:
             window = int(STEP * min(stated or report.window, size + report.reserve))
         model.learn_window(window)
+        self._rejected = size
         self._event = ContextOverflowed(stated or window, report.window, size, bool(stated))
         return self._event
 

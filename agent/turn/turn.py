@@ -279,7 +279,7 @@ class TurnRun:
     async def _request(self, turn: Turn) -> AsyncGenerator[SessionEvent, None]:
         """Assembles and records the request, after the compaction that it needs."""
         ports, store = self._ports, self._ports.store
-        async with aclosing(self._compaction.run(turn, self._overflow.cause)) as steps:
+        async with aclosing(self._compaction.run(turn, self._overflow.take_rejected())) as steps:
             async for event in steps:
                 yield event
         if (assembled := self._compaction.assembled) is None or self._stopped:

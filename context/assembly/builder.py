@@ -35,7 +35,7 @@ from context.errors import HEAD_TOO_LARGE, NO_ROOM, RequestTooLarge
 from context.pages.in_view import PageRequest, page_room
 from context.recall.recall import limits_of
 from context.recall.stale import passages_in, superseded_statements
-from context.report import DroppedSource, archive_of
+from context.report import DroppedSource, Reduction, archive_of
 from context.sources.changes import notes_in_request, unchanged_notes, unreported_changes
 from context.state import ContextState
 from context.types import AssembledRequest, Turn
@@ -259,14 +259,13 @@ class RequestAssembler:
     ) -> AssembledRequest:
         is_reported = gathered is not None and gathered.changes_part in result.tail.injected
         changes = gathered.changes if gathered and is_reported else ()
-        reductions = reductions_in_view(self._view, state.whole, tokens_by_entry(self._history(state)))
-        reduced_before = self._stored_epoch.reduced if self._stored_epoch else {}
-        earlier = [entry.id for entry in self._view.entries if entry.seq in reduced_before]
+        reductions = self._reductions(state)
+        total = result.report.total_tokens
         excerpts = excerpts_of(result.tail.pieces, self._turn.attachments if gathered else ())
         return AssembledRequest(
             request=result.request,
             report=msgspec.structs.replace(result.report, reduced=reductions),
-            reduction=None if compaction else reduction_receipt(reductions, earlier, result.report.total_tokens),
+            reduction=None if compaction else reduction_receipt(reductions, self._reduced_before, total),
             recalled=result.tail.recalled,
             tail=stored_parts(result.tail.injected),
             notices=(
@@ -285,6 +284,19 @@ class RequestAssembler:
             digest=result.digest,
             answers=self._turn.entry or self._turn.leaf or 0,
         )
+
+    def _reductions(self, state: EpochState) -> tuple[Reduction, ...]:
+        return reductions_in_view(self._view, state.whole, tokens_by_entry(self._history(state)))
+
+    @property
+    def _reduced_before(self) -> list[str]:
+        """The ids of the entries that the last request had reduced already."""
+        before = self._stored_epoch.reduced if self._stored_epoch else {}
+        return [entry.id for entry in self._view.entries if entry.seq in before]
+
+    def _saved(self, state: EpochState) -> int:
+        """Tokens that are reduced with this request."""
+        return sum(item.saved for item in self._reductions(state) if item.entry not in self._reduced_before)
 
     def _previous_items(self) -> list[Item]:
         conversation = self._turn.conversation
@@ -356,6 +368,8 @@ class RequestAssembler:
             budget=budget,
             page_room=self._page_room,
             begin=inputs.state.pages_begin,
+            whole=inputs.state.whole,
+            saved=self._saved(inputs.state),
         )
         plan = plan_compaction(compaction_inputs, settings, self._components.history.text_of)
         if plan is None:
@@ -370,7 +384,7 @@ class RequestAssembler:
         """The request's inputs after the compaction."""
         plan, history = projection.plan, projection.history
         name, why = f"{len(plan.entries.leaving)} older entries", "they leave for the archive before this is sent"
-        archive = archive_of(plan.leaving_tokens + archived_tokens(self._view), history.pages)
+        archive = archive_of(plan.original_tokens + archived_tokens(self._view), history.pages)
         return msgspec.structs.replace(
             inputs, history=history, leaving=DroppedSource(name, plan.leaving_tokens, why), archive=archive
         )

@@ -7,6 +7,7 @@ or the summary are in view.
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from context.compaction.carried import FILES, OWN
 from foundation.privacy import clear, cleared_fields
@@ -31,8 +32,8 @@ class CompactionReceipt(Struct, frozen=True, kw_only=True):
     """Result of a compaction. `text` is the sentence for a person.
 
     `cause`: automatic (the request passed its working set), manual (/compact) or overflow (the server rejected it).
-    `tokens_before` and `tokens_after` count the whole request. `summary_seq` is the seq of the summary, which is the
-    conversation's new leaf, and `summary_entry` its id.
+    `tokens_before` counts the whole request as it would be sent with nothing changed, `tokens_after` as it is then.
+    `summary_seq` is the seq of the summary, which is the conversation's new leaf, and `summary_entry` its id.
     """
 
     text: str
@@ -89,7 +90,7 @@ def carry_out(
                 "first_kept": plan.first_kept,
                 "prior": [] if plan.joins else [entry.seq for entry in view.summaries],
                 "pinned": plan.pinned.seq if plan.pinned else None,
-                "tokens": projection.plan.leaving_tokens + joined_tokens,
+                "tokens": projection.plan.original_tokens + joined_tokens,
                 **({OWN: list(projection.own)} if projection.own else {}),
                 **({FILES: projection.files.fields} if projection.files.fields else {}),
                 **({"cost": price.fields} if price else {}),
@@ -104,7 +105,7 @@ def carry_out(
 
 
 def archived_tokens(view: "BranchView") -> int:
-    """Tokens of all entries that the summaries in view cover, as sent in requests."""
+    """Tokens of all entries that the summaries in view cover, as sent in requests before any was reduced."""
     return sum(int(summary.meta.get("tokens") or 0) for summary in view.summaries)
 
 
@@ -113,14 +114,14 @@ def receipt_of(
 ) -> CompactionReceipt:
     """Receipt of a finished compaction: its figures, and the sentence for a person."""
     plan, in_view = projection.plan.entries, projection.history.pages
-    before, after = projection.plan.before, projection.after
+    before, after = projection.plan.unchanged, projection.after
     pages = len(stored.archived.pages) if stored.archived else 0
     destination = f"{_counted(pages, 'page')} of the archive" if pages else "the archive"
     results = sum(entry.kind is EntryKind.TOOL_RESULT for entry in plan.leaving)
     moved = _counted(plan.turns, "older turn") if plan.turns else _counted(results, "older tool result")
     text = (
-        f"{moved} ({_counted(len(plan.leaving), 'entry', 'entries')}) left for {destination}. The whole request: "
-        f"{before:,} → {after:,} tokens. A summary of {summary_tokens:,} stands in their place, and every word "
+        f"{moved} ({_counted(len(plan.leaving), 'entry', 'entries')}) left for {destination}. "
+        f"{_sizes(before, after)} A summary of {summary_tokens:,} stands in their place, and every word "
         "can be recalled."
     )
     text += _author(projection.written) + _focused(projection) + _checked(projection.audit)
@@ -151,6 +152,16 @@ def receipt_of(
         focus_lines=projection.focus_lines,
         warning=projection.written.warning if projection.written else "",
     )
+
+
+def with_sizes(receipt: CompactionReceipt, before: int, after: int) -> CompactionReceipt:
+    """The receipt with the tokens of the request that the compaction changed, and of the one that it led to."""
+    text = receipt.text.replace(_sizes(receipt.tokens_before, receipt.tokens_after), _sizes(before, after), 1)
+    return replace(receipt, text=text, tokens_before=before, tokens_after=after)
+
+
+def _sizes(before: int, after: int) -> str:
+    return f"The whole request: {before:,} → {after:,} tokens."
 
 
 def _author(written: "WrittenSummary | None") -> str:

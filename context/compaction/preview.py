@@ -38,7 +38,7 @@ def preview_of(
     """Preview of a compaction. `expected` is the estimate for archiving its entries; `summary`: tokens of the new
     summary; `by_model`: a model will write another one, which may be as long as its limit."""
     compaction = projection.plan
-    plan, before = compaction.entries, compaction.before
+    plan, before = compaction.entries, compaction.unchanged
     longest = max(summary, plan.summary_limit) if by_model else summary
     return CompactionPreview(
         entries=len(plan.leaving),

@@ -7,6 +7,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from msgspec import Struct
 
 from context.assembly.budget import Budget
@@ -69,6 +70,8 @@ class CompactionInputs(Struct, frozen=True, kw_only=True):
     budget: Budget
     page_room: int  # maximum tokens of pages in a request
     begin: ChapterStart | None = None  # where the pages of the current epoch begin
+    whole: Mapping[int, int] = msgspec.field(default_factory=dict[int, int])  # tokens of reduced entries before
+    saved: int = 0  # tokens that are reduced with this compaction, and were in the request before it
 
 
 class PlannedCompaction(Struct, frozen=True, kw_only=True):
@@ -77,7 +80,7 @@ class PlannedCompaction(Struct, frozen=True, kw_only=True):
     inputs: CompactionInputs
     entries: CompactionPlan
     tokens: Mapping[int, int]  # by entry in view, the message included
-    before: int  # tokens of the whole request
+    before: int  # tokens of the whole request, with what is reduced at the same time
     extra_page_tokens: int  # tokens that pages in view will take beyond the present ones
     focus: Cleared = NO_FOCUS  # what the summary keeps first
 
@@ -85,6 +88,17 @@ class PlannedCompaction(Struct, frozen=True, kw_only=True):
     def leaving_tokens(self) -> int:
         """Tokens of the entries that leave."""
         return self._of(self.entries.leaving)
+
+    @property
+    def original_tokens(self) -> int:
+        """Tokens of the entries that leave, as they were sent before any was reduced."""
+        whole = self.inputs.whole
+        return sum(max(self.tokens.get(e.seq, 0), whole.get(e.seq, 0)) for e in self.entries.leaving)
+
+    @property
+    def unchanged(self) -> int:
+        """Tokens of the whole request as it would be sent with nothing reduced and nothing archived."""
+        return self.before + self.inputs.saved
 
     @property
     def remaining_tokens(self) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from context.report import Reduction
 from memory.records import Entry, EntryKind
@@ -44,6 +45,12 @@ def reduction_receipt(reductions: Sequence[Reduction], earlier: Collection[str],
         return None
     before = total + sum(item.saved for item in new)
     return ReductionReceipt(receipt_sentence(new, before, total), before, total, new)
+
+
+def starting_at(receipt: ReductionReceipt, before: int) -> ReductionReceipt:
+    """The receipt with the tokens of the request that it changed: as the server counted it, for example."""
+    text = receipt_sentence(receipt.reductions, before, receipt.tokens_after)
+    return replace(receipt, text=text, tokens_before=before)
 
 
 def receipt_sentence(reductions: Sequence[Reduction], before: int, after: int) -> str:
