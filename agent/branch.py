@@ -2,9 +2,13 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 from typing import TypeVar
 
+from msgspec.structs import replace
+
+from agent.events import SessionEvent, UserStored
 from context.checklist import Checklist, is_checklist, parse_checklist
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.privacy import Cleared
@@ -18,11 +22,19 @@ T = TypeVar("T")
 
 
 class OpenBranch:
-    """Reads and moves the branch of the conversation that is open, in a thread where it is asynchronous."""
+    """Reads and moves the branch of the conversation that is open, in a thread where it is asynchronous.
+
+    While a message is `rewritten`, the branch that is read ends before it.
+    """
 
     def __init__(self, memory: Memory) -> None:
         self.conversation: Conversation | None = None  # None before its first message
+        self.rewritten: Entry | None = None  # the user's message that the next one replaces, on a branch
         self._memory = memory
+
+    def select(self, conversation: Conversation | None) -> None:
+        """Makes it the open conversation; None: the next message begins one."""
+        self.conversation, self.rewritten = conversation, None
 
     async def rename(self, title: Cleared) -> Conversation:
         """Gives the conversation another title. Raises TemporaryFailure before its first message."""
@@ -31,21 +43,54 @@ class OpenBranch:
         return await self.reload(conversation)
 
     async def branch_from(self, entry_id: str) -> Entry:
-        """Begins a branch at one of the user's messages: the next message replaces it there, the old branch stays.
+        """Has the next message replace one of the user's messages, on a branch; the old branch stays.
 
-        Raises NotFound, and Misuse for an entry that is not the user's message.
+        Nothing is stored before that message is sent, or `move` is called. Until then `take_back` undoes it. Raises
+        NotFound, and Misuse for an entry that is not the user's message.
         """
         conversation = self.opened()
-        entry = await asyncio.to_thread(self._move_leaf_before, conversation.seq, entry_id)
-        await self.reload(conversation)
-        return entry
-
-    def _move_leaf_before(self, conversation: int, entry_id: str) -> Entry:
-        entry = self._memory.conversations.find_entry(entry_id, conversation)
+        entry = await asyncio.to_thread(self._memory.conversations.find_entry, entry_id, conversation.seq)
         if entry.role is not Role.USER:
             raise Misuse("Not your message", f"{entry_id} was not said by you.", "/branch lists your messages.")
-        self._memory.conversations.set_leaf(conversation, entry.parent)
+        self.rewritten = entry
         return entry
+
+    def take_back(self) -> bool:
+        """Leaves the message as it is that the next one would have replaced. False where there is none."""
+        rewritten, self.rewritten = self.rewritten, None
+        return rewritten is not None
+
+    async def move(self) -> None:
+        """Stores that the conversation goes on before the rewritten message, if there is one. Raises NotFound."""
+        rewritten, self.rewritten = self.rewritten, None
+        if rewritten is not None:
+            stored = self._memory.conversations
+            self.conversation = await asyncio.to_thread(stored.set_leaf, rewritten.conversation_seq, rewritten.parent)
+
+    async def rewriting(self, events: AsyncGenerator[SessionEvent, None]) -> AsyncGenerator[SessionEvent, None]:
+        """The events of a turn. Where a message is `rewritten`, the turn's message begins the branch; if that is not
+        stored, everything is as before.
+        """
+        rewritten, is_stored = self.rewritten, False
+        before = (await self.reload(self.opened())).leaf if rewritten else None
+        await self.move()
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    is_stored = is_stored or isinstance(event, UserStored)
+                    yield event
+        finally:
+            if rewritten is not None and not is_stored:
+                stored = self._memory.conversations
+                self.conversation = await asyncio.to_thread(stored.set_leaf, rewritten.conversation_seq, before)
+                self.rewritten = rewritten
+
+    def standing(self) -> Conversation | None:
+        """The conversation as the store has it, with the leaf that the next message goes on from. Blocks."""
+        if self.conversation is None:
+            return None
+        conversation = self._memory.conversations.at(self.conversation.seq)
+        return replace(conversation, leaf=self.rewritten.parent) if self.rewritten else conversation
 
     async def recent(self, limit: int) -> list[Conversation]:
         """The conversations used last, newest first."""
@@ -85,12 +130,12 @@ class OpenBranch:
 
     async def _read(self, read: Callable[[Iterator[Entry]], T], before: int | None = None) -> T:
         """Runs `read` in a thread on the branch's entries, newest first, from the leaf or before a seq."""
-        conversation, stored = self.conversation, self._memory.conversations
+        stored = self._memory.conversations
 
         def run() -> T:
-            if conversation is None:
+            if (conversation := self.standing()) is None:
                 return read(iter(()))
-            start = stored.at(conversation.seq).leaf if before is None else stored.entry(before).parent
+            start = conversation.leaf if before is None else stored.entry(before).parent
             return read(iter(()) if start is None else stored.path(start))
 
         return await asyncio.to_thread(run)

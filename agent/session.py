@@ -120,7 +120,7 @@ class Session:
         self.commands = open_commands(workspace, self.project, config.tools, config.environment)
         rules = RuleSet(stored=stored_rules(config.environment, self.project.root))
         self.permissions = Policy(rules, config.tools.mode, sandboxed=lambda: self.commands.sandbox.state.holds)
-        self._previews = MessagePreviews(memory, clock, self.assemble, lambda: self.conversation)
+        self._previews = MessagePreviews(memory, clock, self.assemble, self.branch.standing)
         if summariser is not None:
             summariser.budget = self.budget
         self.checkpoints = Checkpoints(
@@ -175,7 +175,7 @@ class Session:
 
     @conversation.setter
     def conversation(self, conversation: Conversation | None) -> None:
-        self.branch.conversation = conversation
+        self.branch.select(conversation)
 
     @property
     def busy(self) -> bool:
@@ -226,7 +226,7 @@ class Session:
             await asyncio.to_thread(self.checkpoints.prune_once, self._conversation_id())
             for sentence in self._compression.take_warning() + self.jobs.take_warnings() + await self.file_notices():
                 yield Notice("warning", sentence)
-            async with aclosing(turn.events()) as events:
+            async with aclosing(self.branch.rewriting(turn.events())) as events:
                 async for event in events:
                     if isinstance(event, UserStored):
                         self._last_sent = event.entry, message

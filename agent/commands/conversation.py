@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
 from agent.commands.results import Choice, Choices, Outcome, SendMessage, SessionSwitched, TextResult
@@ -14,6 +14,9 @@ from foundation.privacy import clear
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
 
+BACK: Final = "back"
+TAKE_BACK: Final = f"/branch {BACK}"
+TAKEN_BACK: Final = "Taken back: no message is rewritten, and the conversation goes on from its newest."
 MAX_LISTED = 50
 MAX_LABEL_CHARS = 60  # characters of a message in a list
 
@@ -36,6 +39,10 @@ async def _resume(session: Session, ref: str) -> Outcome:
 
 
 async def _branch(session: Session, ref: str) -> Outcome:
+    if ref == BACK:
+        if not session.branch.take_back():
+            return TextResult("No message is being rewritten.")
+        return SessionSwitched(TAKEN_BACK, branch=True)
     if ref:
         entry = await session.branch.branch_from(ref)
         notice = "Change the message and send it: it begins a branch. What was said after it stays on its own."
@@ -85,7 +92,7 @@ COMMANDS = (
     Command(
         name="branch",
         summary="Rewrite one of your messages; the old branch stays.",
-        usage="[ID]",
+        usage="[ID|back]",
         aliases=("fork",),
         run=_branch,
     ),

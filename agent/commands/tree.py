@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
+from agent.commands.conversation import TAKEN_BACK
 from agent.commands.results import OpenTree, Outcome, SessionSwitched, ShowEntry, TextResult
 from foundation.errors import Misuse
 from foundation.terminal_text import visible_line
@@ -65,8 +66,9 @@ async def _printed(session: Session) -> Outcome:
 async def _go(session: Session, id_: str) -> Outcome:
     tree = await load_tree(session)
     turn = _turn(tree, id_)
+    taken_back = session.branch.take_back()
     if turn.is_current:
-        return ShowEntry(turn.seq)
+        return SessionSwitched(TAKEN_BACK, branch=True) if taken_back else ShowEntry(turn.seq)
     tip = tree.tips[turn.id]
     await asyncio.to_thread(session.memory.conversations.set_leaf, tree.conversation.seq, tip)
     await session.branch.reload(tree.conversation)

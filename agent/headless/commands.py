@@ -46,6 +46,8 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
         outcome = await _printed(outcome)
     if isinstance(outcome, SendMessage):
         return outcome
+    if isinstance(outcome, SessionSwitched) and outcome.prompt:  # no prompt keeps the message for the next run
+        await session.branch.move()
     if isinstance(outcome, CommandFailed):
         output.error(outcome.error, as_data=form != "text")
         return outcome.error.exit_status

@@ -26,9 +26,10 @@ class MessagePreviews:
     def __init__(
         self, memory: Memory, clock: Clock, assemble: Assemble, conversation: Callable[[], Conversation | None]
     ) -> None:
+        """`conversation` gives the one that is open, as the store has it now."""
         self._memory = memory
         self._assemble = assemble
-        self._open = conversation
+        self._conversation = conversation
         self.large_texts = LargeTexts(self._request, memory, clock, self._archives)
 
     def request(self, message: TurnInput) -> AssembledRequest:
@@ -55,8 +56,3 @@ class MessagePreviews:
             return frozenset()
         entries = itertools.islice(self._memory.conversations.path(conversation.leaf), MAX_EARLIER)
         return frozenset(id_ for entry in entries for id_ in archives_of(entry))
-
-    def _conversation(self) -> Conversation | None:
-        """The conversation as the store has it now."""
-        conversation = self._open()
-        return conversation and self._memory.conversations.at(conversation.seq)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 
 from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
-from agent.events import AnswerStored, Compacted, Stopped, TextDelta, UserStored
+from agent.events import AnswerStored, Compacted, SessionEvent, Stopped, TextDelta, UserStored
 from agent.session import Session
 from agent.turn.recorder import AnswerRecorder
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
@@ -129,6 +129,36 @@ async def test_a_branch_replaces_a_message_and_keeps_the_old_branch(session: Ses
     await say(session, server, "Deux", "Deuxième")
     assert await texts(session) == ["One", "First", "Deux", "Deuxième"]
     assert session.memory.cold.find(two.id).text == "Two"
+
+
+async def test_nothing_is_stored_of_a_branch_before_its_message_is(session: Session, server: Loopback) -> None:
+    await say(session, server, "One", "First")
+    await say(session, server, "Two", "Second")
+    assert session.conversation is not None
+    stored, seq = session.memory.conversations, session.conversation.seq
+    leaf = stored.at(seq).leaf
+    (two, _), _one = await session.branch.own_messages(9)
+    await session.branch.branch_from(two.id)
+    assert stored.at(seq).leaf == leaf
+    assert session.branch.take_back() and not session.branch.take_back()
+    assert await texts(session) == ["One", "First", "Two", "Second"]
+    await session.branch.branch_from(two.id)
+    await session.resume(session.conversation.id)  # as after a restart
+    assert await texts(session) == ["One", "First", "Two", "Second"]
+    await session.branch.branch_from(two.id)
+    first = stored.entry(two.parent or 0).seq
+    assert (await session.context_report("Deux")).total_tokens < 8_000
+    async for _ in session.branch.rewriting(_no_events()):  # a turn that ends before its message is stored
+        pass
+    assert stored.at(seq).leaf == leaf and session.branch.rewritten == two
+    await say(session, server, "Deux", "Deuxième")
+    assert await texts(session) == ["One", "First", "Deux", "Deuxième"] and session.branch.rewritten is None
+    assert first in [entry.seq for entry in stored.path(stored.at(seq).leaf or 0)]
+
+
+async def _no_events() -> AsyncGenerator[SessionEvent, None]:
+    for event in ():
+        yield event
 
 
 async def test_a_branch_begins_at_a_message_of_the_users_alone(session: Session, server: Loopback) -> None:

@@ -102,7 +102,7 @@ class FakeSession:
         )
         self.notices: list[Any] = []  # what the next look at the files tells
         self.context = SimpleNamespace(reload=self._reload)
-        self.branch = SimpleNamespace(history=self.history, plan=_no_plan)
+        self.branch = SimpleNamespace(history=self.history, plan=_no_plan, rewritten=None)
         self.config = SimpleNamespace(screen=ScreenSettings())
         self.permissions = Policy(RuleSet())
         self.servers = SimpleNamespace(unanswered=())  # MCP servers to ask about

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands import registry
+from agent.commands.conversation import TAKE_BACK
 from agent.commands.results import (
     Cancelled,
     Choices,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["PAGE_SIZE", "ChatController"]
 
 TICK_S, STILL_TICK_S = 1.0, 10.0  # seconds between two counts of a turn's seconds
+_UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
 _SENT_AGAIN: Final = "the last message, sent again; an answer above stays on a branch of its own"
 
 
@@ -80,13 +82,25 @@ class ChatController:
         self._view.status.update_info(mode="" if is_offline and mode is PermissionMode.ASK else mode.value)
 
     def stop(self) -> bool:
-        """Stops the answer and returns waiting messages to the prompt. False where nothing is running."""
+        """Stops the answer and returns waiting messages to the prompt, or ends the rewriting of a message. False where
+        there is nothing to stop.
+        """
         if not self._queue.busy:
-            return False
+            return self.take_back()
         if self._progress is not None:
             self._progress.cancel()
         self.session.stop()
         self._queue.return_unsent()
+        return True
+
+    def take_back(self) -> bool:
+        """Ends the rewriting of a message and empties the prompt, whose text the history keeps. False where no message
+        is being rewritten, or the queue is busy.
+        """
+        if not self._queue.is_idle or self.session.branch.rewritten is None:
+            return False
+        self._view.empty_prompt()
+        self._queue.add(TAKE_BACK)
         return True
 
     async def resume(self, ref: str, *, latest: bool) -> None:
@@ -214,6 +228,7 @@ class ChatController:
                 await self.show_conversation("" if prompt or branch else conversation_before)
                 transcript.add(*([MutedLine(notice, gap=True)] if notice else []))
                 if prompt:
+                    transcript.add(MutedLine(_UNSENT))
                     self._view.return_to_prompt([prompt])
             case Proposal():
                 await self._propose(line, outcome, conversation_before)

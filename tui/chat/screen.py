@@ -276,6 +276,8 @@ class ChatScreen(Screen[None]):
     def _prompt_changed(self) -> None:
         self._cancel_leave_request()
         self.draft_keeper.changed()
+        if self.controller and not self.prompt.text:
+            self.controller.take_back()
         self._complete()
 
     @work(exclusive=True, group="completion")
@@ -304,8 +306,7 @@ class ChatScreen(Screen[None]):
 
         entries = list(dict.fromkeys(reversed(self._history.entries)))
         items = [ChoiceItem(str(number), entry) for number, entry in enumerate(entries)]
-        choice = await app_of(self).push_screen_wait(ChoicesScreen("What you typed before", items))
-        if choice is not None:
+        if (choice := await app_of(self).push_screen_wait(ChoicesScreen("What you typed before", items))) is not None:
             self.prompt.replace_text(entries[int(choice)])
 
     # Scrolling

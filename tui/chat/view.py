@@ -179,6 +179,11 @@ class ChatView:
 
         return choose_protocol(os.environ, setting, colour=not app_of(self._screen).no_color)
 
+    def empty_prompt(self) -> None:
+        """Empties the prompt; the history keeps its text."""
+        if self._prompt.text.strip():
+            self._prompt.replace_text("")
+
     def return_to_prompt(self, texts: list[str]) -> None:
         """Puts unsent texts into the prompt, before its present text."""
         present = [self._prompt.text] if self._prompt.text.strip() else []

@@ -219,7 +219,8 @@ class Prompt(TextArea):
         if shown.strip():
             pastes = tuple(text for text in self._pastes.texts if text in self.full_text)
             self.prompt_history.add_pastes(pastes)
-            self.post_message(self.Submitted(self.take_text(), shown, pastes))
+            self.post_message(self.Submitted(self.full_text, shown, pastes))  # before the message of the empty prompt
+            self.take_text()
 
     def _walk_history(self, *, back: bool) -> bool:
         if self._history_cursor is None:

@@ -1,0 +1,72 @@
+"""A rewritten message, by the tree, /branch or /rewind: nothing is stored before it is sent. Real sessions."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.session import Session
+from foundation.paths import Workspace
+from tests.agent.sessions import open_session, turn
+from tui.tree.screen import TreeScreen
+
+ALL = ["One", "Two", "Three"]
+
+
+@pytest.fixture
+async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
+    opened = open_session(workspace, tmp_path)
+    for text in ALL:
+        await turn(opened, text)
+    yield opened
+    await opened.close()
+
+
+async def rewrite(chat: Any, session: Session, way: str) -> None:
+    await chat.quiet()
+    if way == "/tree":
+        await chat.say(way)
+        await chat.until(lambda: isinstance(chat.app.screen, TreeScreen) and chat.app.screen.rows)
+        await chat.press("b")
+    else:
+        (last, _), *_ = await session.branch.own_messages(1)
+        await chat.say(way.format(last.id))
+    await chat.until(lambda: chat.screen.prompt.text == "Three")
+    await chat.quiet()
+    assert "Esc or an empty prompt takes it back" in chat.text
+    assert stored(session) == ALL
+
+
+def stored(session: Session) -> list[str]:
+    """The person's messages on the branch that the store goes on with, oldest first."""
+    assert session.conversation is not None
+    leaf = session.memory.conversations.at(session.conversation.seq).leaf
+    path = session.memory.conversations.path(leaf or 0)
+    return [entry.text or "" for entry in path if entry.role == "user"][::-1]
+
+
+@pytest.mark.parametrize("way", ["/tree", "/branch {}", "/rewind {} conversation"])
+@pytest.mark.parametrize("keys", [["escape"], ["ctrl+u"]])
+async def test_it_is_taken_back(open_chat: Any, session: Session, way: str, keys: list[str]) -> None:
+    async with open_chat(session=session) as chat:
+        await rewrite(chat, session, way)
+        await chat.press(*keys)
+        await chat.until(lambda: "Taken back: no message is rewritten" in chat.text)
+        await chat.quiet()
+        assert chat.screen.prompt.text == ""
+        assert sum(line.endswith("Three") for line in chat.lines) >= 1
+        await chat.say("Four")
+        await chat.quiet()
+        assert stored(session) == [*ALL, "Four"]
+
+
+async def test_it_begins_a_branch_when_it_is_sent(open_chat: Any, session: Session) -> None:
+    async with open_chat(session=session) as chat:
+        await rewrite(chat, session, "/tree")
+        await chat.say(" again")
+        await chat.quiet()
+        assert stored(session) == ["One", "Two", "Three again"]
+        await chat.press("escape")
+        await chat.quiet()
+        assert "Taken back" not in chat.text
