@@ -99,7 +99,8 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description="The model that writes the summary of a compaction, like ollama:qwen3; empty takes sentences "
-            "of the turns themselves, and no model reads them."
+            "of the turns themselves, and no model reads them.",
+            extra={"model": True},
         ),
     ] = ""
     summary_cost: Annotated[

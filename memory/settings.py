@@ -113,7 +113,8 @@ class ObserveSettings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description="A model that also makes them, like ollama:qwen3, in the background and within "
-            "observe.tokens_a_day; empty for none. It gets messages and tool results."
+            "observe.tokens_a_day; empty for none. It gets messages and tool results.",
+            extra={"model": True},
         ),
     ] = ""
     tokens_a_day: Annotated[

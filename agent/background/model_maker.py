@@ -21,6 +21,7 @@ from models.chat.read_answer import ReadAnswer
 from models.messages import Request, Usage
 from models.tokens import request_tokens
 
+LEAST_REPORTED: Final = 0.5  # of the estimate: what a server reports below it would pass the cap
 POLL_S: Final = 0.1  # between looks at whether the answer is to be stopped
 
 _log = logger("observe")
@@ -147,7 +148,9 @@ class ModelMaker:
             return
         profile = self._model.profile
         completion = self._model.counter.count(answer.reasoning + answer.text)
-        usage = answer.usage or Usage(prompt_tokens=prompt, completion_tokens=completion, estimated=True)
+        usage = answer.usage or Usage()
+        if usage.prompt_tokens + usage.completion_tokens < (prompt + completion) * LEAST_REPORTED:
+            usage = Usage(prompt_tokens=prompt, completion_tokens=completion, estimated=True)
         cost = self._budget.cost(profile, usage)
         self._budget.take(profile, usage)
         self._requests.settle(reserve, usage, round((time.monotonic() - start) * 1000), cost.fields if cost else None)

@@ -17,6 +17,7 @@ from agent.config.files import ConfigError, ConfigValue, read_values
 from agent.config.secrets import without_secrets
 from agent.config.settings import Setting, Settings, all_settings
 from agent.config.used_models import UsedModels
+from foundation.errors import Misuse
 from foundation.files import resolve_path
 from foundation.paths import Workspace, config_dir
 from foundation.program import PROGRAM, VARIABLE
@@ -174,6 +175,11 @@ class _ConfigLayers:
             self.problems.append(ConfigProblem(where, sentence.strip()))
             return
         fresh = msgspec.to_builtins(converted)
+        try:
+            setting.check(fresh)
+        except Misuse as error:
+            self.problems.append(ConfigProblem(where, f"`{setting.name}`: {error.message} {error.hint}".strip()))
+            return
         self.values[setting.name] = [*self.values.get(setting.name, ()), *fresh] if setting.joined else fresh
         self.origins[setting.name] = where
 

@@ -49,7 +49,9 @@ def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None
 def parse_value(setting: Setting, text: str) -> Any:
     """Converts the text to the setting's type. Raises Misuse for an invalid value."""
     try:
-        return msgspec.to_builtins(msgspec.convert(text, setting.kind, strict=False))
+        value = msgspec.to_builtins(msgspec.convert(text, setting.kind, strict=False))
+        setting.check(value)
+        return value
     except msgspec.ValidationError as error:
         message = f"`{setting.name}` is {setting.type_name}, not “{text}”."
         raise Misuse("Not a value", message, f"`{PROGRAM} config show {setting.name}` says more.") from error

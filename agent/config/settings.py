@@ -24,6 +24,7 @@ from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
 from foundation.log import LogSettings
 from memory.settings import ArchiveSettings, KnowledgeSettings, ObserveSettings
+from models.chat.spec import parse_spec
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
 
@@ -84,11 +85,17 @@ class Setting(Struct, frozen=True):
     sentence: str
     guarded: bool
     joined: bool = False  # the lists of all sources are put together
+    names_model: bool = False  # `Meta(extra={"model": True})`: a model's name, or ""
 
     @property
     def environment_name(self) -> str:
         """The environment variable: `PALIMPSEST_CONTEXT_RESERVE` for `context.reserve`."""
         return "PALIMPSEST_" + self.name.replace(".", "_").upper()
+
+    def check(self, value: Any) -> None:
+        """Raises Misuse for a value of the right type that names no model, where the setting names one."""
+        if self.names_model and value:
+            parse_spec(str(value))
 
     @property
     def type_name(self) -> str:
@@ -126,7 +133,13 @@ def _walk(struct: type[Struct], prefix: str) -> Iterator[Setting]:
         kind, meta = _split_annotated(field.type)
         sentence = (meta.description if meta else None) or sentences.get(field.name, "")
         yield Setting(
-            name, field.type, _default(field), " ".join(sentence.split()), _is_guarded(kind, meta), _is_joined(meta)
+            name,
+            field.type,
+            _default(field),
+            " ".join(sentence.split()),
+            _is_guarded(kind, meta),
+            _is_marked(meta, "joined"),
+            _is_marked(meta, "model"),
         )
 
 
@@ -183,8 +196,8 @@ def _is_guarded(kind: Any, meta: Meta | None) -> bool:
     return not is_choice and kind not in {bool, int, float, type(None)}
 
 
-def _is_joined(meta: Meta | None) -> bool:
-    return bool(meta and meta.extra and meta.extra.get("joined"))
+def _is_marked(meta: Meta | None, mark: str) -> bool:
+    return bool(meta and meta.extra and meta.extra.get(mark))
 
 
 def _split_annotated(kind: Any) -> tuple[Any, Meta | None]:

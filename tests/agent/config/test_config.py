@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from agent.config.config import load_config, read_config, user_config
+from agent.config.edit import parse_value
 from agent.config.files import ConfigError
 from agent.config.settings import all_settings, json_schema, value_of
 from agent.config.workspaces import find_workspace, prepare_workspace
+from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
 from memory.errors import ReadOnly
@@ -307,3 +309,19 @@ def test_a_secret_that_a_file_holds_is_not_shown_and_not_copied(run: Run, root: 
     run("config", "set", "model", "offline")
     assert "zork" not in config.read_text("utf-8")
     assert [file for file in root.rglob("*") if file.is_file() and b"zork" in file.read_bytes()] == []
+
+
+@pytest.mark.parametrize("name", ["observe.model", "context.summary_model"])
+def test_a_setting_that_names_no_model_is_refused_by_its_name(
+    name: str, workspace: Workspace, environment: dict[str, str]
+) -> None:
+    section, key = name.split(".")
+    path = user_config(environment)
+    put(path, f"{section}:\n  {key}: nonsense model\n")
+    with pytest.raises(ConfigError, match=f"`{name}`: `nonsense model` does not name a model"):
+        load_config(workspace, environment, {})
+    put(path, f"{section}:\n  {key}: ollama:qwen3\n")
+    assert value_of(load_config(workspace, environment, {}).config, name) == "ollama:qwen3"
+    with pytest.raises(Misuse, match="does not name a model"):
+        parse_value(all_settings()[name], "nonsense model")
+    assert parse_value(all_settings()[name], "") == ""

@@ -334,6 +334,16 @@ async def test_at_the_cap_the_rules_alone_observe_and_the_person_is_told_once(
     assert len(asked(observer)) == 1
 
 
+async def test_a_server_that_reports_next_to_nothing_does_not_pass_the_cap(
+    opened: Open, server: Loopback, observer: Loopback
+) -> None:
+    session = opened()
+    observer.plays(notes(NOTE, prompt_tokens=1))
+    await say(session, server)
+    (row,) = [row for row in session.memory.spending() if row.purpose == "observe"]
+    assert row.prompt_tokens > 300  # by the estimate
+
+
 async def test_the_cap_is_of_a_local_day(
     workspace: Workspace, tmp_path: Path, observer: Loopback, server: Loopback
 ) -> None:
