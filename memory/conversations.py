@@ -13,9 +13,17 @@ from msgspec import Struct
 from foundation.clock import from_ms, to_ms
 from foundation.privacy import EMPTY, Cleared
 from memory.cold import AnswerWriter, ColdStore, deletions
-from memory.cold.conversations import conversation_at, insert_conversation, label, unlabel
+from memory.cold.conversations import conversation_at, insert_conversation, label, own_conversation, unlabel
 from memory.cold.delegates import delegated_in
-from memory.cold.entries import entries_with_id, entry_seqs, ids_stored, is_id_taken, seqs_of_ids
+from memory.cold.entries import (
+    HeldEntry,
+    entries_with_id,
+    entry_seqs,
+    held_entries,
+    ids_stored,
+    is_id_taken,
+    seqs_of_ids,
+)
 from memory.cold.secret import keyed
 from memory.cold.statistics import counts_by_day
 from memory.cold.tree import PAGE, entry_nodes, result_calls, steps_up, summaries_beside
@@ -24,7 +32,7 @@ from memory.tool_calls import may_have_run, tool_calls
 from memory.turn_summaries import covered_ids
 from models.messages import ToolCall
 
-__all__ = ["AnswerWriter", "Conversations", "ImportedConversation"]
+__all__ = ["AnswerWriter", "Conversations", "HeldEntry", "ImportedConversation"]
 
 SEQS_AT_ONCE = 500
 MAX_STEPS = 20_000  # of a path that are read to see which branch an entry is on: some 20 ms
@@ -240,6 +248,16 @@ class Conversations:
     def known_ids(self, conversation: int, ids: Iterable[str]) -> set[str]:
         """Those of the ids that entries of the conversation have."""
         return self._cold.read(lambda db: ids_stored(db, conversation, ids))
+
+    def held(self, conversation: int, ids: Iterable[str]) -> dict[str, HeldEntry]:
+        """What the conversation has under these ids."""
+        return self._cold.read(lambda db: held_entries(db, conversation, ids))
+
+    def held_in_own(self, id_: str, ids: Iterable[str]) -> dict[str, HeldEntry]:
+        """What the conversation of that id that was held here has under these ids; nothing where there is none."""
+        return self._cold.read(
+            lambda db: held_entries(db, seq, ids) if (seq := own_conversation(db, id_)) is not None else {}
+        )
 
     def is_known_name(self, name: str) -> bool:
         """Whether a conversation, a source or an entry has that name."""

@@ -116,6 +116,7 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
                     {"place": bad.location, "message": bad.sentence, "kept": bad.partly_imported} for bad in report.bad
                 ],
                 "taken_out": report.redacted,
+                "observations": report.observations,
             }
         )
         return
@@ -135,6 +136,8 @@ def summary(report: ImportReport) -> str:
         parts.append(_counted(report.refused, "line was bad", "lines were bad"))
     if report.kept_count:
         parts.append(_counted(report.kept_count, "line was taken in part", "lines were taken in part"))
+    if report.observations:
+        parts.append(f"{_counted(report.observations, 'observation', 'observations')} left out")
     return "; ".join(parts) + "."
 
 

@@ -167,18 +167,17 @@ def _read_message(message: Any, location: str, file: Path, conversation: str, ti
     try:
         for single in _split_pair(fields):
             for record in read_object(_jsonl_fields(single), location, conversation):
-                yield _titled(record, conversation, title)
+                yield _titled(record, conversation, title, file.name)
     except NoEntry as error:
         raise _bad(file, f"{location.rpartition(', ')[2]}: {error}") from error
 
 
-def _titled(record: ParsedRecord, conversation: str, title: str) -> ParsedRecord:
-    """The record in the conversation of the files, whatever conversation its line names."""
+def _titled(record: ParsedRecord, conversation: str, title: str, file: str) -> ParsedRecord:
+    """The record in the conversation of the files, with its file, whatever conversation its line names."""
     match record:
         case ImportRecord():
-            return replace(
-                record, conversation=conversation, title=title or None if record.title is None else record.title
-            )
+            title_here = title or None if record.title is None else record.title
+            return replace(record, conversation=conversation, title=title_here, file=file)
         case ConversationLeaf():
             return ConversationLeaf(conversation, record.id)
         case BadRecord():

@@ -1,21 +1,23 @@
 """Storing of imported entries: cleared, named, linked, and without duplicates over repeated imports."""
 
-import hashlib
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.importers.names import ImportNames, entry_hash, entry_hash_in_file, legacy_entry_id
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
-from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, cleared_fields, cleared_id, edited, examine
-from memory.conversations import Conversations, ImportedConversation
+from foundation.privacy import EMPTY, Cleared, TextSource, as_made, clear, cleared_fields, examine
+from memory.conversations import Conversations, HeldEntry, ImportedConversation
 from memory.errors import AlreadyExists, NotFound
-from memory.records import Conversation, Entry, EntryDraft
+from memory.records import Conversation, Entry, EntryDraft, EntryKind
 
 BATCH = 2000
 """Entries per transaction."""
 BATCH_SIZE = 8 * 2**20
 """Bytes of entries per transaction; the last entry may exceed it."""
+RESTORED = as_made("palimpsest")
+"""The source of what an export of our own calls the workspace's own: an import never makes that."""
 MAX_REPORTED = 200
 """Bad records that are listed; the others are only counted."""
 
@@ -43,6 +45,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     bad_count: int
     redacted: int
     kept_count: int = 0  # bad records that were imported in part
+    observations: int = 0  # left out: only this workspace's makers make them
 
     @property
     def refused(self) -> int:
@@ -73,6 +76,8 @@ class ImportWriter:
         self._conversations: dict[tuple[Cleared, Cleared], _StoredConversation] = {}
         self._by_file_id: dict[str, _StoredConversation] = {}  # for the leaves
         self._leaves: dict[str, str] = {}
+        self._above_observation: dict[tuple[Cleared, Cleared, Cleared], Cleared | None] = {}  # parents, by its key, id
+        self._observations = 0
         self._pending: list[_NamedRecord] = []
         self._pending_size = 0
         self._changed: dict[int, None] = {}
@@ -81,6 +86,8 @@ class ImportWriter:
 
     def take(self, record: ParsedRecord) -> None:
         match record:
+            case ImportRecord(kind=EntryKind.OBSERVATION):
+                self._leave_out(self._named_record(record))
             case ImportRecord():
                 self._pending.append(self._named_record(record))
                 self._pending_size += max(record.size, len(record.text))
@@ -90,6 +97,11 @@ class ImportWriter:
                 self._leaves[self._naming.name(conversation)] = self._naming.name(leaf)
             case BadRecord():
                 self._take_bad(record)
+
+    def _leave_out(self, observation: _NamedRecord) -> None:
+        self._observations += 1
+        if observation.id:
+            self._above_observation[(*self._key(observation), observation.id)] = observation.parent
 
     def _take_bad(self, bad: BadRecord) -> None:
         self._bad_count += 1
@@ -102,6 +114,7 @@ class ImportWriter:
         self._store()
         for conversation, leaf in self._leaves.items():
             stored = self._by_file_id.get(conversation)
+            leaf = stored.renamed.get(leaf, leaf) if stored else leaf  # noqa: PLW2901 — the id that it was stored with
             if stored is not None and leaf in stored.known and self._is_at_other_entry(stored, leaf):
                 self._destination.set_leaf(stored.seq, self._destination.find_entry(leaf, stored.seq).seq)
         return ImportReport(
@@ -113,6 +126,7 @@ class ImportWriter:
             bad_count=self._bad_count,
             redacted=self._taken_out,
             kept_count=self._kept_count,
+            observations=self._observations,
         )
 
     def _is_at_other_entry(self, stored: "_StoredConversation", target: str) -> bool:
@@ -122,29 +136,39 @@ class ImportWriter:
         return current != target and current in stored.known
 
     def _ids(self, records: list[_NamedRecord]) -> list[Cleared]:
-        """The records' ids: their own, legacy ones that are in the store, or new ones."""
-        ordinals = [
-            0 if named.id else self._conversations[self._key(named)].next_ordinal(named.record) for named in records
-        ]
+        """The records' ids: their own where it stands for no other entry, legacy ones in the store, or new ones."""
+        ordinals = [0 if named.id else self._conversation_of(named).next_ordinal(named.record) for named in records]
         candidates: dict[int, list[Cleared]] = {}
+        own: dict[int, list[Cleared]] = {}
         for named, ordinal in zip(records, ordinals, strict=True):
-            conversation = self._conversations[self._key(named)]
-            if ordinal and conversation.leaf is not None:
+            conversation = self._conversation_of(named)
+            if named.id:
+                own.setdefault(conversation.seq, []).append(named.id)
+            elif conversation.leaf is not None:
                 candidates.setdefault(conversation.seq, []).append(legacy_entry_id(named.record, ordinal))
         stored = {seq: self._destination.known_ids(seq, ids) for seq, ids in candidates.items()}
+        held = {seq: self._destination.held(seq, ids) for seq, ids in own.items()}
         return [
-            named.id or self._generated_id(named, ordinal, stored)
+            self._own_id(named, held) if named.id else self._generated_id(named, ordinal, stored)
             for named, ordinal in zip(records, ordinals, strict=True)
         ]
 
+    def _own_id(self, named: _NamedRecord, held: dict[int, dict[str, HeldEntry]]) -> Cleared:
+        """Its id in the file; one made of it and the content where that id stands for another entry."""
+        conversation, content = self._conversation_of(named), entry_hash_in_file(named.record)
+        first = conversation.contents.get(named.id)
+        if first is None and _is_held(named.record, held.get(conversation.seq, {}).get(named.id), absent=True):
+            first = conversation.contents[named.id] = content
+        return named.id if first == content else self._naming.renamed(named.id, content)
+
     def _generated_id(self, named: _NamedRecord, ordinal: int, stored: dict[int, set[str]]) -> Cleared:
         legacy_id = legacy_entry_id(named.record, ordinal)
-        stored_ids = stored.get(self._conversations[self._key(named)].seq, ())
+        stored_ids = stored.get(self._conversation_of(named).seq, ())
         return legacy_id if legacy_id in stored_ids else self._naming.generated(named.record, ordinal)
 
     def _draft(self, named: _NamedRecord, id_: Cleared) -> EntryDraft:
-        conversation, record = self._conversations[self._key(named)], named.record
-        parent_id = conversation.last if named.parent is None else named.parent
+        conversation, record = self._conversation_of(named), named.record
+        parent_id = conversation.last if named.parent is None else conversation.renamed.get(named.parent, named.parent)
         follows_stored = not parent_id and named.parent is None and not conversation.known
         draft = EntryDraft(
             conversation=conversation.seq,
@@ -160,22 +184,47 @@ class ImportWriter:
             beside=record.beside,
         )
         conversation.known.add(id_)
+        if named.id:
+            conversation.renamed[named.id] = id_
         conversation.last = conversation.last if record.beside else id_
         return draft
 
     def _named_record(self, record: ImportRecord) -> _NamedRecord:
         name = self._naming.name
-        return _NamedRecord(
+        named = _NamedRecord(
             record,
             id=name(record.id),
             conversation=name(record.conversation),
             parent=None if record.parent is None else name(record.parent),
             source=None if record.source is None else name(record.source),
         )
+        above = named.parent and self._above_observation.get((*self._key(named), named.parent), named.parent)
+        return replace(named, parent=above)
 
     def _key(self, named: _NamedRecord) -> tuple[Cleared, Cleared]:
+        """The source and the id of its conversation. No file can name the source "", which is this workspace's own."""
         source = self._source if self._fixed_source or named.source is None else named.source
-        return source, named.conversation
+        return source or RESTORED, named.conversation
+
+    def _conversation_of(self, named: _NamedRecord) -> "_StoredConversation":
+        return self._conversations[self._key(named)]
+
+    def _without_own(self, records: list[_NamedRecord]) -> list[_NamedRecord]:
+        """The records less those that a conversation of this workspace has; nothing is ever added to that one."""
+        claimed: dict[Cleared, list[Cleared]] = {}
+        for named in records:
+            if named.source == "" and not self._fixed_source and named.id:
+                claimed.setdefault(named.conversation, []).append(named.id)
+        held = {id_: self._destination.held_in_own(id_, ids) for id_, ids in claimed.items()}
+        if not any(held.values()):
+            return records
+        others = [
+            named
+            for named in records
+            if named.source != "" or not _is_held(named.record, held.get(named.conversation, {}).get(named.id))
+        ]
+        self._already += len(records) - len(others)
+        return others
 
     def _open_conversations(self, records: list[_NamedRecord]) -> None:
         """Opens the records' conversations that are not open yet, in one transaction."""
@@ -187,7 +236,7 @@ class ImportWriter:
             self._conversations[key] = self._by_file_id[key[1]] = _StoredConversation(conversation)
 
     def _store(self) -> None:
-        records, self._pending, self._pending_size = self._pending, [], 0
+        records, self._pending, self._pending_size = self._without_own(self._pending), [], 0
         if not records:
             return
         self._open_conversations(records)
@@ -217,7 +266,7 @@ class ImportWriter:
                 self._count([draft], self._destination.append_many([draft]))
             except _ENTRY_ERRORS as error:
                 bad.add(draft.id)
-                self._conversations[self._key(named)].known.discard(draft.id)
+                self._conversation_of(named).known.discard(draft.id)
                 self._take_bad(BadRecord(named.record.location, _store_error(error)))
 
     def _count(self, drafts: list[EntryDraft], stored: list[Entry | None]) -> None:
@@ -240,6 +289,13 @@ def _imported_conversation(key: tuple[Cleared, Cleared], record: ImportRecord) -
     return ImportedConversation(source, id_, title, record.created or record.time)
 
 
+def _is_held(record: ImportRecord, held: HeldEntry | None, *, absent: bool = False) -> bool:
+    """Whether a stored entry with the record's id is that entry; `absent` where there is none."""
+    if held is None:
+        return absent
+    return held.is_same(clear(record.text, TextSource.OTHER), record.role, record.time)
+
+
 def _store_error(error: Exception) -> str:
     """The error as the end of a sentence."""
     return f"it cannot be stored: {' '.join(str(error).split())[:200].rstrip('.')}"
@@ -252,6 +308,8 @@ class _StoredConversation:
         self.seq = stored.seq
         self.leaf = stored.leaf
         self.known: set[str] = set()
+        self.contents: dict[str, bytes] = {}  # what an id of the file stands for, by its hash
+        self.renamed: dict[str, Cleared] = {}  # the id in the file → the id of its newest entry here
         self.last = EMPTY
         self._ordinals: dict[bytes, int] = {}
 
@@ -275,54 +333,3 @@ def store_all(
     for record in records:
         writer.take(record)
     return writer.finish()
-
-
-class ImportNames:
-    """Makes the ids for one import into one store: cleared, stable over repeated imports, and not guessable.
-
-    The hash in an id that is derived from possibly private text is keyed with the workspace's secret. Versions up to
-    0.3.0 hashed without a key: their ids in the store are reused, so that nothing is imported twice.
-    """
-
-    def __init__(self, conversations: Conversations) -> None:
-        self._conversations = conversations
-        self._cached: dict[str, Cleared] = {}
-
-    def name(self, raw: str) -> Cleared:
-        """An id fit for storage: itself, or its cleared form with a few digits that keep it unique."""
-        cleared = clear(raw)
-        if cleared == raw:
-            return cleared
-        if raw not in self._cached:
-            self._cached[raw] = self._private_name(raw, cleared)
-        return self._cached[raw]
-
-    def generated(self, record: ImportRecord, ordinal: int) -> Cleared:
-        """The id of an entry without one; `ordinal` counts entries of its conversation with equal content, from 1."""
-        return as_made(f"i_{self._conversations.keyed_hash(_content(record))[:16]}{_suffix(ordinal)}")
-
-    def _private_name(self, raw: str, cleared: Cleared) -> Cleared:
-        legacy_name = cleared_id(raw)
-        if self._conversations.is_known_name(legacy_name):
-            return legacy_name
-        digits = self._conversations.keyed_hash(raw)[:8]
-        return clear(edited(cleared, lambda text: f"{text}-{digits}"))
-
-
-def legacy_entry_id(record: ImportRecord, ordinal: int) -> Cleared:
-    """The id that versions up to 0.3.0 gave the same entry, hashed without a key."""
-    digest = hashlib.sha256(_content(record).encode("utf-8", "surrogatepass")).hexdigest()
-    return as_made(f"i_{digest[:16]}{_suffix(ordinal)}")
-
-
-def entry_hash(record: ImportRecord) -> bytes:
-    """A hash of the entry's content, for counting equal entries within a run."""
-    return hashlib.sha256(_content(record).encode("utf-8", "surrogatepass")).digest()
-
-
-def _content(record: ImportRecord) -> str:
-    return "\x1f".join((record.role.value, record.speaker, str(record.time or ""), record.text))
-
-
-def _suffix(ordinal: int) -> str:
-    return f"_{ordinal}" if ordinal > 1 else ""

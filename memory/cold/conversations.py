@@ -95,6 +95,12 @@ def insert_conversation(
     return conversation_at(connection, connection.last_insert_rowid())
 
 
+def own_conversation(connection: apsw.Connection, id_: str) -> int | None:
+    """The seq of the conversation with exactly this id that was held here; None for an imported one."""
+    rows = fetch(connection, "SELECT seq FROM conversations WHERE source = '' AND id = ?", (plain(id_),))
+    return int(rows[0][0]) if rows else None
+
+
 def rename(connection: apsw.Connection, seq: int, title: Cleared) -> Conversation:
     """Sets the title. Raises NotFound."""
     run(connection, "UPDATE conversations SET title = ? WHERE seq = ?", (to_bytes(title), seq))

@@ -1,8 +1,10 @@
 """The table `entries`. Writes run in a transaction of the caller (`ColdStore.write` opens one)."""
 
 from collections.abc import Iterable
+from datetime import datetime
 
 import apsw
+from msgspec import Struct
 
 from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared
@@ -15,6 +17,7 @@ from memory.cold.rows import ENTRIES, entries_of, entry_of
 from memory.cold.sql import batches, each, fetch, marks, run, run_many
 from memory.errors import AlreadyExists, AmbiguousReference, NotFound
 from memory.records import Entry, EntryAnalyser, EntryDraft, new_id
+from models.messages import Role
 
 
 def entry_at(connection: apsw.Connection, seq: int) -> Entry:
@@ -77,6 +80,29 @@ def ids_stored(connection: apsw.Connection, conversation: int, ids: Iterable[str
     for batch in batches(sorted(set(ids))):
         sql = f"SELECT id FROM entries WHERE conversation = ? AND id IN ({marks(batch)})"
         found.update(id_ for (id_,) in each(connection, sql, (conversation, *batch)))
+    return found
+
+
+class HeldEntry(Struct, frozen=True):
+    """What tells whether an entry with the same id is the same entry, without its text."""
+
+    sha256: bytes
+    role: str
+    time_ms: int
+
+    def is_same(self, text: Cleared, role: Role, time: datetime | None) -> bool:
+        """Whether the entry has this text, role and time; None for a time that is not known."""
+        same_time = time is None or to_ms(time) == self.time_ms
+        return same_time and role.value == self.role and digest(to_bytes(text)) == self.sha256
+
+
+def held_entries(connection: apsw.Connection, conversation: int, ids: Iterable[str]) -> dict[str, HeldEntry]:
+    """The conversation's entries with these ids, by id."""
+    found: dict[str, HeldEntry] = {}
+    for batch in batches(sorted({plain(id_) for id_ in ids})):
+        sql = f"SELECT id, sha256, role, time_ms FROM entries WHERE conversation = ? AND id IN ({marks(batch)})"
+        rows = each(connection, sql, (conversation, *batch))
+        found.update((id_, HeldEntry(sha256, role, time_ms)) for id_, sha256, role, time_ms in rows)
     return found
 
 
