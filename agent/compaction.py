@@ -7,6 +7,7 @@ from typing import Protocol
 from agent.branch import OpenBranch
 from agent.config.config import Config
 from agent.hooks.hooks import SessionHooks
+from agent.tools.registry import Toolbox
 from agent.turn.summariser import CompactionSummaries
 from context import Context
 from context.compaction.compact import CAUSE_MANUAL, CompactionReceipt
@@ -24,6 +25,7 @@ class CompactingSession(Protocol):
     config: Config
     branch: OpenBranch
     hooks: SessionHooks
+    toolbox: Toolbox
 
     @property
     def busy(self) -> bool: ...
@@ -85,7 +87,10 @@ class ManualCompaction:
             raise TemporaryFailure("Still answering", "A compaction is undone between turns.", "Wait, or stop first.")
         await session.prepare_model()
         model = session.model
-        receipt = await asyncio.to_thread(session.context.undo_compaction, conversation, model.profile, model.counter)
+        tools = session.toolbox.offered(model.profile)
+        receipt = await asyncio.to_thread(
+            session.context.undo_compaction, conversation, model.profile, model.counter, tools=tools
+        )
         await session.branch.reload(conversation)
         return receipt
 
@@ -103,4 +108,5 @@ class ManualCompaction:
             model.profile,
             model.counter,
             focus=focus,
+            tools=session.toolbox.offered(model.profile),
         )

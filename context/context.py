@@ -8,7 +8,7 @@ import msgspec
 from context.assembly.budget import budget_for
 from context.assembly.builder import AssemblyRequest, RequestAssembler
 from context.assembly.history import HistoryReader, tokens_by_entry
-from context.assembly.past import apply_switches, switched
+from context.assembly.past import HistoryReading, apply_switches, switched
 from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView, read_view
@@ -55,6 +55,7 @@ from memory.settings import ArchiveSettings
 from models.chat.port import Profile, TokenCounter
 from models.excerpts import without_placeholders
 from models.messages import Fact, Role, Tool
+from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
 if TYPE_CHECKING:
     from memory.memory import Memory
@@ -211,11 +212,12 @@ class Context:
         counter: TokenCounter,
         *,
         focus: str = "",
+        tools: tuple[Tool, ...] = (),
     ) -> PlannedCompaction | None:
         """Plans a compaction of the branch that ends with `leaf`; None where no entry can leave.
 
-        `focus`: words of what the summary keeps first. An unfinished turn keeps its question and its last round. Stores
-        nothing.
+        `focus`: words of what the summary keeps first. `tools` of the next request, which count in its figures. An
+        unfinished turn keeps its question and its last round. Stores nothing.
         """
         if leaf is None:
             return None
@@ -224,7 +226,7 @@ class Context:
         state = self._current_epoch(conversation)
         view = reduced(components.history.view(leaf, budget.total), state.reduced if state else {})
         history = self._current_zones(view, state, counting)
-        fixed, running = self._head_tokens(conversation, counting), _is_running(view)
+        fixed, running = self._fixed_tokens(conversation, profile, counting, tools), _is_running(view)
         before = fixed + history.tokens
         working = working_set(budget, components.settings, fixed, view, tokens_by_entry(history))
         low = working.low
@@ -243,6 +245,7 @@ class Context:
             budget=budget,
             page_room=components.pages.room(profile, budget),
             begin=state.pages_begin if state else None,
+            whole=state.whole if state else {},
         )
         return plan_compaction(inputs, components.settings, components.history.text_of, focus)
 
@@ -312,7 +315,9 @@ class Context:
         state = decode_epoch(stored.state) if stored else None
         return state.model if state else ""
 
-    def undo_compaction(self, conversation: Conversation, profile: Profile, counter: TokenCounter) -> UndoReceipt:
+    def undo_compaction(
+        self, conversation: Conversation, profile: Profile, counter: TokenCounter, *, tools: tuple[Tool, ...] = ()
+    ) -> UndoReceipt:
         """Undoes the newest compaction on the conversation's branch. Raises Misuse where there is none, or where what
         comes back does not fit the window."""
         components, counting = self.state, MessageCounter(counter, profile.images)
@@ -320,11 +325,14 @@ class Context:
             conversation = components.conversations.at(conversation.seq)
             budget = budget_for(profile.window, components.settings)
             planned = plan_undo(components, conversation, budget.total)
-            before, after = (tokens_in_view(components.history, view, counting) for view in (planned.now, planned.then))
-            if (size := after + self._head_tokens(conversation, counting)) > budget.total:
+            fixed = self._fixed_tokens(conversation, profile, counting, tools)
+            views = planned.now, planned.then
+            before, after = (fixed + tokens_in_view(components.history, view, counting) for view in views)
+            if after > budget.total:
                 raise Misuse(
                     "It would not fit",
-                    f"With the turns back the request takes {size:,} tokens, and {budget.total:,} fit into the window.",
+                    f"With the turns back the request takes {after:,} tokens, "
+                    f"and {budget.total:,} fit into the window.",
                     "They can be recalled one by one; a model with a larger window takes them whole.",
                 )
             stored = components.store.epoch(conversation.seq)
@@ -355,12 +363,17 @@ class Context:
         pages = tuple(zip(state.pages, draw(state.pages), strict=True))
         return reader.zones(view, counting, question_follows=False, pages=pages, hidden=state.hidden, nonce=state.nonce)
 
-    def _head_tokens(self, conversation: Conversation, counting: MessageCounter) -> int:
-        """Tokens of zone A in the conversation's last request."""
+    def _fixed_tokens(
+        self, conversation: Conversation, profile: Profile, counting: MessageCounter, tools: tuple[Tool, ...]
+    ) -> int:
+        """Tokens before the history: the tools that the conversation's switches leave, and zone A as it was last."""
+        settings = settings_for(self.state.settings, conversation)
+        offered = HistoryReading(settings, BranchView(), BranchView()).tools(tools)
+        other = REQUEST_OVERHEAD + tool_tokens(offered, counting.counter, in_text=profile.text_tools)
         stored = self._memory.context_store.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
         head = self.state.heads.counted_message(state, counting) if state else None
-        return head.tokens if head else 0
+        return other + (head.tokens if head else 0)
 
     def _keep_private(self, entry: Entry | None, assembled: AssembledRequest) -> None:
         """Keeps a message with private text in memory, so that the next request begins with the same bytes."""

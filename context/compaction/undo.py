@@ -31,7 +31,10 @@ _TEXT = "A compaction was undone here: the turns that it archived are in view ag
 
 
 class UndoReceipt(Struct, frozen=True):
-    """Result of an undo. `text` is the sentence for a person; tokens count the conversation in view."""
+    """Result of an undo. `text` is the sentence for a person.
+
+    Tokens count the whole request, with what pages show as text.
+    """
 
     text: str
     turns: int
@@ -107,13 +110,13 @@ def tokens_in_view(reader: HistoryReader, view: BranchView, counting: MessageCou
 
 
 def undo_receipt(planned: PlannedUndo, entry: Entry, before: int, after: int) -> UndoReceipt:
-    """The receipt of an undo. Tokens are those of the conversation in view."""
+    """The receipt of an undo. Tokens are those of the whole request."""
     back = [found for found in planned.then.entries if found.seq not in planned.now.seqs]
     turns = len(turns_of(back))
     since = _messages_since(planned.now.entries, planned.summary)
     text = (
         f"The compaction is undone: {turns:,} older turn{'s are' if turns != 1 else ' is'} in view again. "
-        f"The conversation in the request: {before:,} → {after:,} tokens."
+        f"The whole request: {before:,} → {after:,} tokens."
     )
     if since:
         text += f" What was said since ({since:,} message{'s' * (since != 1)}) follows them."

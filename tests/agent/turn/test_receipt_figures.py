@@ -34,7 +34,8 @@ async def read_all(session: Session, server: Loopback) -> list[Any]:
 def chains(seen: list[Any]) -> list[tuple[int, list[Any], int]]:
     """For each request that was changed: the tokens of the request before it, the receipts, and its own tokens."""
     found: list[tuple[int, list[Any], int]] = []
-    last, receipts = 0, []
+    last = 0
+    receipts: list[Any] = []
     for event in seen:
         if isinstance(event, Compacted | ResultsReduced):
             receipts.append(event.receipt)
@@ -110,4 +111,20 @@ async def test_after_a_rejection_the_receipts_begin_with_what_was_rejected_and_l
     assert all(one.tokens_after == two.tokens_before for one, two in pairwise(receipts))
     causes = [event.receipt.cause for event in seen[at:] if isinstance(event, Compacted)]
     assert causes[0] == "overflow" and len(causes) > 1 and set(causes[1:]) == {"automatic"}
+    await session.close()
+
+
+async def test_a_compaction_by_hand_counts_the_tools_as_the_report_does(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    session = open_session(workspace, tmp_path, server, models=ModelSettings(window=32_768, tools=True, retries=0))
+    server.answers_all(lambda _: chat("The boiler is in the cellar. " * 60))
+    for number in range(6):
+        await turn(session, f"Question {number}: " + "where is the pump? " * 40)
+    report = await session.context_report()
+    outlook = await session.compaction.preview()
+    assert outlook is not None and abs(outlook.tokens_before - report.total_tokens) < 50
+    receipt = await session.compaction.run()
+    assert receipt is not None and receipt.tokens_before == outlook.tokens_before
+    assert abs(receipt.tokens_after - (await session.context_report()).total_tokens) < 150
     await session.close()
