@@ -15,6 +15,7 @@ import apsw
 from msgspec import Struct
 
 from foundation.clock import to_ms
+from foundation.errors import Misuse
 from foundation.privacy import Cleared, TextSource, clear, cleared_fields
 from memory.cold import ColdStore
 from memory.cold.changes import note_change
@@ -22,13 +23,14 @@ from memory.cold.entries import entries_at, entry_at, insert_entry
 from memory.cold.epoch_copies import end_epochs_naming
 from memory.cold.sql import fetch, first, run
 from memory.errors import Damaged, NotFound
-from memory.observations.observation import Observation, decode, unsupported
+from memory.observations.observation import MAX_TOKENS, Observation, decode, unsupported
 from memory.observations.original import Known, Original
 from memory.origin import UNTRUSTED, Origin, origin_of
 from memory.records import Entry, EntryDraft, EntryKind
 from memory.scope import ALL, SCOPE
 from memory.tool_calls import tool_calls
 from models.messages import Role
+from models.tokens import estimate
 
 RULES_CURSOR, MODEL_CURSOR = "rules", "model"
 MOST_KNOWN: Final = 400  # newest observations of a conversation that a new one is compared with
@@ -270,8 +272,10 @@ class Observations:
     # ── editing ──
 
     def correct(self, ref: str, text: Cleared) -> StoredObservation:
-        """Puts the person's text (a title, and lines of facts) in the place of an observation's. Raises NotFound."""
+        """Puts the person's text (a title, lines of facts) in the place of an observation's. Raises NotFound, Misuse."""
         stored = self.find(ref)
+        if (tokens := estimate(text)) > MAX_TOKENS:
+            raise Misuse("Too long", f"The text has {tokens:,} tokens; {MAX_TOKENS} are the most.", "Shorten it.")
 
         def transaction(db: apsw.Connection) -> int:
             entry = entry_at(db, stored.seq)

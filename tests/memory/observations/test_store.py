@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.privacy import clear, cleared_fields
 from memory.errors import NotFound
@@ -248,6 +249,14 @@ def test_recall_brings_the_detail_and_its_sources_bring_the_original(memory: Mem
     assert detail.text == f"{DECISION}\nFrom: {said.id}"
     (exact,) = memory.recall(made.observation.sources[0])
     assert exact.text == DECISION
+
+
+def test_a_correction_longer_than_an_observation_may_be_is_refused(memory: Memory) -> None:
+    put(memory, memory.conversations.new(), DECISION)
+    (made,) = observe_all(memory)
+    with pytest.raises(Misuse, match="500 are the most"):
+        memory.observations.correct(made.id, clear("long " * 20_000))
+    assert memory.observations.find(made.id) == made
 
 
 def test_a_corrected_observation_keeps_its_id_and_is_not_made_again(memory: Memory) -> None:
