@@ -15,7 +15,9 @@ from context.compaction.compact import CAUSE_AUTOMATIC, CAUSE_OVERFLOW, with_siz
 from context.errors import RequestTooLarge, UselessCompaction
 from context.working_set.receipt import starting_at
 from foundation.errors import PalimpsestError
+from memory.errors import OutOfDate
 
+MOST_OUTDATED: Final = 3  # plans in a row that another program's change overtook; then the request is made without
 MOST_USELESS: Final = 2  # compactions in a row after which the request was no smaller
 
 
@@ -36,7 +38,7 @@ class AutomaticCompaction:
         is sent. Raises RequestTooLarge where compactions do not help."""
         ports, cause, before = self._ports, CAUSE_OVERFLOW if rejected else CAUSE_AUTOMATIC, rejected
         self.turn, self.assembled = turn, None
-        assembled = await asyncio.to_thread(ports.assemble, turn)
+        assembled, outdated = await asyncio.to_thread(ports.assemble, turn), 0
         while (compaction := assembled.compaction) is not None:
             if ports.summaries is not None:
                 yield events.Summarising()
@@ -47,8 +49,11 @@ class AutomaticCompaction:
                 await asyncio.to_thread(ports.hooks.before_compaction, "auto")
             try:
                 receipt = await asyncio.to_thread(ports.compact, compaction, cause)
-            except (AuditFailed, UselessCompaction) as refused:  # sent without, where that fits the window
-                if not self._is_told:
+            except (AuditFailed, UselessCompaction, OutOfDate) as refused:
+                if isinstance(refused, OutOfDate) and (outdated := outdated + 1) < MOST_OUTDATED:
+                    assembled = await asyncio.to_thread(ports.assemble, self.turn)
+                    continue
+                if not self._is_told:  # sent without, where that fits the window
                     self._is_told = True
                     yield events.Notice("warning", f"{refused.title}: {refused.message}")
                 without = msgspec.structs.replace(self.turn, uncompacted=True)
