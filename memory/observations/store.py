@@ -272,7 +272,7 @@ class Observations:
     # ── editing ──
 
     def correct(self, ref: str, text: Cleared) -> StoredObservation:
-        """Puts the person's text (a title, lines of facts) in the place of an observation's. Raises NotFound, Misuse."""
+        """Puts the person's text (title, facts) in the place of an observation's. Raises NotFound, Misuse."""
         stored = self.find(ref)
         if (tokens := estimate(text)) > MAX_TOKENS:
             raise Misuse("Too long", f"The text has {tokens:,} tokens; {MAX_TOKENS} are the most.", "Shorten it.")
