@@ -78,6 +78,7 @@ class RequestAssembler:
         self._recall.is_wanted = arguments.recall
         self._index = EpochIndex(components, counting, self._budget, arguments.profile)
         self._is_reducing = False  # old tool results become lines with this request
+        self._shortened: EpochState | None = None  # the state that reduced what the view has reduced
 
     def assemble(self) -> AssembledRequest:
         """The assembled request. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
@@ -146,11 +147,12 @@ class RequestAssembler:
         )
         state = self._last.added(state, self._stored_epoch)
         state = self._index.added(state, self._stored_epoch, self._view.seqs)
+        if (known := self._shortened or self._stored_epoch) is not None:
+            seqs = self._view.reduced
+            kept = {seq: known.whole[seq] for seq in seqs if seq in known.whole}
+            state = msgspec.structs.replace(state, reduced={seq: known.reduced[seq] for seq in seqs}, whole=kept)
         if (before := self._stored_epoch) is not None:
             state = with_earlier(state, before)
-            seqs = self._view.reduced
-            kept = {seq: before.whole[seq] for seq in seqs if seq in before.whole}
-            state = msgspec.structs.replace(state, reduced={seq: before.reduced[seq] for seq in seqs}, whole=kept)
             if before.summary != state.summary:  # the conversation is read anew in any case
                 state = self._reduced(state, due_entries(self._view, tokens_by_entry(self._history(state))))
         return self._add_pages(state) if self._page_room and self._view.summaries else state
@@ -178,6 +180,7 @@ class RequestAssembler:
         whole = {**state.whole, **{seq: tokens[seq] for seq in lines if seq in tokens}}
         state = msgspec.structs.replace(state, reduced={**state.reduced, **lines}, whole=whole)
         self._view = reduced(self._view, state.reduced)
+        self._shortened = state
         return state
 
     def _add_pages(self, state: EpochState) -> EpochState:

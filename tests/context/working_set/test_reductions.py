@@ -7,10 +7,12 @@ from msgspec.structs import replace
 
 from agent.commands.tables import savings_sentences
 from context import AssembledRequest
+from context.errors import RequestTooLarge
 from context.working_set.policy import KEPT_RESULTS
 from context.working_set.receipt import REDUCED
 from context.working_set.reductions import reduced
 from memory.records import EntryKind
+from models.chat.port import ImageRule
 from models.messages import Message, Role, ToolResult
 from models.tokens import estimate
 from tests.context.conversation import Talk, begins_with
@@ -214,3 +216,26 @@ def test_an_unchanged_head_keeps_its_bytes_over_a_compaction(working: Talk) -> N
     assert len(working.receipts) == 2
     assert "Be brief." in heads[1].text
     assert heads[1:] == [heads[1]] * (len(heads) - 1)
+
+
+def test_pages_that_give_way_in_the_same_request_leave_the_reduced_results_reduced(talk: Talk) -> None:
+    talk.switch_recall_off()
+    talk.profile = replace(talk.profile, name="Qwen3-VL-8B", spec="openai:Qwen3-VL-8B", images=ImageRule.QWEN3)
+    while talk.assembled is None or talk.assembled.report.pages is None:
+        talk.send("What did the harbour master write? " * 20, "The ferry leaves at seven, he wrote. " * 20)
+    talk.send("Read it.", None)
+    for number in range(8):
+        talk.append(Role.ASSISTANT, "", meta={"tool_calls": [call(f"call_{number}")]})
+        talk.append(Role.TOOL, OUTPUT[:2_500], kind=EntryKind.TOOL_RESULT, meta=result(f"call_{number}"))
+    talk.append(Role.ASSISTANT, "", meta={"tool_calls": [call("last")]})
+    talk.append(Role.TOOL, "plank " * 6_500, kind=EntryKind.TOOL_RESULT, meta=result("last"))
+    with pytest.raises(RequestTooLarge):
+        talk.go_on()
+
+
+def call(id_: str) -> dict[str, str]:
+    return {"id": id_, "name": "search_memory", "arguments": '{"query": "x"}'}
+
+
+def result(id_: str) -> dict[str, object]:
+    return {"call_id": id_, "name": "search_memory", "failed": False}
