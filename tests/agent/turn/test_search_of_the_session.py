@@ -93,7 +93,7 @@ async def test_a_result_tells_what_was_observed_of_it(session: Session, server: 
     await turn(session, "Look it up.")
     (passage,) = json.loads(str(told(server)["content"]))["passages"]
     assert "Buildah" not in passage["text"], "this tests nothing where the excerpt has the answer"
-    assert passage["noted"] == "Building images: We use Buildah 8.17."
+    assert passage["noted"] == "adr_3.md: Building images: We use Buildah 8.17."
 
 
 async def test_an_answer_that_repeats_what_was_observed_is_no_evidence(
