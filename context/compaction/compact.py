@@ -185,7 +185,8 @@ def _checked(audit: "CompactionAudit") -> str:
     if not audit.items:
         return ""
     carried = f", {len(audit.carried):,} carried over word for word" if audit.carried else ""
-    return f" Checked before: {audit.items:,} figures, names and decisions{carried}."
+    what = "figures, names and decisions" if audit.items > 1 else "figure, name or decision"
+    return f" Checked before: {audit.items:,} {what}{carried}."
 
 
 def _cost_of(projection: "ProjectedCompaction") -> EntryCost | None:

@@ -22,7 +22,7 @@ from memory.cold.changes import note_change
 from memory.cold.entries import entries_at, entry_at, insert_entry
 from memory.cold.epoch_copies import end_epochs_naming
 from memory.cold.sql import fetch, first, run
-from memory.errors import Damaged, NotFound
+from memory.errors import AmbiguousReference, Damaged, NotFound
 from memory.observations.observation import MAX_TOKENS, Observation, decode, unsupported
 from memory.observations.original import Known, Original
 from memory.origin import UNTRUSTED, Origin, origin_of
@@ -259,9 +259,15 @@ class Observations:
 
     def find(self, ref: str) -> StoredObservation:
         """The observation of that id, or a unique prefix of it. Raises NotFound for another entry's."""
-        if stored := _stored_of(self._cold.find(ref)):
-            return stored
-        raise NotFound("No such observation", f"{ref} is no observation.", "`observations list` shows their ids.")
+        try:
+            if stored := _stored_of(self._cold.find(ref)):
+                return stored
+            message = f"{ref} is no observation."
+        except AmbiguousReference:
+            raise
+        except NotFound as error:
+            message = error.message
+        raise NotFound("No such observation", message, "`observations list` shows their ids.")
 
     def _stored(self, where: str, values: Sequence[object], order: str, most: int) -> list[StoredObservation]:
         sql = f"SELECT seq FROM entries WHERE {_KIND} AND {where} ORDER BY {order} DESC, seq DESC LIMIT ?"
