@@ -22,6 +22,7 @@ from models.messages import Request, Usage
 from models.tokens import request_tokens
 
 LEAST_REPORTED: Final = 0.5  # of the estimate: what a server reports below it would pass the cap
+OFF: Final = '`palimpsest config set observe.model SPEC`, or `""` for none'
 POLL_S: Final = 0.1  # between looks at whether the answer is to be stopped
 
 _log = logger("observe")
@@ -35,6 +36,10 @@ class MakerUnavailable(PalimpsestError):
     """No model makes observations now: a cap is reached, or the model does not answer."""
 
     code = "observe_model"
+
+    def __init__(self, title: str, model: str, reason: str, hint: str) -> None:
+        super().__init__(title, f"{model}: {reason}", hint)
+        self.reason = reason
 
 
 class ModelMaker:
@@ -123,7 +128,8 @@ class ModelMaker:
         finally:
             self._settle(reserve, answer, prompt, start)
         if trouble and answer.cost_nothing:
-            raise MakerUnavailable("The rules alone make observations", f"{self.name}: {trouble.rstrip('.')}.")
+            hint = f"It is asked again after five minutes. Start its server, or use another model ({OFF})."
+            raise MakerUnavailable("The rules alone make observations", self.name, f"{trouble.rstrip('.')}.", hint)
         if trouble:
             raise UselessAnswer(trouble)  # it was paid for, and is not asked for again
         return read_notes(answer.text, originals)
@@ -165,7 +171,8 @@ class ModelMaker:
         return self._runner
 
     def _capped(self, sentence: str) -> MakerUnavailable:
-        return MakerUnavailable("The rules alone make observations until midnight", f"{self.name}: {sentence}")
+        title = "The rules alone make observations until midnight"
+        return MakerUnavailable(title, self.name, sentence, "It goes on at midnight, or with a higher cap.")
 
     def _midnight(self) -> datetime:
         return self._clock.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from agent.background.model_maker import MakerStopped, MakerUnavailable, ModelMaker
+from msgspec import Struct
+
+from agent.background.model_maker import OFF, MakerStopped, MakerUnavailable, ModelMaker
 from agent.background.scheduler import ShouldStop, StepResult
 from foundation.clock import Clock
 from foundation.log import logger
@@ -24,9 +26,17 @@ ENOUGH: Final = 6  # entries that a request is worth
 OLDEST: Final = timedelta(minutes=10)  # how long fewer wait
 MOST_ENTRIES: Final = 24  # of a batch
 MOST_WAITING: Final = 200  # entries; older ones are left to the rules
-RETRY_S: Final = 300.0  # after a model that does not answer
+RETRY_S: Final = 300.0  # after a model that does not answer, or a cap that is reached
 
 _log = logger("observe")
+
+
+class ObserverTrouble(Struct, frozen=True):
+    """A model that makes no observations now: since when, why, and what the person can do about it."""
+
+    since: datetime
+    reason: str
+    hint: str
 
 
 class ModelObservationJob:
@@ -46,6 +56,7 @@ class ModelObservationJob:
         self._warning = ""
         self._warned = set[str]()
         self._closing = False
+        self.trouble: ObserverTrouble | None = None
 
     @property
     def status(self) -> str:
@@ -90,16 +101,19 @@ class ModelObservationJob:
         try:
             if part.originals:
                 made = self._with_rules(maker.make(part.originals, part.known))
+                self.trouble = None
         except MakerStopped:
             return StepResult(more=True)
         except MakerUnavailable as unavailable:
             _log.warning("no model observes %d entries", len(part.originals))
             self._retry_at = self._clock.monotonic() + RETRY_S
             self._warn(f"{unavailable.title}: {unavailable.message}")
+            self._set_trouble(unavailable.reason, unavailable.hint)
             return StepResult()
         except UselessAnswer as useless:
             _log.warning("a model's answer about %d entries is not used", len(part.originals))
             self._warn(f"The rules alone observe some entries: {maker.name}: {useless}.")
+            self._set_trouble(f"its last answer was useless: {useless}", f"Try another model ({OFF}).")
         observations.store(part, made, maker.name, MODEL_CURSOR)
         return StepResult(more=self.due())
 
@@ -123,6 +137,10 @@ class ModelObservationJob:
             seq: joined(observation, earlier[seq].observation if seq in earlier else None)
             for seq, observation in made.items()
         }
+
+    def _set_trouble(self, reason: str, hint: str) -> None:
+        since = self.trouble.since if self.trouble else self._clock.now()
+        self.trouble = ObserverTrouble(since, reason, hint)
 
     def _warn(self, sentence: str) -> None:
         key = f"{self._clock.now().astimezone():%Y-%m-%d} {sentence.split(':', 1)[0]}"

@@ -79,14 +79,21 @@ async def _status(session: Session, _rest: str) -> Outcome:
 
 
 def _observing_status(session: Session) -> str:
-    """What the model that observes took today; "" where none is set."""
+    """What the model that observes took today, and why it makes no observations now; "" where none is set."""
     today = session.jobs.model_observing.today()
     if today is None:
         return ""
     spec, used, thrown_away = today
     most = session.config.observe.tokens_a_day
     lost = f", {thrown_away:,} thrown away for what they invented" if thrown_away else ""
-    return f"`{visible(spec)}`, {used:,} of {most:,} tokens today{lost}"
+    trouble = session.jobs.model_observing.trouble
+    if trouble is None:
+        return f"`{visible(spec)}`, {used:,} of {most:,} tokens today{lost}"
+    since = f"{trouble.since.astimezone():%Y-%m-%d %H:%M}"
+    return (
+        f"`{visible(spec)}` makes no observations since {since}, the rules alone do: "
+        f"{visible(trouble.reason).rstrip('.')}. {trouble.hint} {used:,} of {most:,} tokens today{lost}"
+    )
 
 
 def _memory_status(session: Session) -> str:

@@ -13,6 +13,7 @@ from agent.commands import registry
 from agent.commands.results import TextResult
 from agent.config.settings import all_settings
 from agent.events import AnswerStored, Notice
+from agent.session import Session
 from agent.spending.budget import SpendingBudget
 from foundation.errors import Misuse
 from foundation.paths import Workspace
@@ -185,6 +186,39 @@ async def test_a_model_that_is_gone_leaves_the_rules_and_costs_nothing(
     assert not [row for row in session.memory.spending() if row.purpose == "observe"]
     assert len(asked(observer)) == 1  # it is asked again after some minutes, not after each turn
     assert session.memory.observations.waiting(MODEL_CURSOR, 9)[0]  # and then of the same entries
+
+
+async def _status(session: Session) -> str:
+    outcome = await registry.run(session, "/status")
+    assert isinstance(outcome, TextResult)
+    (line,) = [line for line in outcome.markdown.splitlines() if line.startswith("- observing: ")]
+    return line
+
+
+async def test_status_tells_since_when_and_why_a_model_makes_no_observations_until_it_does_again(
+    opened: Open, server: Loopback, observer: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = opened()
+    observer.plays(json_reply({"error": {"message": "no such model"}}, status=404))
+    await say(session, server, f"We decided to keep SQLite. {LONG}")
+    line = await _status(session)
+    assert f"noter@{observer.address}/v1` makes no observations since 20" in line and "no such model" in line
+    assert "asked again after five minutes" in line and "config set observe.model SPEC" in line
+    monkeypatch.setattr(session.jobs.model_observing, "_retry_at", 0.0)
+    observer.plays(notes(NOTE))
+    await say(session, server, "Thanks!")
+    assert "makes no observations" not in await _status(session)
+
+
+async def test_status_tells_of_a_useless_model_and_of_a_cap(opened: Open, server: Loopback, observer: Loopback) -> None:
+    session = opened(tokens_a_day=5_000)
+    observer.plays(notes({**NOTE, "title": "It costs €999"}, prompt_tokens=4_000))
+    await say(session, server)
+    line = await _status(session)
+    assert "none of the 1 observations of its answer holds" in line and "Try another model" in line
+    await say(session, server, f"Again. {LONG}")
+    line = await _status(session)
+    assert "observe.tokens_a_day" in line and "goes on at midnight" in line
 
 
 async def test_a_cut_off_answer_counts_and_is_not_asked_for_again(
