@@ -29,7 +29,7 @@ from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
-from tests.tui.fakes import NOW, REPORT, FakeSession, answer
+from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 from tui.dialogs.confirm import GoOnScreen, ProposalScreen
 from tui.dialogs.permission import PermissionScreen
@@ -45,9 +45,11 @@ from tui.tree.screen import LoadTree, TreeScreen
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import QueryInput
+from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText
 from tui.widgets.transcript.context_panel import ContextPanel
 from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserItem, Welcome
 from tui.widgets.transcript.line_numbers import numbered_items
+from tui.widgets.transcript.recalled import RecalledLine
 from tui.widgets.transcript.splitter import MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
 
@@ -89,7 +91,16 @@ def report(text: str) -> ContextReport:
     )
 
 
+def opened(text: str) -> list[Block]:
+    """Blocks of the text, closed and open, in colours of a diff, of Markdown and of none."""
+    closed = Block(key=text, rows=(MutedLine(text, prefix="▸ "), MutedLine(text)), title=text)
+    notes = [closed.opened(BlockExcerpt("", note=text))]
+    return [closed, *notes, *(closed.opened(BlockExcerpt.of(BlockText(text, of))) for of in ("", "diff", "markdown"))]
+
+
 PIECES = {
+    Block: opened,
+    RecalledLine: lambda text: [RecalledLine(MutedLine(text), RECALLED[0])],
     UserItem: lambda text: [UserItem(text, note=text)],
     AnswerBlock: answered,
     MutedLine: lambda text: [MutedLine(text)],

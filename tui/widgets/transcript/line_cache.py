@@ -80,6 +80,11 @@ class LineCache:
         return len(self._items)
 
     @property
+    def items(self) -> Sequence[TranscriptItem]:
+        """The items, from top to bottom."""
+        return self._items
+
+    @property
     def total(self) -> int:
         """The number of lines; estimated for items not yet rendered at this width."""
         return self._heights.total

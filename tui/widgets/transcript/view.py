@@ -1,12 +1,10 @@
 """Transcript widget: draws cached lines, follows its end, and wraps the visible part first."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -16,10 +14,11 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from tui.typed_app import app_of
-from tui.widgets.transcript.items import GUTTER, AnswerStream, TranscriptItem, estimate_height
+from tui.widgets.transcript.focus import FocusTarget, with_mark
+from tui.widgets.transcript.items import AnswerStream, TranscriptItem, estimate_height
 from tui.widgets.transcript.line_cache import LineCache
+from tui.widgets.transcript.strips import highlight_span, selected_text, to_strips
 from tui.widgets.transcript.styles import TranscriptStyles
-from tui.widgets.transcript.wrap import StyledLine
 
 MAX_WIDTH: Final = 104  # cells; longer lines are hard to read
 STREAM_INTERVAL_S: Final = 1 / 15  # seconds between two frames of a streaming answer
@@ -45,8 +44,17 @@ class Transcript(ScrollView, can_focus=False):
 
         has_new: bool
 
+    @dataclass
+    class ItemClicked(Message):
+        """A click, without a selection. `row` is the line of the item, from 0."""
+
+        item: TranscriptItem
+        row: int
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
+        self.focused: FocusTarget | None = None  # marked in the margin
+        self._focused_lines = range(0)
         self.is_following = True
         self._has_new_below = False  # whether lines were added below the visible ones
         self.line_cache = LineCache(self._render_item)
@@ -125,6 +133,8 @@ class Transcript(ScrollView, can_focus=False):
         if index is None:
             return False
         anchor, first, total = self._anchor(), self.line_cache.start(index), self.line_cache.total
+        if self.focused and self.focused.first is item and items:
+            self.focused = FocusTarget((items[0],))
         removed = self.line_cache.truncate(index)
         self.line_cache.append([*items, *(other for other, _ in removed[1:])], removed)
         self._finished_count += (len(items) - 1) * (index < self._finished_count)
@@ -138,7 +148,24 @@ class Transcript(ScrollView, can_focus=False):
         self.refresh()
         return True
 
+    def focus_on(self, target: FocusTarget | None) -> None:
+        """Marks these items in the margin and scrolls to them; None: nothing is marked."""
+        self.focused = target
+        top = target.first_visible_line(self.line_cache, round(self.scroll_y), self.size.height) if target else None
+        if top is not None:
+            self.is_following = top >= self.max_scroll_y
+            self._scroll_to_line(top)
+            self._wrap_visible()
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        line = round(self.scroll_y) + event.y
+        if event.button == 1 and line < self.line_cache.total and not self.text_selection:
+            index, row = self.line_cache.locate(line)
+            self.post_message(self.ItemClicked(self.line_cache.items[index], row))
+
     def clear(self) -> None:
+        self.focused = None
         self.end_stream()
         self.line_cache.truncate(0)
         self.is_following = True
@@ -224,6 +251,7 @@ class Transcript(ScrollView, can_focus=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         self._is_painting = True  # offsets are needed for a selection, not for a frame
+        self._focused_lines = self.focused.line_range(self.line_cache) if self.focused else range(0)
         try:
             return super().render_lines(crop)
         finally:
@@ -239,6 +267,8 @@ class Transcript(ScrollView, can_focus=False):
         strip = self.line_cache.line(number) or Strip.blank(width, self.line_styles.text)
         if (selection := self.text_selection) and (span := selection.get_span(number)):
             strip = highlight_span(strip, span, self.line_styles.selection)
+        if number in self._focused_lines:
+            strip = with_mark(strip, self.left_margin, self.line_styles.accent)
         strip = strip.crop_extend(scroll_x, scroll_x + width, self.line_styles.text)
         return strip if self._is_painting else strip.apply_offsets(scroll_x, number)
 
@@ -364,34 +394,3 @@ class Transcript(ScrollView, can_focus=False):
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
-
-
-def to_strips(lines: list[StyledLine], width: int, styles: TranscriptStyles) -> list[Strip]:
-    """Lines as strips of exactly `width` cells, on the background of the styles."""
-    return [Strip(line).adjust_cell_length(width, styles.text) for line in lines]
-
-
-def highlight_span(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
-    """The strip with the characters of `span` in another background; an end of -1 is the end of the line."""
-    text = strip.text
-    start, end = span
-    end = len(text) if end == -1 else min(end, len(text))
-    left, right = cell_len(text[:start]), cell_len(text[:end])
-    if left >= right:
-        return strip
-    before, middle, after = strip.crop(0, left), strip.crop(left, right), strip.crop(right, strip.cell_length)
-    marked = Strip([segment._replace(style=(segment.style or Style()) + style) for segment in middle], right - left)
-    return Strip.join([before, marked, after])
-
-
-def selected_text(lines: Iterable[tuple[int, Strip]], selection: Selection, margin: int) -> str:
-    """The selected text, without the margin, the speaker's marks and trailing spaces."""
-    parts: list[str] = []
-    for number, strip in lines:
-        span = selection.get_span(number)
-        if span is None:
-            continue
-        text = strip.text
-        end = len(text) if span[1] == -1 else span[1]
-        parts.append(text[max(span[0], margin + GUTTER) : end].rstrip())
-    return "\n".join(parts).strip("\n")

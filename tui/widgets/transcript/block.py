@@ -1,0 +1,103 @@
+"""Blocks: items of the transcript that open to the text behind them, such as a tool call and its output."""
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+from rich.segment import Segment
+
+from tui.widgets.transcript.code import code_lines
+from tui.widgets.transcript.items import GUTTER, MutedLine
+from tui.widgets.transcript.styles import TranscriptStyles
+from tui.widgets.transcript.wrap import StyledLine, indent
+
+CLOSED_MARK: Final = "▸ "
+OPEN_MARK: Final = "▾ "
+MAX_LINES: Final = 60  # shown of an open block
+MAX_LINE_CHARS: Final = 1_000  # shown of a line
+INDENT: Final = 2
+
+
+class BlockText(Struct, frozen=True):
+    """The whole text behind a block. `language` colours it: `diff`, `markdown`, or "" for plain text."""
+
+    text: str
+    language: str = ""
+
+
+ReadBlock = Callable[[], BlockText]
+"""Reads the text behind a block. Blocks on the store; raises PalimpsestError where it is gone or damaged."""
+
+
+class BlockExcerpt(Struct, frozen=True):
+    """What an open block shows. `note` says what it leaves out, or why there is no text."""
+
+    text: str
+    language: str = ""
+    note: str = ""
+
+    @classmethod
+    def of(cls, whole: BlockText) -> "BlockExcerpt":
+        """The first MAX_LINES lines of the text."""
+        lines = whole.text.expandtabs(4).strip("\n").split("\n")
+        shown = [line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}…" for line in lines[:MAX_LINES]]
+        hidden, is_cut = len(lines) - len(shown), any(len(line) > MAX_LINE_CHARS for line in lines[:MAX_LINES])
+        if not whole.text.strip():
+            return cls("", note="no text")
+        more = f"{hidden:,} more line{'s' if hidden > 1 else ''}" if hidden else "longer lines" if is_cut else ""
+        return cls("\n".join(shown), whole.language, f"… {more}: e shows all" if more else "")
+
+
+class Block(Struct, frozen=True, kw_only=True):
+    """An item that opens. `rows` are its lines while it is closed; the first one carries the mark.
+
+    `key` stays the same while the item changes, and after the conversation is resumed. `read` is None where there is
+    nothing to open; `shown` is None while it is closed.
+    """
+
+    key: str
+    rows: tuple[MutedLine, ...]
+    title: str = ""  # of the pager, without the mark
+    read: ReadBlock | None = None
+    shown: BlockExcerpt | None = None
+
+    @property
+    def text(self) -> str:
+        """The rows as text."""
+        return "\n".join(row.text for row in self.rows)
+
+    @property
+    def name(self) -> str:
+        """The title, or the first row."""
+        return self.title or self.rows[0].text
+
+    @property
+    def is_open(self) -> bool:
+        return self.shown is not None
+
+    def opened(self, excerpt: BlockExcerpt) -> "Block":
+        return replace(self, shown=excerpt)
+
+    def closed(self) -> "Block":
+        return replace(self, shown=None)
+
+    def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+        first, *others = self.rows
+        head = replace(first, prefix=OPEN_MARK) if self.shown and first.prefix == CLOSED_MARK else first
+        rows = head.lines(width, styles)
+        for other in others:
+            rows += other.lines(width, styles)
+        return rows + _excerpt_lines(self.shown, width, styles) if self.shown else rows
+
+
+def _excerpt_lines(excerpt: BlockExcerpt, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+    margin = GUTTER + INDENT
+    rows: list[StyledLine] = []
+    if excerpt.text:
+        body = code_lines(excerpt.text, excerpt.language or "text", max(width - margin, 10), styles, labelled=False)
+        space = Segment(" " * margin, styles.text)
+        rows += indent(body, space, space)
+    if excerpt.note:
+        rows += MutedLine(excerpt.note, prefix=" " * INDENT).lines(width, styles)
+    return rows

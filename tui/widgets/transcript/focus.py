@@ -1,0 +1,83 @@
+"""The focused part of a transcript: which items belong together, and the mark in their margin."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from tui.widgets.transcript.block import Block
+from tui.widgets.transcript.items import AnswerBlock, ErrorItem, TranscriptItem, UserItem
+from tui.widgets.transcript.line_cache import LineCache
+from tui.widgets.transcript.recalled import RecalledLine
+
+FOCUS_MARK: Final = "▌"
+
+
+class FocusTarget(Struct, frozen=True):
+    """Items that are focused together: a block, a message, or the parts of an answer."""
+
+    items: tuple[TranscriptItem, ...]
+
+    @property
+    def first(self) -> TranscriptItem:
+        return self.items[0]
+
+    @property
+    def is_answer(self) -> bool:
+        return isinstance(self.first, AnswerBlock)
+
+    def holds(self, item: TranscriptItem) -> bool:
+        """Whether this very item is part of it."""
+        return any(other is item for other in self.items)
+
+    def line_range(self, cache: LineCache) -> range:
+        """Its lines, without the blank line above; none where it has left the transcript."""
+        index = cache.index_of(self.first)
+        if index is None:
+            return range(0)
+        end = index + 1
+        while self.is_answer and end < len(cache) and _continues(cache.items[end]):  # it may still be streaming
+            end += 1
+        start = cache.start(index)
+        return range(start + _starts_with_gap(cache, start), cache.start(end))
+
+    def first_visible_line(self, cache: LineCache, top: int, rows: int) -> int | None:
+        """The line to scroll to, so that it is visible; None where it is, in a view of `rows` lines from `top`."""
+        lines = self.line_range(cache)
+        if not lines or (lines.start >= top and lines.stop <= top + rows):
+            return None
+        return lines.start if lines.start < top or len(lines) >= rows else lines.stop - rows
+
+
+def focus_targets(items: Sequence[TranscriptItem]) -> list[FocusTarget]:
+    """What can be focused, from top to bottom. An answer's parts are one target; notices are none."""
+    targets: list[FocusTarget] = []
+    answer: list[TranscriptItem] = []
+    for item in items:
+        is_part = isinstance(item, AnswerBlock)
+        if answer and (not is_part or item.first):
+            targets.append(FocusTarget(tuple(answer)))
+            answer = []
+        if is_part:
+            answer.append(item)
+        elif isinstance(item, Block | UserItem | RecalledLine | ErrorItem):
+            targets.append(FocusTarget((item,)))
+    return [*targets, FocusTarget(tuple(answer))] if answer else targets
+
+
+def _continues(item: TranscriptItem) -> bool:
+    return isinstance(item, AnswerBlock) and not item.first
+
+
+def with_mark(strip: Strip, column: int, style: Style) -> Strip:
+    """The strip with the mark of the focus in this column."""
+    mark = Strip([Segment(FOCUS_MARK, style)], 1)
+    return Strip.join([strip.crop(0, column), mark, strip.crop(column + 1)])
+
+
+def _starts_with_gap(cache: LineCache, start: int) -> bool:
+    strip = cache.line(start)
+    return strip is not None and not strip.text.strip()
