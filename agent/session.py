@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
@@ -37,6 +37,7 @@ from agent.tools.commands.commands import open_commands
 from agent.tools.files.documents import ocr_opener
 from agent.tools.files.project import ProjectFolders
 from agent.tools.registry import Toolbox
+from agent.tools.window_room import with_omitted_tools
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.preview import MessagePreviews
 from agent.turn.store import StoredTurn
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
 
 CLOSING_WAIT = 5.0  # seconds that closing waits for the turn, and for background work
 
-T = TypeVar("T")
 Facts = Callable[[], tuple[Fact, ...]]
 
 
@@ -231,8 +231,7 @@ class Session:
                     if isinstance(event, UserStored):
                         self._last_sent = event.entry, message
                         self.checkpoints.begin_turn(event.conversation, event.entry)
-                    await self._model.note(event)
-                    yield event
+                    yield await self._model.note(event)
                     if isinstance(event, ToolFinished):
                         for record in self.checkpoints.take_made(event.entry):
                             yield CheckpointMade(record)
@@ -282,7 +281,7 @@ class Session:
             context_settings=self.config.context,
             summaries=self._summaries,
             hooks=self.hooks,
-            warnings=self.memory.vault.troubles,
+            warnings=lambda: (*self.toolbox.take_omitted(model.profile), *self.memory.vault.troubles()),
         )
 
     def stop(self) -> None:
@@ -302,9 +301,9 @@ class Session:
         return self.model.profile
 
     @property
-    def model_is_prepared(self) -> bool:
-        """Whether the model's server was asked for its window and abilities."""
-        return self._model.is_prepared
+    def window_status(self) -> str:
+        """The model's window as a person reads it, and how it is known."""
+        return self._model.window_status
 
     async def prepare_model(self) -> None:
         """Asks the model's server once for its real window and abilities."""
@@ -337,10 +336,11 @@ class Session:
 
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
-        profile = self.model.profile
-        tools = self.toolbox.offered(profile)
+        profile, counter = self.model.profile, self.model.counter
+        tools = self.toolbox.fitting(profile)
         facts = self._facts() if profile.spec == "offline" else ()
-        return self.context.assemble(turn, profile, self.model.counter, tools=tools, facts=facts, recall=recall)
+        made = self.context.assemble(turn, profile, counter, tools=tools.offered, facts=facts, recall=recall)
+        return with_omitted_tools(made, tools, profile)
 
     def new(self, title: str = "") -> None:
         """The next message begins a conversation with this title, or one made from its first line."""

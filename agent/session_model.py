@@ -5,10 +5,11 @@ import asyncio
 from msgspec.structs import replace
 
 from agent.config.config import Config
-from agent.config.used_models import UsedModels
-from agent.events import AnswerStored, ContextOverflowed, SessionEvent
+from agent.config.used_models import GROWTH, WINDOW_FOR, LearnedWindow, UsedModels
+from agent.events import AnswerStored, ContextOverflowed, SessionEvent, UsageKnown
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
+from models.chat.spec import address_of, parse_spec
 
 
 class SessionModel:
@@ -21,36 +22,49 @@ class SessionModel:
         self._prepared: ChatModel | None = None
         self._takes_tools = False  # as known when the model was prepared
         self._noted: tuple[str, bool] | None = None  # what was noted last
+        self._longest = 0  # tokens of the longest prompt that the model accepted here
+        self.learned: LearnedWindow | None = None  # where the window in force is what its server named earlier
 
     @property
     def profile(self) -> Profile:
         return self.model.profile
 
     @property
-    def is_prepared(self) -> bool:
-        return self._prepared is self.model
+    def window_status(self) -> str:
+        """The model's window as a person reads it, and how it is known where its server named it in an error."""
+        profile = self.profile
+        if self._prepared is not self.model and not profile.window_known:
+            return "window not known yet: its server is asked with the first message"
+        if self.learned:
+            return (
+                f"window {profile.window:,}, as its server said on {self.learned.time.astimezone():%Y-%m-%d} "
+                f"(`/model {profile.spec}` forgets it)"
+            )
+        return f"window {profile.window:,}" if profile.window else ""
 
     async def prepare(self) -> None:
         """Queries the model's server once for its real window and abilities."""
         if self._prepared is not self.model:
-            self._prepared = self.model
+            self._prepared, self._longest, self.learned = self.model, 0, None
             await self.model.prepare()
             is_open = not self.model.profile.window_known and not self._config.models.window
-            if is_open and (window := await asyncio.to_thread(self.used.window, self.model.profile.spec)):
-                self.model.learn_window(window)
+            if is_open and (learned := await asyncio.to_thread(self.used.window, self.profile.spec, self._address)):
+                self.learned = learned
+                self.model.learn_window(learned.tokens)
             self._takes_tools = self.model.profile.tools
 
     async def use(self, spec: str, *, as_default: bool = True) -> Profile:
         """Switches to the model `spec`. Raises Misuse, and keeps the current one, for an unknown model.
 
-        `as_default`: the person chose it, so it is the default from now on, and tools are offered to it natively again.
+        `as_default`: the person chose it, so it is the default from now on, tools are offered to it natively again,
+        and a window that was learned for it is forgotten.
         """
         model = await asyncio.to_thread(opened_model, self._config, spec, None if as_default else self.used)
         old, self.model = self.model, model
         await old.close()
-        await self.prepare()
         if as_default:
             await asyncio.to_thread(self.used.chose, model.profile.spec)
+        await self.prepare()
         return model.profile
 
     async def restore(self, before: str) -> str:
@@ -68,12 +82,43 @@ class SessionModel:
             return f"This conversation goes on with {before}, as before{where}. /model {now} changes that."
         return f"This conversation was held with {before}; you speak to {now} now. /model {before} goes back."
 
-    async def note(self, event: SessionEvent) -> None:
-        """Remembers that the model answered, and whether its server rejected tools meanwhile; a window that it told."""
-        if isinstance(event, ContextOverflowed) and event.stated:
-            await asyncio.to_thread(self.used.learned_window, self.profile.spec, event.window)
-        if not isinstance(event, AnswerStored):
-            return
+    async def note(self, event: SessionEvent) -> SessionEvent:
+        """Remembers that the model answered, how its server takes tools, what it accepts, and a window that it named.
+
+        Gives the event, with what became of such a window.
+        """
+        if isinstance(event, ContextOverflowed):
+            return replace(event, advice=await self._learn(event))
+        if isinstance(event, UsageKnown) and not event.usage.estimated:
+            await self._accepted(event.usage.prompt_tokens)
+        if isinstance(event, AnswerStored):
+            await self._answered()
+        return event
+
+    async def _learn(self, event: ContextOverflowed) -> str:
+        """Keeps a window that the server named; a sentence about how long it holds and how to go back."""
+        spec, window = self.profile.spec, f"{event.window:,}"
+        back = f"/model {spec} forgets it"
+        if not event.stated:
+            return f"It holds for this session; {back}."
+        if event.window >= event.assumed:
+            return ""
+        if await asyncio.to_thread(self.used.learn_window, spec, self._address, event.window):
+            return f"{window} is kept for this model at this address for {WINDOW_FOR.days} days; {back}."
+        return f"Its server accepted more before, so {window} holds for this session alone; {back}."
+
+    async def _accepted(self, prompt_tokens: int) -> None:
+        if prompt_tokens > GROWTH * self._longest:
+            self._longest = prompt_tokens
+            await asyncio.to_thread(self.used.accepted, self.profile.spec, self._address, prompt_tokens)
+
+    @property
+    def _address(self) -> str:
+        """The address of the model's server; "" for one that runs in this process."""
+        spec = parse_spec(self.profile.spec)
+        return "" if spec.provider in {"mlx", "offline"} else address_of(spec, self._config.environment)
+
+    async def _answered(self) -> None:
         profile = self.profile
         noted = profile.spec, self._takes_tools and profile.text_tools
         if noted != self._noted and profile.spec != "offline":

@@ -14,6 +14,7 @@ from agent.cli.settings_file import save_settings, settings_file
 from agent.config.config import read_config
 from agent.config.edit import parse_value
 from agent.config.settings import all_settings
+from agent.config.used_models import UsedModels
 from foundation.errors import PalimpsestError
 from models.chat.detect import detect
 from models.chat.open import open_model
@@ -72,12 +73,13 @@ def list_(timeout: float) -> None:
 @click.argument("spec")
 @click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
 def use(spec: str, workspace_only: bool) -> None:
-    """Speak to SPEC from now on."""
+    """Speak to SPEC from now on. A window that was learned from its server's errors is forgotten."""
     invocation = current()
     canonical = str(parse_spec(spec))
     setting = all_settings()["model"]
     path, versions = settings_file(invocation, setting, user=not workspace_only)
     save_settings(invocation, (path, versions), [(setting, parse_value(setting, canonical))])
+    UsedModels.of(invocation.environment).forget_window(canonical)
     reading = read_config(invocation.workspace, invocation.environment, {})
     if reading.config.model != canonical:
         output.narrate(f"{reading.origins['model']} comes first here, and says {reading.config.model}.")

@@ -60,16 +60,13 @@ async def _copy(session: Session, number: str) -> Outcome:
 
 async def _status(session: Session, _rest: str) -> Outcome:
     conversation, report = session.conversation, session.report
-    window = _window(session.profile.window)
-    if not (session.model_is_prepared or session.profile.window_known):
-        window = "window not known yet: its server is asked with the first message"
     mode, sandboxed = session.permissions.mode, await asyncio.to_thread(lambda: session.permissions.sandboxed)
     rows = [
         ("workspace", f"`{session.workspace.root}`{', read-only' if session.workspace.is_read_only else ''}"),
         ("project", ", ".join(f"`{folder}`" for folder in session.project.folders)),
         ("mode", f"{mode} ({mode.effect(sandboxed=sandboxed).rstrip('.')})"),
         ("conversation", f"{conversation.title or 'untitled'} (`{conversation.id}`)" if conversation else "a new one"),
-        ("model", f"`{session.profile.spec}`, {window}"),
+        ("model", f"`{session.profile.spec}`, {session.window_status}"),
         ("context", f"{report.total_tokens:,} of {report.budget:,} tokens" if report else "nothing sent yet"),
         ("memory", _memory_status(session)),
         *([("observing", observing)] if (observing := await asyncio.to_thread(_observing_status, session)) else ()),
@@ -160,10 +157,6 @@ async def _trust(session: Session, _rest: str) -> Outcome:
 
 async def _exit(_session: Session, _rest: str) -> Outcome:
     return Quit()
-
-
-def _window(tokens: int) -> str:
-    return f"window {tokens:,}" if tokens else ""
 
 
 COMMANDS = (

@@ -1,4 +1,4 @@
-"""The models that the person used: the default for the next start, and those that take no tools.
+"""The models that the person used: the default for the next start, those that take no tools, windows that were learned.
 
 Kept as `models.json` in the user's configuration folder, never in a workspace: a folder from elsewhere must not choose
 where text is sent.
@@ -6,7 +6,7 @@ where text is sent.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,7 @@ from models.chat.spec import parse_spec
 MOST_KEPT: Final = 30
 WINDOW_FOR: Final = timedelta(days=30)  # until the window that a server told is forgotten: it may have another now
 IN_TEXT_FOR: Final = timedelta(days=30)  # until tools are offered natively again
+GROWTH: Final = 1.25  # how much longer a prompt must be for the longest to be written again
 _LOCK_SECONDS: Final = 2.0
 
 
@@ -30,12 +31,24 @@ class UsedModel(Struct, frozen=True):
     """`in_text` is when the server last rejected tools, in milliseconds since 1970; 0 where it takes them.
 
     `window` in tokens is what it named when it rejected a request as too long, and `window_told` when; 0 for never.
+    `longest` is the longest prompt that it accepted, by its own count, about, and `longest_told` when. These are of the
+    server at `address`.
     """
 
     spec: str
     in_text: int = 0
     window: int = 0
     window_told: int = 0
+    longest: int = 0
+    longest_told: int = 0
+    address: str = ""
+
+
+class LearnedWindow(Struct, frozen=True):
+    """A model's window in tokens that its server named, and when."""
+
+    tokens: int
+    time: datetime
 
 
 class _Store(Struct, frozen=True):
@@ -70,25 +83,59 @@ class UsedModels:
         since = next((model.in_text for model in self._read().models if model.spec == spec), 0)
         return bool(since) and self._clock.now() - from_ms(since) < IN_TEXT_FOR
 
-    def window(self, spec: str) -> int:
-        """The window that the model's server told within the last month, in tokens; 0 where it told none."""
-        for model in self._read().models:
-            if model.spec == spec and self._clock.now() - from_ms(model.window_told) < WINDOW_FOR:
-                return model.window
-        return 0
+    def window(self, spec: str, address: str) -> LearnedWindow | None:
+        """The window that the model's server at this address named within the last month; None where it named none."""
+        known = _known(self._read(), spec)
+        if not known.window or known.address != address or not self._is_recent(known.window_told):
+            return None
+        return LearnedWindow(known.window, from_ms(known.window_told))
 
-    def learned_window(self, spec: str, window: int) -> None:
-        """The model's server told its window by rejecting a request."""
+    def learn_window(self, spec: str, address: str, window: int) -> bool:
+        """The model's server named its window by rejecting a request. False, and nothing is kept, where it accepted a
+        longer prompt within the last month: an error that names a wrong figure must not hold for later sessions."""
+        kept: list[bool] = []
+
+        def change(store: _Store) -> _Store:
+            known = _at(_known(store, spec), address)
+            kept.append(window >= known.longest or not self._is_recent(known.longest_told))
+            if not kept[-1]:
+                return store
+            return _first(store, replace(known, window=window, window_told=to_ms(self._clock.now())))
+
+        self._change(change)
+        return bool(kept) and kept[-1]
+
+    def accepted(self, spec: str, address: str, tokens: int) -> None:
+        """The model's server accepted a prompt of so many tokens by its own count: a smaller window is forgotten."""
+        now = to_ms(self._clock.now())
+
+        def change(store: _Store) -> _Store:
+            known = _at(_known(store, spec), address)
+            if known.window and tokens > known.window:
+                known = replace(known, window=0, window_told=0)
+            if tokens > GROWTH * known.longest or not self._is_recent(known.longest_told):
+                known = replace(known, longest=tokens, longest_told=now)
+            return store if known == _known(store, spec) else _first(store, known)
+
+        self._change(change)
+
+    def forget_window(self, spec: str) -> None:
+        """The window that the model's server named holds no longer."""
 
         def change(store: _Store) -> _Store:
             known = _known(store, spec)
-            return _first(store, replace(known, window=window, window_told=to_ms(self._clock.now())))
+            return _first(store, replace(known, window=0, window_told=0)) if known.window else store
 
         self._change(change)
 
     def chose(self, spec: str) -> None:
-        """The model is the default from now on, and gets tools natively again."""
-        self._change(lambda store: replace(_first(store, replace(_known(store, spec), in_text=0)), default=spec))
+        """The model is the default from now on, gets tools natively again, and its learned window is forgotten."""
+
+        def change(store: _Store) -> _Store:
+            known = replace(_known(store, spec), in_text=0, window=0, window_told=0)
+            return replace(_first(store, known), default=spec)
+
+        self._change(change)
 
     def answered(self, spec: str, *, refused_tools: bool = False) -> None:
         """The model answered; `refused_tools`: its server rejected tools on the way."""
@@ -98,6 +145,9 @@ class UsedModels:
             return _first(store, replace(known, in_text=to_ms(self._clock.now())) if refused_tools else known)
 
         self._change(change)
+
+    def _is_recent(self, ms: int) -> bool:
+        return self._clock.now() - from_ms(ms) < WINDOW_FOR
 
     def _read(self) -> _Store:
         try:
@@ -119,6 +169,13 @@ class UsedModels:
 
 def _known(store: _Store, spec: str) -> UsedModel:
     return next((model for model in store.models if model.spec == spec), UsedModel(spec))
+
+
+def _at(model: UsedModel, address: str) -> UsedModel:
+    """The model with the figures of this address alone."""
+    if model.address == address:
+        return model
+    return replace(model, address=address, window=0, window_told=0, longest=0, longest_told=0)
 
 
 def _first(store: _Store, model: UsedModel) -> _Store:

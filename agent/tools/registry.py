@@ -11,25 +11,14 @@ from agent.tools.arguments import checked_arguments, example_of
 from agent.tools.memory.recall import shorten_passage
 from agent.tools.output import bounded
 from agent.tools.port import AgentTool, ConditionalTool, MalformedCall, ToolFailure, ToolRun, ToolSettings, arguments_of
+from agent.tools.window_room import FittingTools, fitting_tools
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
 from models.chat.port import Profile
 from models.messages import Image, Tool, ToolCall
-from models.tokens import Estimate, tool_tokens
 
 _FORMER_NAMES: Final = {"search_memory": "memory_search", "list_files": "find_files"}
 """Other names that a model may call: of earlier versions, and one that models know from other programs."""
-
-
-_KEPT_FIRST: Final = (
-    "read_file", "search_files", "edit_file", "run_command", "memory_search", "write_file", "find_files",
-    "recall", "command_output", "remember", "ask_user", "fetch_url", "open_skill", "update_plan", "apply_patch",
-    "delegate",
-)  # fmt: skip
-"""The order in which tools are kept where a small window has no room for all; those of MCP servers come after them."""
-
-
-SMALLEST_WINDOW: Final = 6_000  # tokens
 
 
 class ToolOutput(Struct, frozen=True):
@@ -58,6 +47,8 @@ class Toolbox:
         self._former = {former: self._own[now] for former, now in _FORMER_NAMES.items() if now in self._own}
         self.most_arguments = most_arguments
         self.settings = settings
+        self._fitting: tuple[tuple[tuple[Tool, ...], int, bool], FittingTools] | None = None
+        self._told: tuple[str, ...] = ()  # tools that the window leaves out, as the person was told
 
     @property
     def definitions(self) -> tuple[Tool, ...]:
@@ -66,26 +57,25 @@ class Toolbox:
         return tuple(tool.definition for tool in tools if not isinstance(tool, ConditionalTool) or tool.is_offered)
 
     def offered(self, profile: Profile) -> tuple[Tool, ...]:
-        """The definitions that this model is offered, by name: none where it takes none, and in a small window those
-        kept first that fit `tools.window_share` of it, or half of that below SMALLEST_WINDOW tokens.
+        """The definitions that this model is offered, by name: none where it takes none."""
+        return self.fitting(profile).offered
 
-        Counted by a fixed estimate, so that the tools do not change while a model's counter learns.
-        """
+    def fitting(self, profile: Profile) -> FittingTools:
+        """The definitions that the model's window holds, and the others; none of both for a model without tools."""
         if not (profile.calls_tools and self.settings.enabled):
+            return FittingTools()
+        key = self.definitions, profile.window, profile.text_tools
+        if self._fitting is None or self._fitting[0] != key:
+            self._fitting = key, fitting_tools(key[0], profile, self.settings.window_share)
+        return self._fitting[1]
+
+    def take_omitted(self, profile: Profile) -> tuple[str, ...]:
+        """A sentence about the tools that the window has no room for; once for each set of them."""
+        fitting = self.fitting(profile)
+        if fitting.omitted == self._told:
             return ()
-        counter, room = Estimate(), profile.window * self.settings.window_share
-        if profile.window < SMALLEST_WINDOW:  # the head and a message of some length must still fit
-            room /= 2
-        definitions = self.definitions
-        if tool_tokens(definitions, counter, in_text=profile.text_tools) <= room:
-            return definitions
-        rank = {name: place for place, name in enumerate(_KEPT_FIRST)}
-        kept: list[Tool] = []
-        for tool in sorted(definitions, key=lambda tool: rank.get(tool.name, len(rank))):
-            if tool_tokens([*kept, tool], counter, in_text=profile.text_tools) > room:
-                break
-            kept.append(tool)
-        return tuple(sorted(kept, key=lambda tool: tool.name))
+        self._told = fitting.omitted
+        return (sentence,) if (sentence := fitting.sentence(profile)) else ()
 
     def only_reading(self) -> "Toolbox":
         """A toolbox of the tools that only read, for a delegated question."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.config.config import load_config
-from agent.config.used_models import IN_TEXT_FOR, MOST_KEPT, UsedModels
+from agent.config.used_models import IN_TEXT_FOR, MOST_KEPT, WINDOW_FOR, UsedModels
 from agent.config.workspaces import prepare_workspace
 from agent.session import Session
 from foundation.paths import Workspace
@@ -49,6 +49,33 @@ def test_tools_are_offered_natively_again_after_a_month_or_when_the_model_is_cho
     assert not used.calls_in_text("ollama:b")
     clock.advance((IN_TEXT_FOR + timedelta(hours=1)).total_seconds())
     assert not used.calls_in_text("ollama:a")
+
+
+def test_a_learned_window_holds_for_its_address_and_never_below_what_was_accepted(tmp_path: Path) -> None:
+    clock = FakeClock()
+    used, here = UsedModels(tmp_path, clock), "http://127.0.0.1:1/v1"
+    used.accepted("ollama:a", here, 9_000)
+    assert not used.learn_window("ollama:a", here, 4_096)
+    assert used.window("ollama:a", here) is None
+    assert used.learn_window("ollama:a", here, 16_384)
+    learned = used.window("ollama:a", here)
+    assert learned is not None and learned.tokens == 16_384
+    elsewhere = "http://127.0.0.1:2/v1"
+    assert used.window("ollama:a", elsewhere) is None
+    assert used.learn_window("ollama:a", elsewhere, 2_048)
+    used.forget_window("ollama:a")
+    assert used.window("ollama:a", elsewhere) is None
+    assert used.learn_window("ollama:a", elsewhere, 2_048)
+    clock.advance((WINDOW_FOR + timedelta(hours=1)).total_seconds())
+    assert used.window("ollama:a", elsewhere) is None
+
+
+def test_what_was_accepted_a_month_ago_holds_no_longer(tmp_path: Path) -> None:
+    clock = FakeClock()
+    used = UsedModels(tmp_path, clock)
+    used.accepted("ollama:a", "", 9_000)
+    clock.advance((WINDOW_FOR + timedelta(hours=1)).total_seconds())
+    assert used.learn_window("ollama:a", "", 4_096)
 
 
 @pytest.mark.parametrize("content", [b"", b"{oops", b'{"default": 3}', b'{"default": "nobody:x"}', b"\xff"])

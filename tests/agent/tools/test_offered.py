@@ -5,12 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from agent.commands import registry
+from agent.commands.results import TextResult
+from agent.events import Notice
 from agent.session import Session
-from agent.tools.registry import _KEPT_FIRST  # type: ignore[reportPrivateUsage]  # held against the tools that there are
+from agent.tools.window_room import KEPT_FIRST
 from foundation.paths import Workspace
 from models.chat.port import Profile
+from models.settings import ModelSettings
 from models.tokens import Estimate, tool_tokens
-from tests.agent.sessions import open_session
+from tests.agent.sessions import open_session, turn
+from tests.loopback import Loopback, chat
 
 
 @pytest.fixture
@@ -37,7 +42,7 @@ async def test_in_a_small_window_fewer_are_offered_in_the_order_in_which_they_ar
         assert len(offered) <= fewer
         names = [tool.name for tool in offered]
         assert names == sorted(names)
-        known = [name for name in _KEPT_FIRST if name in {tool.name for tool in box.definitions}]
+        known = [name for name in KEPT_FIRST if name in {tool.name for tool in box.definitions}]
         assert set(names) <= {tool.name for tool in box.definitions}
         assert set(names) == set(known[: len(names)]) or len(names) > len(known)
         fewer = len(names)
@@ -46,3 +51,30 @@ async def test_in_a_small_window_fewer_are_offered_in_the_order_in_which_they_ar
 
 async def test_a_model_that_takes_no_tools_is_offered_none(session: Session) -> None:
     assert session.toolbox.offered(Profile(spec="offline", name="offline", window=100_000)) == ()
+
+
+async def test_tools_that_a_small_window_leaves_out_are_named_once_and_in_the_report(
+    workspace: Workspace, tmp_path: Path, server: Loopback
+) -> None:
+    small = ModelSettings(window=5_000, tools=True, retries=0)
+    session = open_session(workspace, tmp_path, server, models=small)
+    server.answers_all(lambda _: chat("Good."))
+    box, seen = session.toolbox, await turn(session, "Hello.")
+    offered = len(box.offered(session.profile))
+    (sentence,) = [event.text for event in seen if isinstance(event, Notice)]
+    assert f"5,000 tokens has room for {offered} of {len(box.definitions)} tools. Not offered: " in sentence
+    assert "delegate" in sentence or "more" in sentence
+    assert not [event for event in await turn(session, "And again?") if isinstance(event, Notice)]
+    outcome = await registry.run(session, "/context")
+    assert isinstance(outcome, TextResult)
+    assert f"tools ({len(box.definitions) - offered})" in outcome.markdown and sentence in outcome.markdown
+    await session.close()
+
+
+async def test_a_window_with_room_for_all_tools_is_told_nothing(
+    workspace: Workspace, tmp_path: Path, server: Loopback
+) -> None:
+    session = open_session(workspace, tmp_path, server, models=ModelSettings(window=131_072, tools=True, retries=0))
+    server.plays(chat("Good."))
+    assert not [event for event in await turn(session, "Hello.") if isinstance(event, Notice)]
+    await session.close()

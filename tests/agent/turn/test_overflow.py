@@ -106,7 +106,8 @@ async def test_where_no_window_is_stated_one_step_down_is_taken(
     seen = await fill(session)
     overflow = only(seen, ContextOverflowed)
     assert not overflow.stated and WINDOW / 2 < overflow.window < 20_000
-    assert "does not tell" in overflow.text
+    assert "does not tell" in overflow.text and "It holds for this session" in overflow.text
+    assert UsedModels.of(environment_of(tmp_path)).window(session.profile.spec, f"{server.address}/v1") is None
     assert strict.rejected == 1 and only(seen, AnswerStored)
     await session.close()
 
@@ -129,15 +130,51 @@ async def test_a_stated_window_is_remembered_for_the_next_session(
     await session.prepare_model()
     spec = session.profile.spec
     assert not session.profile.window_known
-    used = UsedModels.of(environment_of(tmp_path))
-    assert used.window(spec) == 0
-    await fill(session)
+    used, address = UsedModels.of(environment_of(tmp_path)), f"{server.address}/v1"
+    assert used.window(spec, address) is None
+    overflow = only(await fill(session), ContextOverflowed)
+    assert "is kept for this model at this address for 30 days" in overflow.text
+    assert f"/model {spec} forgets it" in overflow.text
     await session.close()
-    assert used.window(spec) == 3_000
+    kept = used.window(spec, address)
+    assert kept is not None and kept.tokens == 3_000
+    assert used.window(spec, "http://127.0.0.1:9/v1") is None
     again = open_session(workspace, tmp_path, server, models=ModelSettings(tools=False, retries=0))
     await again.prepare_model()
     assert again.profile.window == 3_000
+    assert f"window 3,000, as its server said on {kept.time.astimezone():%Y-%m-%d}" in again.window_status
+    await again.use_model(spec)
+    assert again.profile.window > 3_000 and used.window(spec, address) is None
     await again.close()
+
+
+async def test_a_figure_below_what_the_server_accepted_holds_for_the_session_alone(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    StrictServer(server, "prompt is too long: {prompt} tokens > 2000 maximum per minute", window=5_000)
+    session = open_session(workspace, tmp_path, server, models=SETTINGS)
+    overflow = only(await fill(session), ContextOverflowed)
+    assert overflow.stated and overflow.window == 2_000
+    assert "accepted more before, so 2,000 holds for this session alone" in overflow.text
+    used = UsedModels.of(environment_of(tmp_path))
+    assert used.window(session.profile.spec, f"{server.address}/v1") is None
+    await session.close()
+
+
+async def test_a_longer_request_that_succeeds_ends_a_learned_window(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    session = open_session(workspace, tmp_path, server, models=SETTINGS)  # models.window is set here
+    spec, address = session.profile.spec, f"{server.address}/v1"
+    used = UsedModels.of(environment_of(tmp_path))
+    assert used.learn_window(spec, address, 3_000)
+    server.answers_all(lambda _: chat("Noted.", prompt_tokens=2_900))
+    await turn(session, "Hello.")
+    assert used.window(spec, address)
+    server.answers_all(lambda _: chat("Noted.", prompt_tokens=4_000))
+    await turn(session, "Hello.")
+    assert used.window(spec, address) is None
+    await session.close()
 
 
 async def test_llama_cpp_itself_is_believed(
