@@ -170,7 +170,10 @@ class TextDelta(Struct, frozen=True):
 
 
 class ReasoningDelta(Struct, frozen=True):
+    """`seconds`: since this answer's reasoning began."""
+
     text: str
+    seconds: float = 0.0
 
 
 class PermissionRequested(Struct):

@@ -25,6 +25,7 @@ class ToolOutput(Struct, frozen=True):
     """`whole` is stored, `shown` goes to the model. `malformed`: it corrects a call that could not be understood.
 
     `untrusted` names what it was read from, where nobody here wrote it: an address, or a tool of an MCP server.
+    `diff` is what it changed in files, as a unified diff, for the person.
     """
 
     whole: str
@@ -33,6 +34,7 @@ class ToolOutput(Struct, frozen=True):
     images: tuple[Image, ...] = ()  # that go with the result
     malformed: bool = False
     untrusted: str = ""
+    diff: str = ""
 
 
 class Toolbox:

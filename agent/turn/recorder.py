@@ -18,6 +18,8 @@ from memory.records import Entry
 from models.chat.port import ReasoningChunk, TextChunk
 from models.messages import ToolCall, Usage
 
+REASONING, REASONING_SECONDS = "reasoning", "reasoning_seconds"
+"""Meta of an answer: its reasoning, and the seconds that it took."""
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 
 
@@ -48,6 +50,8 @@ class AnswerRecorder:
         self.skipped_calls = 0  # tool calls that were asked for and not taken
         self._start = time.monotonic()
         self._first_token: float | None = None
+        self._reasoning_began: float | None = None
+        self.reasoning_seconds = 0.0  # from the first piece of reasoning to the last
         self._settled = False
         self.usage = Usage(estimated=True)
 
@@ -96,6 +100,8 @@ class AnswerRecorder:
                     self._answer.write(safe)
             case ReasoningChunk(text=text):
                 self._first_token = self._first_token or time.monotonic()
+                self._reasoning_began = self._reasoning_began or time.monotonic()
+                self.reasoning_seconds = time.monotonic() - self._reasoning_began
                 self._reasoning_parts.append(text)
             case ToolCall():
                 self._take_call(event)
@@ -131,7 +137,8 @@ class AnswerRecorder:
     def _meta(self, meta: dict[str, Any]) -> ClearedFields:
         fields: dict[str, Any] = {"model": self._model, **meta}
         if self._reasoning_parts:
-            fields["reasoning"] = "".join(self._reasoning_parts)
+            fields[REASONING] = "".join(self._reasoning_parts)
+            fields[REASONING_SECONDS] = self.reasoning_seconds
         if self._calls:
             fields["tool_calls"] = [
                 {"id": call.id, "name": call.name, "arguments": call.arguments} for call in self._calls

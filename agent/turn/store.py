@@ -37,6 +37,9 @@ SUMMARY = TITLE
 DELEGATED_IN = "delegated_in"
 """Meta of a delegated question: the conversation (source and id) that it was delegated in, and is deleted with."""
 MAX_SUMMARY = 500  # characters
+DIFF = "diff"
+"""Meta of a tool result: what it changed in files, as a unified diff; its first MAX_DIFF characters."""
+MAX_DIFF = 40_000
 _PAGE = "page"  # the kind of a citation of an archived page
 _BLOCKS_LEFT_OUT = (
     "{:,} characters of the answer repeat what the program put into the request, tags and all: [injected] stands for "
@@ -228,6 +231,8 @@ class StoredTurn:
             meta["shown"] = output.shown
         if output.untrusted:
             meta[UNTRUSTED] = output.untrusted
+        if output.diff:
+            meta[DIFF] = output.diff[:MAX_DIFF]
         if call.name in MEMORY_TOOLS:
             self._brought_back += passages_of_result(output.whole)
             self._memory_results.append(output.whole)

@@ -252,6 +252,8 @@ class ToolCalls:
         if planned.action.access is Access.NETWORK or planned.action.is_from_network:
             self._tainted = self._untrusted() or planned.action.summary
             output = structs.replace(output, untrusted=planned.action.summary)
+        if planned.action.is_diff and not output.failed:
+            output = structs.replace(output, diff=planned.action.detail)
         if self._hooks and (text := self._hooks.after_tool(planned.call, output, self._stopped.is_set)):
             output = structs.replace(output, shown=f"{output.shown}\n\n[A hook of the user adds:]\n{text}")
         return output

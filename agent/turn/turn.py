@@ -318,7 +318,7 @@ class TurnRun:
         self._pump = asyncio.create_task(self._record(recorder, queue.put_nowait))
         try:
             while (event := await queue.get()) is not None:
-                if shown := _shown(event):
+                if shown := _shown(event, recorder.reasoning_seconds):
                     yield shown
             await _ended(self._pump)
             if overflow := self._learn_overflow(recorder, self._assembled):
@@ -377,12 +377,12 @@ def _reason(error: PalimpsestError | OSError) -> str:
     return error.message if isinstance(error, PalimpsestError) else f"{error.strerror or error}."
 
 
-def _shown(event: Event) -> SessionEvent | None:
+def _shown(event: Event, reasoning_seconds: float) -> SessionEvent | None:
     match event:
         case TextChunk(text=text):
             return events.TextDelta(text)
         case ReasoningChunk(text=text):
-            return events.ReasoningDelta(text)
+            return events.ReasoningDelta(text, reasoning_seconds)
         case PrefillProgress(done=done, total=total):
             return events.Prefill(done, total)
         case RetryWait(number=number, most=most, seconds=seconds, reason=reason):

@@ -35,6 +35,7 @@ from foundation.terminal_text import visible
 from memory.errors import ReadOnly
 from models.excerpts import placeholder
 from tui.chat.background import PageProgress
+from tui.chat.blocks import StoredTexts
 from tui.chat.history import PAGE_SIZE, HistoryView, attached_note, find_conversations
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
@@ -151,7 +152,13 @@ class ChatController:
             self._view.transcript.add(UserItem(typed, note), *pictures)
         self._view.transcript.follow_end()
         quotes = self.session.profile.spec == "offline"
-        turn_view = TurnView(self._view.transcript, self._view.status, quotes=quotes, known=self._known_changes)
+        turn_view = TurnView(
+            self._view.transcript,
+            self._view.status,
+            texts=StoredTexts(self.session.memory),
+            quotes=quotes,
+            known=self._known_changes,
+        )
         self._known_changes = frozenset()
         self._turn_failed = True
         ticking = asyncio.create_task(self._tick(turn_view))

@@ -3,7 +3,10 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from foundation.clock import iso
 from memory.errors import Damaged, NotFound
@@ -11,8 +14,15 @@ from memory.pages.types import EntryText
 from memory.records import UNDOES, Conversation, Entry, EntryKind
 from memory.scope import ALL
 from memory.search import Query
-from models.excerpts import split_excerpt
-from models.messages import Image, Role, Text, ToolCall
+from models.messages import Image, RecalledSpan, Role, ToolCall
+from tui.chat.blocks import (
+    StoredTexts,
+    attachment_blocks,
+    call_block,
+    recalled_items,
+    receipt_block,
+    stored_reasoning,
+)
 from tui.chat.tool_result import interrupted_lines, stored_lines
 from tui.dialogs.choices import ChoiceItem
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
@@ -24,46 +34,66 @@ if TYPE_CHECKING:
     from memory.memory import Memory
     from memory.records import Entry
 
+OFFLINE: Final = "offline"  # the speaker of answers that quote what was recalled
+ARCHIVED_TURNS: Final = "older turns are in the archive; a summary stands in their place"
 MAX_HITS: Final = 40  # search hits read for a list of conversations; several may be of one conversation
 
 Pictures = Callable[[Sequence[Image]], list[TranscriptItem]]
 """Gives the previews of a message's pictures."""
 
 
-def items_of(
-    entries: Sequence[Entry],
-    passage: Callable[[Entry], EntryText],
-    pictures: Pictures,
-    interrupted: Callable[[Entry], Sequence[ToolCall]] = lambda _: (),
-) -> list[TranscriptItem]:
-    """The transcript items of the entries, oldest first. Blocks: reads archived text from its pages.
+class EntryReader(Struct, frozen=True):
+    """What turns stored entries into items. `texts` are behind the blocks; `interrupted` gives the calls of an answer
+    that have no result."""
 
-    `interrupted` gives the calls of an answer that have no result.
+    passage: Callable[[Entry], EntryText]
+    texts: StoredTexts
+    pictures: Pictures = lambda _: []
+    interrupted: Callable[[Entry], Sequence[ToolCall]] = lambda _: ()
+
+
+def items_of(entries: Sequence[Entry], reader: EntryReader, following: Entry | None = None) -> list[TranscriptItem]:
+    """The transcript items of the entries, oldest first; `following` is the entry after them.
+
+    Blocks: reads archived text from its pages.
     """
     items: list[TranscriptItem] = []
-    for entry in entries:
-        items += _entry_items(entry, passage, pictures)
-        for call in interrupted(entry):
-            items += interrupted_lines(call)
+    for entry, after in pairwise([*entries, following]):
+        assert entry is not None
+        items += _entry_items(entry, reader, after)
+        for call in reader.interrupted(entry):
+            items.append(call_block(call.id, interrupted_lines(call), None))
     return items
 
 
-def _entry_items(entry: Entry, passage: Callable[[Entry], EntryText], pictures: Pictures) -> list[TranscriptItem]:
+def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list[TranscriptItem]:
+    find = reader.texts.by_seq(entry.seq)
     match entry.kind, entry.role:
         case EntryKind.SUMMARY, _:
             if UNDOES in entry.meta:
                 return [MutedLine("the compaction was undone: its turns are in view again", gap=True)]
-            return [MutedLine("older turns are in the archive; a summary stands in their place", gap=True)]
+            return [receipt_block(entry.id, ARCHIVED_TURNS, reader.texts.whole(find))]
         case EntryKind.MESSAGE, Role.USER:
             images = [part for part in entry.sent if isinstance(part, Image)]
-            return [UserItem(_text(entry, passage), _note(entry)), *pictures(images)]
+            message = UserItem(_text(entry, reader.passage), entry=entry.id)
+            recalled = [part for part in entry.sent if isinstance(part, RecalledSpan)]
+            quotes = after is not None and after.speaker == OFFLINE
+            return [
+                message,
+                *attachment_blocks(entry, reader.texts),
+                *reader.pictures(images),
+                *([] if quotes else recalled_items(recalled)),
+            ]
         case EntryKind.MESSAGE, _:
-            answer = markdown_items(_text(entry, passage))
+            reasoning = stored_reasoning(entry, reader.texts)
+            answer = [*reasoning, *markdown_items(_text(entry, reader.passage))]
             return answer if entry.complete else [*answer, MutedLine("the answer broke off here", gap=True)]
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
             name, failed = str(entry.meta.get("name", "tool")), bool(entry.meta.get("failed"))
-            text, summary = entry.text or str(entry.meta.get("shown", "")), str(entry.meta.get("summary", ""))
-            return [*stored_lines(name, summary, text, entry.chars, failed=failed)]
+            shown, summary = str(entry.meta.get("shown", "")) or entry.text or "", str(entry.meta.get("summary", ""))
+            rows = stored_lines(name, summary, shown, entry.chars, failed=failed)
+            key = str(entry.meta.get("call_id", "")) or entry.id
+            return [call_block(key, rows, reader.texts.result(find))] if rows else []
         case _:
             return []
 
@@ -71,17 +101,6 @@ def _entry_items(entry: Entry, passage: Callable[[Entry], EntryText], pictures: 
 def attached_note(names: Iterable[str]) -> str:
     """The note below a message about the files that went with it."""
     return " · ".join(f"with {name}" for name in names)
-
-
-def _note(entry: Entry) -> str:
-    """The files that went with the message, and which lines of them."""
-    texts = [part.text for part in entry.sent if isinstance(part, Text) and part.injected == "attachment"]
-    notes: list[str] = []
-    for text in texts:
-        name, _, rest = text.partition("\n")
-        excerpt = split_excerpt(rest)[1]
-        notes.append(excerpt.sentence(name) if excerpt else attached_note([name]))
-    return "\n".join(notes)
 
 
 def _text(entry: Entry, passage: Callable[[Entry], EntryText]) -> str:
@@ -167,8 +186,10 @@ class HistoryView:
         generation = self._generation
         self._oldest = None  # one load at a time
         entries = await self._session.branch.history(PAGE_SIZE, before)
+        following: Entry | None = None
         for entry in reversed(entries):  # the newest is shown first
-            items = await self._entry_items([entry])
+            items = await self._entry_items([entry], following)
+            following = entry
             if generation != self._generation:
                 return
             self._transcript.insert_older(items)
@@ -179,10 +200,12 @@ class HistoryView:
         entries = await asyncio.to_thread(self._session.memory.conversations.entries, seqs)
         return await self._entry_items([entries[seq] for seq in seqs if seq in entries])
 
-    async def _entry_items(self, entries: "Sequence[Entry]") -> list[TranscriptItem]:
+    async def _entry_items(self, entries: "Sequence[Entry]", following: "Entry | None" = None) -> list[TranscriptItem]:
         memory = self._session.memory
-        interrupted = memory.conversations.interrupted_calls
-        return await asyncio.to_thread(items_of, entries, memory.passage, self._pictures, interrupted)
+        reader = EntryReader(
+            memory.passage, StoredTexts(memory), self._pictures, memory.conversations.interrupted_calls
+        )
+        return await asyncio.to_thread(items_of, entries, reader, following)
 
     def _text(self, entry: "Entry") -> str:
         return self._session.memory.passage(entry).text

@@ -15,6 +15,7 @@ from textual.worker import Worker
 from agent.message_queue import MessageQueue
 from foundation.errors import PalimpsestError
 from tui.chat.drafts import NEW, DraftKeeper, Drafts
+from tui.chat.opening_questions import OpeningQuestions
 from tui.chat.start import ChatStart
 from tui.chat.view import ChatView, ChatWidgets
 from tui.internal_errors import internal_error
@@ -25,13 +26,12 @@ from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.prompt.suggestions import Suggestions
 from tui.widgets.status import NewBelowHint, StatusBar
-from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem
+from tui.widgets.transcript.items import MutedLine, TranscriptItem
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
     from tui.chat.controller import ChatController
-    from tui.dialogs.trust import QuestionDialog
 
 MODE_SHOWN_S: Final = 4.0  # seconds in which the status bar says what the mode means
 LEAVE_REQUEST_S: Final = 2.0  # seconds in which a second Ctrl+C leaves
@@ -132,8 +132,11 @@ class ChatScreen(Screen[None]):
 
     @work
     async def _begin(self) -> None:
-        await self._ask_for_trust()
-        await self._ask_about_links()
+        questions = OpeningQuestions(self, self._start, self.prompt, self._view)
+        if (trusted := await questions.ask_for_trust()) is not None:
+            self._history.move(trusted.prompt_history)
+            self.draft_keeper.move(trusted.drafts)
+        await questions.ask_about_links()
         await self.draft_keeper.load_history()
         await self.draft_keeper.restore()
         try:
@@ -152,88 +155,27 @@ class ChatScreen(Screen[None]):
         try:
             await controller.resume(self._start.resume, latest=self._start.latest)
         except PalimpsestError as error:
-            self._show_error(error)
+            self._view.show_error(error)
         self.is_conversation_known = True
         await self.draft_keeper.restore()
-        await self._ask_about_servers(session)
+        await questions.ask_about_servers(session)
         session.begin_background()
         self._offer_model(controller)
         self._file_watch = self._watch_files(controller)
         await controller.run()
-
-    async def _ask_for_trust(self) -> None:
-        """Asks whether to trust a workspace that was made elsewhere, or that changed since it was trusted."""
-        start = self._start
-        if start.trust is None:
-            return
-        from tui.dialogs.trust import ChangesScreen, TrustScreen
-
-        question = ChangesScreen(start.changes) if start.changes else TrustScreen(start.contents)
-        if not await self._ask(question):
-            self.transcript.add(MutedLine(start.untrusted_notice, tone="warning", gap=True))
-            return
-        try:
-            workspace = await asyncio.to_thread(start.trust)
-        except (PalimpsestError, OSError) as error:
-            self._show_error(error if isinstance(error, PalimpsestError) else internal_error(error))
-            return
-        self._history.move(workspace.prompt_history)
-        self.draft_keeper.move(workspace.drafts)
-
-    async def _ask_about_links(self) -> None:
-        """Asks once for each link out of a trusted workspace whether to follow it."""
-        follow = self._start.follow
-        if follow is None:
-            return
-        for name, target in self._start.links():
-            from agent.services.trust import link_effect
-            from tui.dialogs.trust import LinkScreen
-
-            allowed = await self._ask(LinkScreen(name, target, link_effect(name)))
-            if allowed is None:
-                continue
-            try:
-                await asyncio.to_thread(follow, name, allowed)
-            except (PalimpsestError, OSError) as error:
-                self._show_error(error if isinstance(error, PalimpsestError) else internal_error(error))
-
-    async def _ask_about_servers(self, session: "Session") -> None:
-        """Asks for each MCP server of the project that is new or changed whether it may run."""
-        for server in session.servers.unanswered:
-            from tui.dialogs.trust import ServerScreen
-
-            is_changed = session.servers.is_changed(server)
-            answer = await self._ask(ServerScreen(server.name, (*server.facts, server.effect), is_changed=is_changed))
-            if answer is None:
-                continue
-            try:
-                await asyncio.to_thread(session.servers.answer, server.name, allowed=answer)
-            except (PalimpsestError, OSError) as error:
-                self._show_error(error if isinstance(error, PalimpsestError) else internal_error(error))
-
-    async def _ask(self, question: "QuestionDialog") -> bool | None:
-        """The user's answer. Text typed during the dialog goes into the prompt."""
-        answer = await app_of(self).push_screen_wait(question)
-        if question.typed:
-            self.prompt.set_text(self.prompt.text + question.typed)
-        return answer
 
     async def _fail_to_open(self, error: PalimpsestError) -> None:
         """Shows why the session cannot be opened, and returns sent messages to the draft."""
         self._open_error = error
         self.is_conversation_known = True  # so that the draft can be saved; a stored draft is restored first
         await self.draft_keeper.restore()
-        self._show_error(error)
+        self._view.show_error(error)
         self.queue.return_unsent()
 
     def _show_queue(self) -> None:
         """Shows the waiting messages: for the session to open, or for the current answer to end."""
         messages = self.queue.waiting if self.queue.busy or not self._is_open else ()
         self._view.show_waiting([message.text for message in messages])
-
-    def _show_error(self, error: PalimpsestError) -> None:
-        self._view.show_opening("")
-        self.transcript.add(ErrorItem(error.title, error.message, error.hint))
 
     @work
     async def _offer_model(self, controller: "ChatController") -> None:
@@ -268,7 +210,7 @@ class ChatScreen(Screen[None]):
             self.leave()
         elif self._open_error is not None:  # there is no session to send it to
             self._view.return_to_prompt([message.text])
-            self._show_error(self._open_error)
+            self._view.show_error(self._open_error)
         else:
             self.queue.add(message.text, pastes=message.pastes)
 

@@ -11,13 +11,14 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from agent.permissions.action import PermissionAnswer
+from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible_line
 from tui.chat.drafts import DraftKeeper
 from tui.typed_app import app_of, seconds_since_key
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.status import StatusBar, clip
-from tui.widgets.transcript.items import MutedLine
+from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
@@ -210,6 +211,11 @@ class ChatView:
             self._opening = MutedLine(f"opening {name} …", gap=True)
             self.transcript.add(self._opening)
         self.status.update_info(working=f"opening {name} …" if name else "")
+
+    def show_error(self, error: PalimpsestError) -> None:
+        """Shows an error in place of what was being opened."""
+        self.show_opening("")
+        self.transcript.add(ErrorItem(error.title, error.message, error.hint))
 
     async def restore_draft(self) -> None:
         """Restores the draft of the conversation that the session switched to."""

@@ -12,6 +12,7 @@ from foundation.terminal_text import visible
 from tui.typed_app import theme_colour
 
 GAP: Final = " · "
+FEW_SECONDS: Final = 2  # which are not shown
 NEW_BELOW: Final = "↓ new · Ctrl+End"
 
 
@@ -105,6 +106,11 @@ def _with_seconds(doing: str, seconds: int) -> str:
         return doing
     activity, gap, keys = doing.rpartition(GAP)
     return GAP.join((activity, elapsed(seconds), keys)) if gap else f"{doing}{GAP}{elapsed(seconds)}"
+
+
+def shown_seconds(seconds: float) -> int:
+    """Whole seconds; 0, which is not shown, while they are few."""
+    return int(seconds) if seconds >= FEW_SECONDS else 0
 
 
 def elapsed(seconds: int) -> str:

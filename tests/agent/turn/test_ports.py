@@ -52,6 +52,7 @@ class FakeRecorder:
     skipped_calls = 0
     text = ""
     settled = True
+    reasoning_seconds = 0.0
 
     def __init__(self, log: list[str]) -> None:
         self._log = log

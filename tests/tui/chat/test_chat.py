@@ -151,7 +151,7 @@ async def test_receipts_and_notices_are_quiet_lines(open_chat: Any) -> None:
         await chat.say("go")
         await chat.quiet()
         assert "  AGENTS.md was read again." in chat.lines
-        assert f"  {receipt.text}" in chat.lines
+        assert f"  ▸ {receipt.text}" in chat.lines
 
 
 async def test_reading_the_prompt_and_thinking_show_in_the_status(open_chat: Any) -> None:

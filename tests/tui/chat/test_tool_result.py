@@ -60,7 +60,7 @@ async def test_a_denied_call_says_once_that_it_was_not_done(open_chat: Any, size
     denied = [
         ToolStarted(call, "run make", ACTION),
         PermissionDenied(call, ACTION, "不要 🙂"),
-        ToolFinished(call, "Not done: run make.", 19, failed=True, entry="e_3"),
+        ToolFinished(call, "Not done: run make. 不要 🙂", 24, failed=True, entry="e_3"),
     ]
     events = answer("Let me try.")
     async with open_chat(size=size, answers=lambda _: [*events[:-2], *denied, TextDelta("No."), *events[-2:]]) as chat:

@@ -11,7 +11,8 @@ from memory.archive.packs.pack import Pack
 from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.intact_workspace import talk
-from tui.chat.history import items_of
+from tui.chat.blocks import StoredTexts
+from tui.chat.history import EntryReader, items_of
 from tui.widgets.transcript.items import UserItem
 
 
@@ -50,7 +51,7 @@ def test_a_conversation_that_is_taken_up_shows_what_is_sound_and_marks_what_is_l
     conversation = damaged.cold.conversation("The boiler")
     assert conversation.leaf is not None
     entries = list(damaged.cold.path(conversation.leaf))[::-1]
-    asked = [piece for piece in items_of(entries, damaged.passage, lambda _: []) if isinstance(piece, UserItem)]
+    asked = [piece for piece in items_of(entries, EntryReader(damaged.passage, StoredTexts(damaged))) if isinstance(piece, UserItem)]
     assert [piece.text.startswith("[lost: Page pg_") for piece in asked] == [True, False]
     assert asked[1].text.startswith("Entry 2 tells of the boiler")
     damaged.close()

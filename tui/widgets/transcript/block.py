@@ -1,6 +1,6 @@
 """Blocks: items of the transcript that open to the text behind them, such as a tool call and its output."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from rich.segment import Segment
 
 from tui.widgets.transcript.code import code_lines
-from tui.widgets.transcript.items import GUTTER, MutedLine
+from tui.widgets.transcript.items import GUTTER, MutedLine, TranscriptItem
 from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import StyledLine, indent
 
@@ -16,6 +16,7 @@ CLOSED_MARK: Final = "▸ "
 OPEN_MARK: Final = "▾ "
 MAX_LINES: Final = 60  # shown of an open block
 MAX_LINE_CHARS: Final = 1_000  # shown of a line
+MAX_GROWING_LINES: Final = 12  # shown of a text that still grows
 INDENT: Final = 2
 
 
@@ -40,13 +41,23 @@ class BlockExcerpt(Struct, frozen=True):
     @classmethod
     def of(cls, whole: BlockText) -> "BlockExcerpt":
         """The first MAX_LINES lines of the text."""
-        lines = whole.text.expandtabs(4).strip("\n").split("\n")
-        shown = [line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}…" for line in lines[:MAX_LINES]]
-        hidden, is_cut = len(lines) - len(shown), any(len(line) > MAX_LINE_CHARS for line in lines[:MAX_LINES])
+        lines = whole.text.strip("\n").split("\n")
+        shown, hidden = lines[:MAX_LINES], max(len(lines) - MAX_LINES, 0)
         if not whole.text.strip():
             return cls("", note="no text")
+        is_cut = any(len(line) > MAX_LINE_CHARS for line in shown)
         more = f"{hidden:,} more line{'s' if hidden > 1 else ''}" if hidden else "longer lines" if is_cut else ""
-        return cls("\n".join(shown), whole.language, f"… {more}: e shows all" if more else "")
+        return cls(_clipped(shown), whole.language, f"… {more}: e shows all" if more else "")
+
+    @classmethod
+    def last_of(cls, whole: BlockText) -> "BlockExcerpt":
+        """The last lines of a text that still grows."""
+        text = whole.text.strip("\n")
+        return cls(_clipped(text.split("\n")[-MAX_GROWING_LINES:]), whole.language, "" if text else "nothing yet")
+
+
+def _clipped(lines: Sequence[str]) -> str:
+    return "\n".join(line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}…" for line in lines)
 
 
 class Block(Struct, frozen=True, kw_only=True):
@@ -89,6 +100,11 @@ class Block(Struct, frozen=True, kw_only=True):
         for other in others:
             rows += other.lines(width, styles)
         return rows + _excerpt_lines(self.shown, width, styles) if self.shown else rows
+
+
+def find_block(items: Sequence[TranscriptItem], key: str) -> Block | None:
+    """The newest block with this key."""
+    return next((item for item in reversed(items) if isinstance(item, Block) and item.key == key), None)
 
 
 def _excerpt_lines(excerpt: BlockExcerpt, width: int, styles: TranscriptStyles) -> list[StyledLine]:

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from tui.widgets.transcript.block import Block
 from tui.widgets.transcript.items import AnswerBlock, ErrorItem, TranscriptItem, UserItem
 from tui.widgets.transcript.line_cache import LineCache
-from tui.widgets.transcript.recalled import RecalledLine
+from tui.widgets.transcript.recalled import RecalledLine, RecalledLines
 
 FOCUS_MARK: Final = "▌"
 
@@ -63,7 +63,7 @@ def focus_targets(items: Sequence[TranscriptItem]) -> list[FocusTarget]:
             answer = []
         if is_part:
             answer.append(item)
-        elif isinstance(item, Block | UserItem | RecalledLine | ErrorItem):
+        elif isinstance(item, Block | UserItem | RecalledLine | RecalledLines | ErrorItem):
             targets.append(FocusTarget((item,)))
     return [*targets, FocusTarget(tuple(answer))] if answer else targets
 

@@ -37,10 +37,14 @@ class TranscriptItem(Protocol):
 
 
 class UserItem(Struct, frozen=True):
-    """A message of the user. `note` is shown muted below it: the attachments. The middle of a long text is folded."""
+    """A message of the user. `note` is shown muted below it. The middle of a long text is folded.
+
+    `entry` is its id in the store, "" before it is stored.
+    """
 
     text: str
     note: str = ""
+    entry: str = ""
 
     def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
         begin, folded, end = fold_middle(self.text)

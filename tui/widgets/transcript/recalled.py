@@ -20,3 +20,17 @@ class RecalledLine(Struct, frozen=True):
 
     def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
         return self.line.lines(width, styles)
+
+
+class RecalledLines(Struct, frozen=True):
+    """A line that counts further passages; opening it shows them in its place."""
+
+    line: MutedLine
+    others: tuple[RecalledLine, ...]
+
+    @property
+    def text(self) -> str:
+        return self.line.text
+
+    def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
+        return self.line.lines(width, styles)

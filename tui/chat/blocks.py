@@ -1,0 +1,166 @@
+"""Builds the transcript's blocks, and reads the text behind each from the store.
+
+A running turn and a resumed conversation show the same blocks.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from memory.errors import NotFound
+from memory.records import Entry
+from models.excerpts import split_excerpt
+from models.messages import RecalledSpan, Text
+from models.recalled import LEFT_BRANCH, by_relevance
+from tui.widgets.status import elapsed, short_count
+from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockText, ReadBlock
+from tui.widgets.transcript.items import MutedLine, TranscriptItem
+from tui.widgets.transcript.recalled import RecalledLine, RecalledLines
+
+if TYPE_CHECKING:
+    from memory.memory import Memory
+
+FindEntry = Callable[[], Entry]
+"""Finds an entry in the store. Blocks; raises NotFound."""
+
+MAX_CITED: Final = 3  # recalled passages that are listed at first
+REASONING, REASONING_SECONDS, DIFF = "reasoning", "reasoning_seconds", "diff"
+_RECALLED: Final = "recalled  "
+
+
+class StoredTexts:
+    """Readers of the texts behind blocks."""
+
+    def __init__(self, memory: "Memory") -> None:
+        self._memory = memory
+
+    def by_id(self, conversation: str, entry: str) -> FindEntry:
+        """Finds an entry by the ids that an event gave."""
+
+        def find() -> Entry:
+            seq = self._memory.conversations.find(conversation).seq
+            return self._memory.conversations.find_entry(entry, seq)
+
+        return find
+
+    def by_seq(self, seq: int) -> FindEntry:
+        return lambda: self._memory.conversations.entry(seq)
+
+    def result(self, find: FindEntry) -> ReadBlock:
+        """A tool's whole output; of a change of files, its diff."""
+
+        def read() -> BlockText:
+            entry = find()
+            diff = entry.meta.get(DIFF)
+            if isinstance(diff, str) and diff:
+                return BlockText(diff, "diff")
+            return self._passage(entry)
+
+        return read
+
+    def whole(self, find: FindEntry) -> ReadBlock:
+        """The entry's text."""
+        return lambda: self._passage(find())
+
+    def reasoning(self, find: FindEntry) -> ReadBlock:
+        return lambda: BlockText(str(find().meta.get(REASONING, "")))
+
+    def attachment(self, find: FindEntry, number: int) -> ReadBlock:
+        """What the request held of the attachment with this number."""
+
+        def read() -> BlockText:
+            texts = list(attached_texts(find()))
+            if number >= len(texts):
+                raise NotFound("Not stored", "The store does not hold this attachment.", "")
+            return BlockText(texts[number][1])
+
+        return read
+
+    def _passage(self, entry: Entry) -> BlockText:
+        return BlockText(self._memory.passage(entry).text)
+
+
+def attached_texts(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Of each text that went with the message: the line about it, and the text as it was sent."""
+    for part in entry.sent:
+        if isinstance(part, Text) and part.injected == "attachment":
+            name, _, rest = part.text.partition("\n")
+            text, excerpt = split_excerpt(rest)
+            yield (excerpt.sentence(name) if excerpt else f"with {name}"), text
+
+
+def attachment_blocks(entry: Entry, texts: StoredTexts) -> list[Block]:
+    """A block for each text that went with a stored message."""
+    find = texts.by_seq(entry.seq)
+    return [
+        Block(
+            key=f"attachment:{entry.id}:{number}",
+            rows=(MutedLine(line, prefix=CLOSED_MARK),),
+            read=texts.attachment(find, number),
+        )
+        for number, (line, _) in enumerate(attached_texts(entry))
+    ]
+
+
+def call_block(key: str, rows: Sequence[MutedLine], read: ReadBlock | None) -> Block:
+    """A tool call: `rows` are its line and those of its result."""
+    return Block(key=f"call:{key}", rows=tuple(rows), read=read)
+
+
+def reasoning_block(key: str, chars: int, seconds: float, read: ReadBlock) -> Block:
+    """The reasoning of an answer: `thought for 12 s · 3.4k characters`. Whole seconds; under one they are left out."""
+    whole = round(seconds * 1000) // 1000
+    line = f"thought for {elapsed(whole)}" if whole else "thought"
+    row = MutedLine(f"{line} · {short_count(chars)} characters", gap=True, prefix=CLOSED_MARK)
+    return Block(key=f"reasoning:{key}", rows=(row,), read=read)
+
+
+def stored_reasoning(entry: Entry, texts: StoredTexts) -> list[Block]:
+    """The reasoning of a stored answer; none where it has none."""
+    reasoning, seconds = entry.meta.get(REASONING), entry.meta.get(REASONING_SECONDS)
+    if not isinstance(reasoning, str) or not reasoning:
+        return []
+    spent = float(seconds) if isinstance(seconds, int | float) else 0.0
+    return [reasoning_block(entry.id, len(reasoning), spent, texts.reasoning(texts.by_seq(entry.seq)))]
+
+
+def receipt_block(key: str, text: str, read: ReadBlock | None) -> Block:
+    """A receipt that opens to what it is about."""
+    return Block(key=f"receipt:{key}", rows=(MutedLine(text, gap=True, prefix=CLOSED_MARK),), read=read)
+
+
+def recalled_items(spans: Sequence[RecalledSpan]) -> list[TranscriptItem]:
+    """The recalled passages, a line each, best first; those after the third open at a line that counts them.
+
+    Passages that stand beside another are counted with it.
+    """
+    beside = Counter(span.beside for span in spans if span.beside)
+    passages = [span for span in by_relevance(spans) if not span.beside]
+    lines = [
+        RecalledLine(
+            MutedLine(
+                _recalled_line(span, beside[span.citation.ref]),
+                gap=number == 0,
+                prefix=" " * len(_RECALLED) if number else _RECALLED,
+            ),
+            span,
+        )
+        for number, span in enumerate(passages)
+    ]
+    shown, others = lines[:MAX_CITED], lines[MAX_CITED:]
+    more = MutedLine(f"and {len(others)} more", prefix=CLOSED_MARK.rjust(len(_RECALLED)))
+    return [*shown, *([RecalledLines(more, tuple(others))] if others else [])]
+
+
+def _recalled_line(span: RecalledSpan, beside: int) -> str:
+    """`[Boat · user · e_4kx7…] exact · 62 % · 2 beside it`."""
+    details = [f"{span.citation} {span.trust.value}"]
+    if span.likelihood:
+        details.append(f"{span.likelihood:.0%}".replace("%", " %"))
+    if span.superseded:
+        details.append(f"superseded on {span.superseded}")
+    if span.off_branch:
+        details.append(LEFT_BRANCH)
+    if beside:
+        details.append(f"{beside} beside it")
+    return " · ".join(details)
