@@ -51,7 +51,8 @@ def test_a_conversation_that_is_taken_up_shows_what_is_sound_and_marks_what_is_l
     conversation = damaged.cold.conversation("The boiler")
     assert conversation.leaf is not None
     entries = list(damaged.cold.path(conversation.leaf))[::-1]
-    asked = [piece for piece in items_of(entries, EntryReader(damaged.passage, StoredTexts(damaged))) if isinstance(piece, UserItem)]
+    items = items_of(entries, EntryReader(damaged.passage, StoredTexts(damaged)))
+    asked = [piece for piece in items if isinstance(piece, UserItem)]
     assert [piece.text.startswith("[lost: Page pg_") for piece in asked] == [True, False]
     assert asked[1].text.startswith("Entry 2 tells of the boiler")
     damaged.close()
