@@ -3,15 +3,17 @@
 import asyncio
 import itertools
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TypeVar
 
 from msgspec.structs import replace
 
+from agent.branch_changes import branch_change
 from agent.events import SessionEvent, UserStored
 from context.checklist import Checklist, is_checklist, parse_checklist
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.privacy import Cleared
+from memory.errors import NotFound
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
@@ -31,10 +33,30 @@ class OpenBranch:
         self.conversation: Conversation | None = None  # None before its first message
         self.rewritten: Entry | None = None  # the user's message that the next one replaces, on a branch
         self._memory = memory
+        self._known: int | None = None  # the leaf's seq, as this session left it
 
     def select(self, conversation: Conversation | None) -> None:
         """Makes it the open conversation; None: the next message begins one."""
         self.conversation, self.rewritten = conversation, None
+        self._known = conversation.leaf if conversation else None
+
+    async def take_changes(self) -> tuple[str, ...]:
+        """What another window did to the branch since this session left it, in a sentence; given once."""
+        if (conversation := self.conversation) is None:
+            return ()
+
+        def read() -> str:
+            stored, known = self._memory.conversations, self._known
+            with suppress(NotFound):  # deleted meanwhile: what needs it says so
+                self._known = stored.at(conversation.seq).leaf
+            return branch_change(stored, known, self._known, rewriting=self.rewritten is not None)
+
+        change = await asyncio.to_thread(read)
+        return (change,) if change else ()
+
+    async def settle(self) -> None:
+        """Takes up the branch as it is stored: this session changed it."""
+        self._known = (await self.reload(self.opened())).leaf
 
     async def rename(self, title: Cleared) -> Conversation:
         """Gives the conversation another title. Raises TemporaryFailure before its first message."""
@@ -66,10 +88,13 @@ class OpenBranch:
         if rewritten is not None:
             stored = self._memory.conversations
             self.conversation = await asyncio.to_thread(stored.set_leaf, rewritten.conversation_seq, rewritten.parent)
+            self._known = self.conversation.leaf
 
-    async def rewriting(self, events: AsyncGenerator[SessionEvent, None]) -> AsyncGenerator[SessionEvent, None]:
-        """The events of a turn. Where a message is `rewritten`, the turn's message begins the branch; if that is not
-        stored, everything is as before.
+    async def rewriting(
+        self, events: AsyncGenerator[SessionEvent, None], newest: Callable[[], Entry]
+    ) -> AsyncGenerator[SessionEvent, None]:
+        """The events of a turn, whose `newest` entry is the branch's end for this session afterwards. Where a message
+        is `rewritten`, the turn's message begins the branch; if that is not stored, everything is as before.
         """
         rewritten, is_stored = self.rewritten, False
         before = (await self.reload(self.opened())).leaf if rewritten else None
@@ -80,10 +105,22 @@ class OpenBranch:
                     is_stored = is_stored or isinstance(event, UserStored)
                     yield event
         finally:
-            if rewritten is not None and not is_stored:
+            if is_stored:
+                self._known = await asyncio.to_thread(self._end_of, newest())
+            elif rewritten is not None:
                 stored = self._memory.conversations
                 self.conversation = await asyncio.to_thread(stored.set_leaf, rewritten.conversation_seq, before)
-                self.rewritten = rewritten
+                self._known, self.rewritten = before, rewritten
+
+    def _end_of(self, newest: Entry) -> int:
+        """The seq that a turn with this newest entry ended with: of the entry, or of an answer to it that was cut
+        off."""
+        leaf = self._memory.conversations.at(newest.conversation_seq).leaf
+        if leaf is not None and leaf != newest.seq:
+            last = self._memory.conversations.entry(leaf)
+            if last.parent == newest.seq and last.role is Role.ASSISTANT:
+                return leaf
+        return newest.seq
 
     def standing(self) -> Conversation | None:
         """The conversation as the store has it, with the leaf that the next message goes on from. Blocks."""

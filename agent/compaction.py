@@ -11,6 +11,7 @@ from agent.tools.registry import Toolbox
 from agent.turn.summariser import CompactionSummaries
 from context import Context
 from context.compaction.compact import CAUSE_MANUAL, CompactionReceipt
+from context.compaction.no_plan import nothing_leaves
 from context.compaction.preview import CompactionPreview
 from context.compaction.projection import PlannedCompaction, ProjectedCompaction
 from context.compaction.undo import UndoReceipt
@@ -76,8 +77,19 @@ class ManualCompaction:
         receipt = await asyncio.to_thread(
             session.context.compact, plan, counter, on_page, label=label, cause=CAUSE_MANUAL
         )
-        await session.branch.reload(session.branch.opened())
+        await session.branch.settle()
         return receipt
+
+    async def nothing_leaves(self) -> str:
+        """Why `preview` or `run` gave None, in a sentence."""
+        session = self._session
+        conversation = session.branch.opened()
+        if session.busy:
+            return "Nothing is archived while an answer is written: ask again after it."
+        model = session.model
+        return await asyncio.to_thread(
+            nothing_leaves, session.context.state, conversation, model.profile, model.counter
+        )
 
     async def undo(self) -> UndoReceipt:
         """Undoes the newest compaction. Raises Misuse where there is none, and TemporaryFailure during a turn."""
@@ -91,7 +103,7 @@ class ManualCompaction:
         receipt = await asyncio.to_thread(
             session.context.undo_compaction, conversation, model.profile, model.counter, tools=tools
         )
-        await session.branch.reload(conversation)
+        await session.branch.settle()
         return receipt
 
     async def _plan(self, focus: str) -> PlannedCompaction | None:

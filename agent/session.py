@@ -162,8 +162,9 @@ class Session:
             memory.recover()
             model = opened_model(config, config.model, UsedModels.of(config.environment, clock))
             summariser = open_summariser(config.context, config.models, config.environment)
-            opened = memory.workspace, memory, config, model
-            return cls(*opened, clock=clock, facts=facts, summariser=summariser, project=project)
+            return cls(
+                workspace, memory, config, model, clock=clock, facts=facts, summariser=summariser, project=project
+            )
         except BaseException:
             memory.close()
             raise
@@ -217,16 +218,16 @@ class Session:
         if self._turn is not None:
             raise TemporaryFailure("Still answering", "One message at a time.", "Wait, or stop the answer first.")
         message = TurnInput(text, tuple(attachments), skill, brought, tuple(pastes))
-        if again:
-            message = await self._again(message)
-        self._turn = turn = TurnRun(self._ports(), message)
+        message = await self._again(message) if again else message
+        self._turn = turn = TurnRun(ports := self._ports(), message)
         self._idle.clear()
         self._delegation.begin_turn()
         try:
             await asyncio.to_thread(self.checkpoints.prune_once, self._conversation_id())
-            for sentence in self._compression.take_warning() + self.jobs.take_warnings() + await self.file_notices():
+            warnings = self._compression.take_warning() + self.jobs.take_warnings() + await self.file_notices()
+            for sentence in await self.branch.take_changes() + warnings:
                 yield Notice("warning", sentence)
-            async with aclosing(self.branch.rewriting(turn.events())) as events:
+            async with aclosing(self.branch.rewriting(turn.events(), lambda: ports.store.newest)) as events:
                 async for event in events:
                     if isinstance(event, UserStored):
                         self._last_sent = event.entry, message
@@ -286,9 +287,8 @@ class Session:
 
     def stop(self) -> None:
         """Stops the answer (its text so far is kept) or the summary. Does nothing where there is none."""
-        for running in (self._turn, self._compression, self._summaries):
-            if running is not None:
-                running.stop()
+        for running in filter(None, (self._turn, self._compression, self._summaries)):
+            running.stop()
 
     @property
     def model(self) -> ChatModel:
@@ -367,9 +367,8 @@ class Session:
 
     async def restore_model(self) -> str:
         """Goes back to the model of the conversation's last request, and says so (agent.session_model)."""
-        if self.conversation is None:
-            return ""
-        return await self._model.restore(await asyncio.to_thread(self.context.last_model, self.conversation))
+        before = await asyncio.to_thread(self.context.last_model, self.conversation) if self.conversation else ""
+        return await self._model.restore(before)
 
     async def close(self) -> None:
         """Ends the turn, waits until its answer is stored and background work has ended, and closes the store."""

@@ -36,8 +36,7 @@ class CompactArguments(Struct, frozen=True):
 async def _archive(session: Session, rest: str) -> Outcome:
     sure, name = _split_yes(rest)
     if name == "--undo":
-        receipt = await session.compaction.undo()
-        return TextResult(receipt.text, changes_context=True)
+        return await _undo(session)
     if name.startswith("--"):
         return await _list_or_refuse(session, name)
     if _is_file_name(name):
@@ -47,10 +46,13 @@ async def _archive(session: Session, rest: str) -> Outcome:
 
 async def _compact(session: Session, rest: str) -> Outcome:
     arguments = compact_arguments(rest)
-    if arguments.undo:
-        receipt = await session.compaction.undo()
-        return TextResult(receipt.text, changes_context=True)
-    return await _turns_proposal(session, arguments)
+    return await _undo(session) if arguments.undo else await _turns_proposal(session, arguments)
+
+
+async def _undo(session: Session) -> Outcome:
+    changes = await session.branch.take_changes()
+    receipt = await session.compaction.undo()
+    return TextResult(" ".join([*changes, receipt.text]), changes_context=True)
 
 
 def compact_arguments(rest: str) -> CompactArguments:
@@ -94,15 +96,16 @@ def compact_arguments(rest: str) -> CompactArguments:
 
 async def _turns_proposal(session: Session, arguments: CompactArguments) -> Outcome:
     label, focus = clear(arguments.label), clear(arguments.focus)
+    changes = await session.branch.take_changes()
     outlook = await session.compaction.preview(focus=focus)
     if outlook is None:
-        return TextResult("There is nothing to archive yet: the conversation fits.")
+        return TextResult(" ".join([*changes, await session.compaction.nothing_leaves()]))
 
     async def run(on_page: OnPage) -> Outcome:
         receipt = await session.compaction.run(on_page, label=label, focus=focus)
         if receipt is None:
-            return TextResult("There is nothing to archive yet: the conversation fits.")
-        done = f"{receipt.text} {receipt.warning}".strip()
+            return TextResult(await session.compaction.nothing_leaves())
+        done = " ".join([*(changes if arguments.sure else ()), receipt.text, receipt.warning]).strip()
         if not receipt.pages:
             return TextResult(done, changes_context=True)
         pages = await asyncio.to_thread(_pages_of, session, receipt.archived)
@@ -111,7 +114,7 @@ async def _turns_proposal(session: Session, arguments: CompactArguments) -> Outc
 
     return Proposal(
         title="Archive older turns",
-        rows=preview_rows(outlook, label, focus),
+        rows=(*(("changed", change) for change in changes), *preview_rows(outlook, label, focus)),
         activity="archiving",
         pages=outlook.pages,
         run=run,

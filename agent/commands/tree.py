@@ -71,7 +71,7 @@ async def _go(session: Session, id_: str) -> Outcome:
         return SessionSwitched(TAKEN_BACK, branch=True) if taken_back else ShowEntry(turn.seq)
     tip = tree.tips[turn.id]
     await asyncio.to_thread(session.memory.conversations.set_leaf, tree.conversation.seq, tip)
-    await session.branch.reload(tree.conversation)
+    await session.branch.settle()
     session.report = None
     return SessionSwitched(
         f"The conversation goes on with the branch of “{_short(turn)}”; the other branch stays.", branch=True

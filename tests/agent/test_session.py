@@ -148,7 +148,7 @@ async def test_nothing_is_stored_of_a_branch_before_its_message_is(session: Sess
     await session.branch.branch_from(two.id)
     first = stored.entry(two.parent or 0).seq
     assert (await session.context_report("Deux")).total_tokens < 8_000
-    async for _ in session.branch.rewriting(_no_events()):  # a turn that ends before its message is stored
+    async for _ in session.branch.rewriting(_no_events(), lambda: two):  # a turn that ends before its message is stored
         pass
     assert stored.at(seq).leaf == leaf and session.branch.rewritten == two
     await say(session, server, "Deux", "Deuxième")

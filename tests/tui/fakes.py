@@ -102,7 +102,7 @@ class FakeSession:
         )
         self.notices: list[Any] = []  # what the next look at the files tells
         self.context = SimpleNamespace(reload=self._reload)
-        self.branch = SimpleNamespace(history=self.history, plan=_no_plan, rewritten=None)
+        self.branch = SimpleNamespace(history=self.history, plan=_no_plan, rewritten=None, take_changes=_no_changes)
         self.config = SimpleNamespace(screen=ScreenSettings())
         self.permissions = Policy(RuleSet())
         self.servers = SimpleNamespace(unanswered=())  # MCP servers to ask about
@@ -173,6 +173,9 @@ class FakeSession:
     async def preview(self, *, focus: str = "") -> CompactionPreview | None:
         return self.plan
 
+    async def nothing_leaves(self) -> str:
+        return "There is nothing to archive yet: nothing was said."
+
     async def run(self, on_page: Callable[[int], None], *, label: str = "", focus: str = "") -> CompactionReceipt:
         """Makes a page for each turn of `gate`; what `on_page` raises ends it."""
         for page in range(1, 4):
@@ -209,6 +212,10 @@ class FakeSession:
 
 def _archived(_label: str) -> Any:
     return SimpleNamespace(pages=PLAN.pages, text_tokens=PLAN.text_tokens, vision_tokens=PLAN.vision_tokens)
+
+
+async def _no_changes() -> tuple[str, ...]:
+    return ()
 
 
 async def _no_plan() -> None:

@@ -1,0 +1,70 @@
+"""What another window did to the conversation that is open here, in a line for the person."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
+from typing import Final
+
+from memory.conversations import Conversations
+from memory.errors import NotFound
+from memory.records import UNDOES, Entry, EntryKind
+
+MOST_READ: Final = 2_000  # entries of each branch
+
+
+def branch_change(conversations: Conversations, known: int | None, leaf: int | None, *, rewriting: bool = False) -> str:
+    """A sentence about how the branch that ended with `known` became the one that ends with `leaf`; "" where it did not
+    change. Both are seqs. `rewriting`: the next message begins a branch elsewhere. Blocks."""
+    if known == leaf:
+        return ""
+    try:
+        before, now = list(_path(conversations, known)), list(_path(conversations, leaf))
+    except NotFound:
+        return "This conversation was changed in another window. The context is what is stored now."
+    shared = {entry.seq for entry in before} & {entry.seq for entry in now}
+    gone = list(takewhile(lambda entry: entry.seq not in shared, before))
+    added = list(takewhile(lambda entry: entry.seq not in shared, now))
+    return _sentence(gone, added, rewriting)
+
+
+def _sentence(gone: Sequence[Entry], added: Sequence[Entry], rewriting: bool) -> str:
+    happened = _happened(added)
+    if rewriting:
+        return f"This conversation changed in another window{happened}. Your message begins a branch all the same."
+    if gone:
+        new = f", and {_messages(added)} of the other branch {_is(added)}" if _count(added) else ""
+        return (
+            f"This conversation went to another branch in another window: {_messages(gone)} shown here "
+            f"{_is(gone)} not in the context any more{new}. /tree shows both."
+        )
+    if not _count(added):
+        return f"This conversation was changed in another window{happened}. It holds here too." if happened else ""
+    return f"This conversation went on in another window{happened}. It is in the context now; /tree shows it."
+
+
+def _path(conversations: Conversations, leaf: int | None) -> Iterator[Entry]:
+    return islice(conversations.path(leaf), MOST_READ) if leaf is not None else iter(())
+
+
+def _happened(added: Sequence[Entry]) -> str:
+    undone = sum(entry.kind is EntryKind.SUMMARY and UNDOES in entry.meta for entry in added)
+    compacted = sum(entry.kind is EntryKind.SUMMARY for entry in added) - undone
+    parts = [
+        _messages(added) if _count(added) else "",
+        "a compaction" if compacted == 1 else f"{compacted:,} compactions" if compacted else "",
+        "an undone compaction" if undone == 1 else f"{undone:,} undone compactions" if undone else "",
+    ]
+    named = ", ".join(filter(None, parts))
+    return f": {named}" if named else ""
+
+
+def _count(entries: Sequence[Entry]) -> int:
+    return sum(entry.kind is EntryKind.MESSAGE for entry in entries)
+
+
+def _messages(entries: Sequence[Entry]) -> str:
+    count = _count(entries)
+    return f"{count:,} message{'s' * (count != 1)}"
+
+
+def _is(entries: Sequence[Entry]) -> str:
+    return "is" if _count(entries) == 1 else "are"

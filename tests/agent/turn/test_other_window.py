@@ -1,0 +1,130 @@
+"""Two windows on one conversation: what the one does to it, the other tells in a line before it goes on."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.commands import registry
+from agent.commands.results import Outcome, Proposal, TextResult
+from agent.events import Notice, TextDelta
+from agent.session import Session
+from context.settings import ContextSettings
+from foundation.paths import Workspace
+from models.settings import ModelSettings
+from tests.agent.sessions import open_session, turn
+from tests.loopback import Loopback, Stall, chat, chat_bytes, stream
+
+MODELS = ModelSettings(window=20_000, tools=False, retries=0)
+Windows = tuple[Session, Session]
+
+
+@pytest.fixture
+async def windows(workspace: Workspace, tmp_path: Path, server: Loopback) -> AsyncIterator[Windows]:
+    """Two sessions on a conversation of three turns."""
+    settings = ContextSettings(recall=False)
+    server.answers_all(lambda _: chat("The boiler is in the cellar. " * 20))
+    first = open_session(workspace, tmp_path, server, models=MODELS, context=settings)
+    for number in range(3):
+        await turn(first, f"Question {number}")
+    assert first.conversation is not None
+    second = open_session(workspace, tmp_path, server, models=MODELS, context=settings)
+    await second.resume(first.conversation.id)
+    yield first, second
+    await first.close()
+    await second.close()
+
+
+def _told(seen: list[Any]) -> list[str]:
+    return [event.text for event in seen if isinstance(event, Notice) and "window" in event.text]
+
+
+async def test_turns_of_another_window_are_told_once(windows: Windows) -> None:
+    first, second = windows
+    await turn(second, "And the meter?")
+    await turn(second, "And the key?")
+    (told,) = _told(await turn(first, "Where is the boiler?"))
+    assert told == (
+        "This conversation went on in another window: 4 messages. It is in the context now; /tree shows it."
+    )
+    assert not _told(await turn(first, "And now?"))
+    assert len(_told(await turn(second, "Back here"))) == 1
+
+
+async def test_a_conversation_that_only_this_window_changes_tells_nothing(windows: Windows) -> None:
+    first, _ = windows
+    assert not _told(await turn(first, "One more"))
+    (entry, _), *_ = await first.branch.own_messages(1)
+    await registry.run(first, f"/branch {entry.id}")
+    assert not _told(await turn(first, "One more, rewritten"))
+    assert not _told(await turn(first, "And on"))
+    outcome = await registry.run(first, "/compact")
+    assert isinstance(outcome, Proposal) and "changed" not in dict(outcome.rows)
+    await first.compaction.run()
+    assert not _told(await turn(first, "After the compaction"))
+    await first.compaction.undo()
+    assert not _told(await turn(first, "After the undo"))
+
+
+async def test_an_answer_that_was_cut_off_here_is_no_other_windows(windows: Windows, server: Loopback) -> None:
+    first, _ = windows
+    server.answers_all(lambda _: stream(chat_bytes("The boiler"), Stall()))
+    async with aclosing(first.send("Where is it?")) as events:  # nobody reads on, as where a window closes
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+    server.answers_all(lambda _: chat("In the cellar."))
+    assert not _told(await turn(first, "Go on"))
+
+
+async def test_a_compaction_and_an_undo_of_another_window_are_told(windows: Windows) -> None:
+    first, second = windows
+    await second.compaction.run()
+    (told,) = _told(await turn(first, "Where is the boiler?"))
+    assert told == "This conversation was changed in another window: a compaction. It holds here too."
+    await second.compaction.undo()
+    (told,) = _told(await turn(first, "And the meter?"))
+    assert "another window: an undone compaction." in told
+
+
+async def test_a_branch_of_another_window_is_told(windows: Windows) -> None:
+    first, second = windows
+    (entry, _), *_ = await second.branch.own_messages(1)
+    await second.branch.branch_from(entry.id)
+    await turn(second, "Asked differently")
+    (told,) = _told(await turn(first, "Where is the boiler?"))
+    assert "2 messages shown here are not in the context any more, and 2 messages of the other branch are" in told
+    assert "/tree" in told
+
+
+async def test_a_message_that_is_rewritten_begins_its_branch_all_the_same(windows: Windows) -> None:
+    first, second = windows
+    (entry, _), *_ = await first.branch.own_messages(1)
+    await first.branch.branch_from(entry.id)
+    await turn(second, "And the meter?")
+    (told,) = _told(await turn(first, "Asked differently"))
+    assert "Your message begins a branch all the same" in told
+    assert first.branch.rewritten is None
+
+
+async def test_compact_tells_before_it_asks(windows: Windows) -> None:
+    first, second = windows
+    await turn(second, "And the meter?")
+    outcome = await registry.run(first, "/compact")
+    assert isinstance(outcome, Proposal)
+    assert "2 messages" in dict(outcome.rows)["changed"]
+    assert not _told(await turn(first, "Where is the boiler?"))
+
+
+async def test_compact_without_a_question_and_its_undo_tell_in_the_result(windows: Windows) -> None:
+    first, second = windows
+    await turn(second, "And the meter?")
+    outcome: Outcome = await registry.run(first, "/compact --yes")
+    assert isinstance(outcome, Proposal) and outcome.confirmed
+    outcome = await outcome.run(lambda _: None)
+    assert isinstance(outcome, TextResult) and "went on in another window: 2 messages" in outcome.markdown
+    await turn(second, "And the key?")
+    outcome = await registry.run(first, "/compact --undo")
+    assert isinstance(outcome, TextResult) and "went on in another window: 2 messages" in outcome.markdown
