@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.app import App
 from textual.driver import Driver
 from textual.filter import Monochrome, NoColor
 from textual.worker import WorkerFailed
@@ -13,6 +12,7 @@ from textual.worker import WorkerFailed
 from foundation.terminal_text import visible
 from tui.chat.screen import ChatScreen
 from tui.chat.start import ChatStart
+from tui.output.app import ChangesOnlyApp
 from tui.shutdown import TerminalWatch, tolerant_driver
 from tui.themes import DARK, THEMES
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
 
 
-class PalimpsestApp(App[None]):
+class PalimpsestApp(ChangesOnlyApp):
     """The application. It ends in the same way on a key, a signal and a closed terminal."""
 
     TITLE = "Palimpsest"

@@ -250,12 +250,18 @@ class Transcript(ScrollView, can_focus=False):
             self._scroll_update(size)
 
     def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of a frame, the very strips of the cache. Textual would copy each line for each frame, for the
+        borders, padding and opacity that this widget does not have.
+        """
         self._is_painting = True  # offsets are needed for a selection, not for a frame
         self._focused_lines = self.focused.line_range(self.line_cache) if self.focused else range(0)
-        try:
-            return super().render_lines(crop)
-        finally:
-            self._is_painting = False
+        strips = [self.render_line(y) for y in crop.line_range]
+        self._is_painting = False
+        background = self.background_colors[1]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        first, last = crop.column_span
+        return strips if (first, last) == (0, self.size.width) else [strip.crop(first, last) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
         scroll_x, scroll_y = self.scroll_offset

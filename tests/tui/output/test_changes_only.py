@@ -1,0 +1,191 @@
+"""Output of changed cells only: the terminal always shows what it would show after whole repaints."""
+
+import random
+from collections.abc import Callable
+from typing import Any, cast
+
+import pyte
+import pytest
+from rich.cells import split_graphemes
+from rich.style import Style
+from rich.text import Text
+from textual._compositor import CompositorUpdate, LayoutUpdate
+from textual.app import App, ComposeResult
+from textual.geometry import Size
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Static, TextArea
+
+from tui.output.terminal_grid import TerminalGrid
+from tui.widgets.transcript.items import MutedLine, UserItem
+from tui.widgets.transcript.view import Transcript
+
+WORDS = (
+    *(
+        "plain",
+        "words",
+        "of",
+        "a",
+        "line",
+        "`code`",
+        "**bold**",
+        "记忆",
+        "页面",
+        "上下文",
+        "日本語",
+        "한국어",
+        "é",
+        "e\u0301",
+    ),
+    *("🙂", "👩‍👩‍👧", "❤️", "1️⃣", "🇩🇪", "✅", "⏰", "\u200b", "a\u200db", "ﷺ", "─", "◆", "ÅÄÖ", "x" * 130),
+)
+CODE = "\n\n```python\ndef read(page: str) -> int:\n    return len(page)  # a comment\n```\n\n"
+BLOCKS = ("", "# ", "- ", "> ", "```text\n", "| a | b |\n|---|---|\n| ")
+
+
+class Emulator(pyte.Screen):
+    """A terminal without line wrap that counts cells as Rich does: pyte drops what follows a joiner."""
+
+    def draw(self, data: str) -> None:
+        for start, end, width in split_graphemes(data)[0]:
+            grapheme = data[start:end]
+            line = self.buffer[self.cursor.y]
+            if not width:
+                continue
+            x = min(self.cursor.x, self.columns - width)
+            if line[x].data == "":  # half of a wide character is overwritten
+                line[x - 1] = line[x - 1]._replace(data=" ")
+            if x + width < self.columns and line[x + width].data == "":
+                line[x + width] = line[x + width]._replace(data=" ")
+            for column in range(x, x + width):
+                line[column] = self.cursor.attrs._replace(data=grapheme if column == x else "")
+            self.cursor.x = min(x + width, self.columns)
+
+
+class BothTerminals(App[None]):
+    """Draws each frame twice: as Textual writes it, and as the grid does."""
+
+    CSS = "Transcript {height: 1fr; scrollbar-size-vertical: 1} #side {dock: right; width: 12} TextArea {height: 4}"
+
+    def __init__(self, grid: TerminalGrid) -> None:
+        super().__init__()
+        self.grid = grid
+        self.plain = self.changed = Emulator(1, 1)
+        self.frames = self.plain_bytes = self.changed_bytes = 0
+
+    def compose(self) -> ComposeResult:
+        yield Transcript()
+        yield Static("beside", id="side", markup=False)
+        yield TextArea()
+
+    def resize_terminals(self, size: Size) -> None:
+        """Both terminals are new, and empty."""
+        self.plain, self.changed = (Emulator(size.width, size.height) for _ in range(2))
+
+    def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        if isinstance(renderable, LayoutUpdate) and renderable.region.size != (self.plain.columns, self.plain.lines):
+            self.resize_terminals(renderable.region.size)
+        if isinstance(renderable, CompositorUpdate):
+            whole = renderable.render_segments(self.console)
+            part = self.grid.changes(renderable).render_segments(self.console)
+            pyte.Stream(self.plain).feed(whole)
+            pyte.Stream(self.changed).feed(part)
+            self.frames += 1
+            self.plain_bytes += len(whole.encode())
+            self.changed_bytes += len(part.encode())
+            assert cells(self.changed) == cells(self.plain)
+        super()._display(screen, cast("Any", renderable))  # pyright: ignore[reportUnknownMemberType] - Textual leaves its parameter open
+
+
+def cells(screen: pyte.Screen) -> list[list[tuple[object, ...]]]:
+    """All that is seen: characters, without zero-width ones after them, and how they are drawn."""
+    return [
+        [(cell.data[:1], *cell[1:]) for cell in map(screen.buffer[y].__getitem__, range(screen.columns))]
+        for y in range(screen.lines)
+    ]
+
+
+class Script:
+    """A person, a model and a terminal that do things at random."""
+
+    def __init__(self, app: BothTerminals, pilot: Pilot[None], seed: int) -> None:
+        self.app, self.pilot = app, pilot
+        self.dice = random.Random(seed)
+        self.view = app.query_one(Transcript)
+
+    async def run(self, steps: int) -> None:
+        actions: list[Callable[[], Any]] = [self.stream, self.stream, self.stream, self.scroll, self.type, self.add]
+        actions += [self.insert, self.notify, self.side, self.resize, self.restyle, self.forget]
+        for _ in range(steps):
+            result = self.dice.choice(actions)()
+            if result is not None:
+                await result
+            await self.pilot.pause()
+
+    def words(self, count: int) -> str:
+        return " ".join(self.dice.choices(WORDS, k=self.dice.randint(1, count)))
+
+    def stream(self) -> None:
+        for _ in range(self.dice.randint(1, 4)):
+            end = self.dice.choice(("", " ", "\n", "\n\n", "\n```\n\n"))
+            words = self.dice.choice(BLOCKS) + self.words(30)
+            self.view.feed(self.dice.choice((words, words, words, CODE)) + end)
+            self.view.advance()
+
+    def scroll(self) -> None:
+        by = self.dice.choice((-60, -10, -3, -1, 1, 3, 10))
+        self.view.scroll_to(y=self.view.scroll_y + by, animate=False)
+
+    def type(self) -> Any:
+        return self.pilot.press(*self.dice.choices(("a", "w", "enter", "backspace", "left", "页", "🙂"), k=3))
+
+    def add(self) -> None:
+        self.view.add(UserItem(self.words(20)), MutedLine(self.words(5), gap=True))
+
+    def insert(self) -> None:
+        self.view.insert_older([MutedLine(self.words(9)) for _ in range(3)])
+
+    def notify(self) -> None:
+        if self.dice.random() < 0.5:
+            self.app.notify(self.words(4), timeout=60, markup=False)
+        else:
+            self.app.clear_notifications()
+
+    def side(self) -> None:
+        lines = Text(self.words(20), Style(color=self.dice.choice(("red", "blue")), bold=self.dice.random() < 0.5))
+        self.app.query_one("#side", Static).update(lines)
+
+    def resize(self) -> Any:
+        if self.dice.random() < 0.3:
+            return self.pilot.resize_terminal(self.dice.choice((20, 79, 120)), self.dice.choice((8, 24, 40)))
+        return None
+
+    def restyle(self) -> None:
+        if self.dice.random() < 0.3:
+            self.app.theme = self.dice.choice(("nord", "textual-light", "dracula"))
+
+    def forget(self) -> None:
+        if self.dice.random() < 0.3:
+            self.app.grid.forget()
+            self.app.screen.refresh()
+
+
+async def run_script(grid: TerminalGrid, seed: int, steps: int) -> BothTerminals:
+    app = BothTerminals(grid)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.pause()
+        await Script(app, pilot, seed).run(steps)
+    return app
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_every_frame_shows_the_cells_of_a_whole_repaint(seed: int) -> None:
+    app = await run_script(TerminalGrid(), seed, 40)
+    assert app.frames > 10
+    assert app.changed_bytes < app.plain_bytes / 2
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(100, 200))
+async def test_long_scripts_show_the_cells_of_a_whole_repaint(seed: int) -> None:
+    await run_script(TerminalGrid(), seed, 150)

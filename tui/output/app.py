@@ -1,0 +1,60 @@
+"""An application that writes to its terminal only what changes."""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+
+from textual import events
+from textual._compositor import CompositorUpdate
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from tui.output.terminal_grid import TerminalGrid
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+WITHOUT_CURSOR: Final = ("", "dumb", "unknown")  # values of TERM
+
+
+class ChangesOnlyApp(App[None]):
+    """Writes only changed cells, and scrolls lines that moved. It draws all again when the terminal may show something
+    else: after a resize or a suspension, when it gets the focus, and on Ctrl+L.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+l", "redraw", "Redraw", show=False)]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.output_grid = TerminalGrid() if can_move_cursor(os.environ, sys.platform) else None
+
+    def on_mount(self) -> None:
+        self.app_resume_signal.subscribe(self, self._redraw_resumed)  # pyright: ignore[reportUnknownMemberType] - Textual leaves its parameter open
+
+    def _redraw_resumed(self, _app: "App[Any]") -> None:
+        self.action_redraw()
+
+    def action_redraw(self) -> None:
+        """Draws the whole screen again."""
+        if self.output_grid is not None:
+            self.output_grid.forget()
+        self.screen.refresh()
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.AppFocus) or (isinstance(event, events.Resize) and event.size == self.size):
+            self.action_redraw()
+        elif isinstance(event, events.Resize) and self.output_grid is not None:
+            self.output_grid.forget()  # the new layout draws it all
+        await super().on_event(event)
+
+    def _display(self, screen: Screen[Any], renderable: "RenderableType | None") -> None:
+        if self.output_grid is not None and isinstance(renderable, CompositorUpdate):
+            renderable = cast("RenderableType", self.output_grid.changes(renderable))
+        super()._display(screen, renderable)  # pyright: ignore[reportUnknownMemberType] - as above
+
+
+def can_move_cursor(environment: Mapping[str, str], platform: str) -> bool:
+    """Whether the terminal has scroll regions and absolute cursor movement. Windows' console is left to Textual."""
+    return platform != "win32" and environment.get("TERM", "") not in WITHOUT_CURSOR
