@@ -32,12 +32,13 @@ class OpenBranch:
     def __init__(self, memory: Memory) -> None:
         self.conversation: Conversation | None = None  # None before its first message
         self.rewritten: Entry | None = None  # the user's message that the next one replaces, on a branch
+        self.rewound = ""  # the checkpoint (id) of a rewind that took files back for it
         self._memory = memory
         self._known: int | None = None  # the leaf's seq, as this session left it
 
     def select(self, conversation: Conversation | None) -> None:
         """Makes it the open conversation; None: the next message begins one."""
-        self.conversation, self.rewritten = conversation, None
+        self.conversation, self.rewritten, self.rewound = conversation, None, ""
         self._known = conversation.leaf if conversation else None
 
     async def take_changes(self) -> tuple[str, ...]:
@@ -74,17 +75,17 @@ class OpenBranch:
         entry = await asyncio.to_thread(self._memory.conversations.find_entry, entry_id, conversation.seq)
         if entry.role is not Role.USER:
             raise Misuse("Not your message", f"{entry_id} was not said by you.", "/branch lists your messages.")
-        self.rewritten = entry
+        self.rewritten, self.rewound = entry, ""
         return entry
 
     def take_back(self) -> bool:
         """Leaves the message as it is that the next one would have replaced. False where there is none."""
-        rewritten, self.rewritten = self.rewritten, None
+        rewritten, self.rewritten, self.rewound = self.rewritten, None, ""
         return rewritten is not None
 
     async def move(self) -> None:
         """Stores that the conversation goes on before the rewritten message, if there is one. Raises NotFound."""
-        rewritten, self.rewritten = self.rewritten, None
+        rewritten, self.rewritten, self.rewound = self.rewritten, None, ""
         if rewritten is not None:
             stored = self._memory.conversations
             self.conversation = await asyncio.to_thread(stored.set_leaf, rewritten.conversation_seq, rewritten.parent)
@@ -96,7 +97,7 @@ class OpenBranch:
         """The events of a turn, whose `newest` entry is the branch's end for this session afterwards. Where a message
         is `rewritten`, the turn's message begins the branch; if that is not stored, everything is as before.
         """
-        rewritten, is_stored = self.rewritten, False
+        rewritten, rewound, is_stored = self.rewritten, self.rewound, False
         before = (await self.reload(self.opened())).leaf if rewritten else None
         await self.move()
         try:
@@ -110,7 +111,7 @@ class OpenBranch:
             elif rewritten is not None:
                 stored = self._memory.conversations
                 self.conversation = await asyncio.to_thread(stored.set_leaf, rewritten.conversation_seq, before)
-                self._known, self.rewritten = before, rewritten
+                self._known, self.rewritten, self.rewound = before, rewritten, rewound
 
     def _end_of(self, newest: Entry) -> int:
         """The seq that a turn with this newest entry ended with: of the entry, or of an answer to it that was cut

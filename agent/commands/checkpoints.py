@@ -11,7 +11,7 @@ from agent.commands.command import Command
 from agent.commands.conversation import first_line
 from agent.commands.results import Choice, Choices, Outcome, Proposal, SessionSwitched, TextResult
 from foundation.clock import iso, to_ms
-from foundation.errors import Misuse, TemporaryFailure
+from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
 from foundation.program import PROGRAM
 from foundation.terminal_text import visible
 from models.messages import Role
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 MAX_MESSAGES: Final = 200
 MAX_FILES: Final = 30  # listed in the transcript
 MAX_ROWS: Final = 8  # listed in a dialog of 24 lines
+STAY_REWOUND: Final = "The files stay as the rewind left them, because they were changed since: /redo says more."
 BOTH, CONVERSATION, FILES = "both", "conversation", "files"
 
 
@@ -137,9 +138,9 @@ async def _restore(
         restored = await asyncio.to_thread(restore, session.checkpoints, records, kind, folders)
         report = _report(restored, kind.value, named=str if entry else _code)
         report = "\n".join((report, *(f"\n{doubt}" for doubt in _doubts(history))))
-        if entry is not None:
-            return await _rewind_conversation(session, entry, report)
         plan = restored.plan
+        if entry is not None:
+            return await _rewind_conversation(session, entry, report, restored.record.id if plan.changes else "")
         merged = sum(file.merged for file in plan.changes)
         counts = {"restored": len(plan.changes), "merged": merged, "left": len(plan.conflicts)}
         return TextResult(report, failed=bool(plan.conflicts) and not plan.changes, counts=counts)
@@ -156,10 +157,36 @@ async def _restore(
     return proposal if is_asked else await run(_unreported)  # nothing to agree to where no file changes
 
 
-async def _rewind_conversation(session: Session, entry: Entry, report: str) -> Outcome:
+async def _rewind_conversation(session: Session, entry: Entry, report: str, checkpoint: str = "") -> Outcome:
+    """`checkpoint` (an id) took files back for it: it is taken back with the conversation."""
     entry = await session.branch.branch_from(entry.id)
+    session.branch.rewound = checkpoint
     notice = f"{report}\n\nThe conversation is rewound: your message is in the prompt. What followed it stays stored."
+    notice += " Esc takes back both, the files too." if checkpoint else ""
     return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
+
+
+async def redo_rewind(session: Session, checkpoint: str) -> str:
+    """Makes the changes again that this rewind took back, where nothing changed the files since; a sentence on them."""
+    from agent.checkpoints.change import CheckpointKind
+    from agent.checkpoints.restore import plan_restore, restore
+
+    folders = session.project.folders
+    if session.busy:
+        return STAY_REWOUND
+    try:
+        history = await _history(session)
+        reversal = history.last_reversal()
+        if reversal is None or reversal.id != checkpoint or _doubts(history):
+            return STAY_REWOUND
+        plan = await asyncio.to_thread(plan_restore, session.checkpoints, (reversal,), folders)
+        if plan.conflicts or any(file.merged for file in plan.files):
+            return STAY_REWOUND
+        restored = await asyncio.to_thread(restore, session.checkpoints, (reversal,), CheckpointKind.REDO, folders)
+    except PalimpsestError as error:
+        return f"{STAY_REWOUND} {error.message}"
+    count = len(restored.plan.changes)
+    return f"{_files(count)} {'is' if count == 1 else 'are'} again as before the rewind."
 
 
 def _report(restored: Restored, done: str, *, named: Callable[[str], str]) -> str:

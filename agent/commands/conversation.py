@@ -40,9 +40,8 @@ async def _resume(session: Session, ref: str) -> Outcome:
 
 async def _branch(session: Session, ref: str) -> Outcome:
     if ref == BACK:
-        if not session.branch.take_back():
-            return TextResult("No message is being rewritten.")
-        return SessionSwitched(TAKEN_BACK, branch=True)
+        taken_back = await take_back(session)
+        return SessionSwitched(taken_back, branch=True) if taken_back else TextResult("No message is being rewritten.")
     if ref:
         entry = await session.branch.branch_from(ref)
         notice = "Change the message and send it: it begins a branch. What was said after it stays on its own."
@@ -52,6 +51,19 @@ async def _branch(session: Session, ref: str) -> Outcome:
         Choice(entry.id, first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in messages
     )
     return Choices("Branch from", items, "/branch") if items else TextResult("There is nothing to branch from yet.")
+
+
+async def take_back(session: Session) -> str:
+    """Leaves the message as it is that the next one would have replaced, and the files as before where a rewind of both
+    took them back; what was done in a sentence, "" where no message is being rewritten."""
+    rewound = session.branch.rewound
+    if not session.branch.take_back():
+        return ""
+    if not rewound:
+        return TAKEN_BACK
+    from agent.commands.checkpoints import redo_rewind
+
+    return f"{TAKEN_BACK} {await redo_rewind(session, rewound)}"
 
 
 def first_line(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.conversation import TAKEN_BACK
+from agent.commands.conversation import take_back
 from agent.commands.results import OpenTree, Outcome, SessionSwitched, ShowEntry, TextResult
 from foundation.errors import Misuse
 from foundation.terminal_text import visible_line
@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
 
 MOST_COMPARED: Final = 12  # turns of each branch that a comparison lists
+MOST_HEADING: Final = 100  # characters of a day's line
 MARKS: Final = {"leaf": "◆", "current": "●", "other": "○"}
 LEGEND: Final = "◆ it goes on here · ● this branch · ○ another branch"
 
@@ -66,9 +67,10 @@ async def _printed(session: Session) -> Outcome:
 async def _go(session: Session, id_: str) -> Outcome:
     tree = await load_tree(session)
     turn = _turn(tree, id_)
-    taken_back = session.branch.take_back()
     if turn.is_current:
-        return SessionSwitched(TAKEN_BACK, branch=True) if taken_back else ShowEntry(turn.seq)
+        taken_back = await take_back(session)
+        return SessionSwitched(taken_back, branch=True) if taken_back else ShowEntry(turn.seq)
+    session.branch.take_back()
     tip = tree.tips[turn.id]
     await asyncio.to_thread(session.memory.conversations.set_leaf, tree.conversation.seq, tip)
     await session.branch.settle()
@@ -142,7 +144,8 @@ def comparison(tree: ConversationTree, first: TurnNode, second: TurnNode) -> str
 def row_line(row: TreeRow) -> str:
     """A row as text: `● 14:02  message  [label]  3,200 tokens, 2 files  e_…`."""
     if row.turn is None:
-        return row.heading
+        heading = visible_line(row.heading)
+        return heading if len(heading) <= MOST_HEADING else f"{heading[: MOST_HEADING - 1].rstrip()}…"
     return f"{row_head(row)}{_short(row.turn)}  {', '.join(row_details(row.turn))}  {row.turn.id}"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands import registry
-from agent.commands.conversation import TAKE_BACK
+from agent.commands.conversation import TAKE_BACK, first_line
 from agent.commands.results import (
     Cancelled,
     Choices,
@@ -54,6 +54,9 @@ __all__ = ["PAGE_SIZE", "ChatController"]
 
 TICK_S, STILL_TICK_S = 1.0, 10.0  # seconds between two counts of a turn's seconds
 _UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
+_NO_LONGER_REWRITES: Final = (
+    "The draft in the prompt was to rewrite a message that is no longer there: it is an ordinary message now."
+)
 _SENT_AGAIN: Final = "the last message, sent again; an answer above stays on a branch of its own"
 
 
@@ -103,6 +106,24 @@ class ChatController:
         self._view.empty_prompt()
         self._queue.add(TAKE_BACK)
         return True
+
+    @property
+    def rewritten(self) -> str:
+        """The id of the message that the next one replaces; "" for none."""
+        entry = self.session.branch.rewritten
+        return entry.id if entry else ""
+
+    async def rewrite_again(self, id_: str) -> None:
+        """Has the draft that was restored replace this message, as when it was saved, and shows the branch so far."""
+        try:
+            entry = await self.session.branch.branch_from(id_)
+            text = (await asyncio.to_thread(self.session.memory.passage, entry)).text
+        except PalimpsestError:
+            self._view.transcript.add(MutedLine(_NO_LONGER_REWRITES, tone="warning", gap=True))
+            return
+        await self.show_conversation()
+        notice = f"The draft in the prompt rewrites “{visible(first_line(text))}”, as when you left. {_UNSENT}"
+        self._view.transcript.add(MutedLine(notice, gap=True))
 
     async def resume(self, ref: str, *, latest: bool) -> None:
         """Resumes a conversation: the given one, or the latest. Raises NotFound."""

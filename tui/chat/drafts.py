@@ -1,11 +1,13 @@
 """Drafts: the text in the prompt, saved to disk while it is typed, a file per conversation."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
+from msgspec import Struct
 from textual.timer import Timer
 
 from foundation.errors import PalimpsestError
@@ -19,25 +21,50 @@ from tui.widgets.prompt.input import Prompt
 NEW: Final = "new"  # the draft of a conversation that has not begun
 
 
+_REWRITES: Final = re.compile(r"<!-- rewrites (\S{1,200}) -->\n")  # the first line of a draft that rewrites a message
+
+
+class Draft(Struct, frozen=True):
+    """A draft. `rewrites` is the id of the message that it was to replace, "" for none."""
+
+    text: str = ""
+    rewrites: str = ""
+
+
+class RewritingPort(Protocol):
+    """Who knows which message the prompt's text is to replace."""
+
+    @property
+    def rewritten(self) -> str:
+        """The message's id; "" for none."""
+        ...
+
+    async def rewrite_again(self, id_: str) -> None:
+        """Has the next message replace this one, as when the draft was saved."""
+        ...
+
+
 class Drafts:
     """Storage of drafts, a file per conversation, without private text."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def save(self, conversation: str, text: str) -> None:
+    def save(self, conversation: str, text: str, rewrites: str = "") -> None:
         """Saves the draft; an empty one is deleted. Raises OSError."""
         path = self._path(conversation)
         if not text.strip():
             remove(path, missing_ok=True)
             return
         make_private_folder(self._folder)
-        write_atomically(path, clear(text))
+        write_atomically(path, clear(f"<!-- rewrites {rewrites} -->\n{text}" if rewrites else text))
 
-    def load(self, conversation: str) -> str:
-        """The draft, "" where there is none. Raises OSError and PalimpsestError."""
+    def load(self, conversation: str) -> Draft:
+        """The draft, an empty one where there is none. Raises OSError and PalimpsestError."""
         path = self._path(conversation)
-        return visible(read_text(path, owned=True)) if exists(path) else ""
+        text = read_text(path, owned=True) if exists(path) else ""
+        mark = _REWRITES.match(text)
+        return Draft(visible(text[mark.end() :] if mark else text), mark[1] if mark else "")
 
     def _path(self, conversation: str) -> Path:
         return child(self._folder, draft_name(conversation))
@@ -50,13 +77,20 @@ class DraftKeeper:
     """Saves and restores the prompt: `changed` at each key, `save` for an immediate save, `restore` on a resume."""
 
     def __init__(
-        self, prompt: Prompt, history: PromptHistory, drafts: Drafts, current_conversation: Callable[[], str]
+        self,
+        prompt: Prompt,
+        history: PromptHistory,
+        drafts: Drafts,
+        current_conversation: Callable[[], str],
+        rewriting: Callable[[], RewritingPort | None],
     ) -> None:
-        """`current_conversation` gives its id; "" while it is not known: then nothing is written."""
+        """`current_conversation` gives its id; "" while it is not known: then nothing is written. `rewriting` gives
+        None before the session is open."""
         self._prompt = prompt
         self._history = history
         self._drafts = drafts
         self._current_conversation = current_conversation
+        self._rewriting = rewriting
         self._saved_as = ""  # the conversation of the draft on disk
         self._timer: Timer | None = None
         self._is_switching = False  # during a switch the prompt belongs to no conversation
@@ -107,11 +141,13 @@ class DraftKeeper:
         except (OSError, PalimpsestError) as error:
             self._warn(f"The draft could not be read: {error}")
             return
-        if draft and self._prompt.text.strip():
-            self._history.add(draft)
-        elif draft:
-            self._prompt.set_text(draft)
         self._saved_as = key
+        if draft.text and self._prompt.text.strip():
+            self._history.add(draft.text)
+        elif draft.text:
+            self._prompt.set_text(draft.text)
+            if draft.rewrites and (rewriting := self._rewriting()):
+                await rewriting.rewrite_again(draft.rewrites)
 
     def _save_soon(self) -> None:
         save = partial(self._save_quietly, self._prompt.full_text)  # called by the worker, which may never start
@@ -127,7 +163,8 @@ class DraftKeeper:
         key = self._current_conversation()
         if not key or self._is_switching:
             return
-        self._drafts.save(key, text)
+        rewriting = self._rewriting()
+        self._drafts.save(key, text, rewriting.rewritten if rewriting else "")
         if self._saved_as and self._saved_as != key:
             self._drafts.save(self._saved_as, "")  # a new conversation was started: the text now belongs to it
         self._saved_as = key

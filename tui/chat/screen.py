@@ -71,9 +71,8 @@ class ChatScreen(Screen[None]):
         self._plan = PlanPanel()
         self.prompt = Prompt(self._history, self.suggestions)
         self._queue_list = Static(id="waiting", markup=False)
-        self.draft_keeper = DraftKeeper(
-            self.prompt, self._history, Drafts(start.workspace.drafts), self._prompt_conversation
-        )
+        drafts, conversation = Drafts(start.workspace.drafts), self._prompt_conversation
+        self.draft_keeper = DraftKeeper(self.prompt, self._history, drafts, conversation, lambda: self.controller)
         widgets = ChatWidgets(
             screen=self,
             transcript=self.transcript,

@@ -128,6 +128,45 @@ async def test_rewind_restores_files_conversation_or_both(session: Session) -> N
     assert [text for _, text in await session.branch.own_messages(9)] == ["first"]
 
 
+async def test_taking_a_rewind_of_both_back_restores_the_files_too(session: Session) -> None:
+    await say(session, "first", notes="one\n")
+    second = await say(session, "second", notes="two\n", more="x\n")
+    outcome = await registry.run(session, f"/rewind {second} both")
+    assert isinstance(outcome, SessionSwitched) and "Esc takes back both, the files too." in outcome.notice
+    assert files(session) == {"notes": "one\n"}
+    outcome = await registry.run(session, "/branch back")
+    assert isinstance(outcome, SessionSwitched) and outcome.branch
+    assert outcome.notice.endswith("2 files are again as before the rewind.")
+    assert files(session) == {"more": "x\n", "notes": "two\n"}
+    assert [text for _, text in await session.branch.own_messages(9)] == ["second", "first"]
+    outcome = await registry.run(session, f"/rewind {second} conversation")
+    assert isinstance(outcome, SessionSwitched) and "Esc" not in outcome.notice
+    outcome = await registry.run(session, "/branch back")
+    assert isinstance(outcome, SessionSwitched) and "rewind" not in outcome.notice
+    assert files(session) == {"more": "x\n", "notes": "two\n"}
+
+
+async def test_files_that_were_edited_since_the_rewind_stay(session: Session) -> None:
+    await say(session, "first", notes="one\n")
+    second = await say(session, "second", notes="two\n")
+    await registry.run(session, f"/rewind {second} both")
+    (session.project.root / "notes").write_text("mine\n")
+    outcome = await registry.run(session, "/branch back")
+    assert isinstance(outcome, SessionSwitched) and "The files stay as the rewind left them" in outcome.notice
+    assert files(session) == {"notes": "mine\n"}
+
+
+async def test_a_rewind_that_was_redone_by_hand_is_not_redone_again(session: Session) -> None:
+    await say(session, "first", notes="one\n")
+    second = await say(session, "second", notes="two\n")
+    await registry.run(session, f"/rewind {second} both")
+    await registry.run(session, "/redo")
+    await registry.run(session, "/undo")  # which is a newer reversal
+    outcome = await registry.run(session, "/branch back")
+    assert isinstance(outcome, SessionSwitched) and "The files stay" in outcome.notice
+    assert files(session) == {"notes": "one\n"}
+
+
 async def test_rewind_takes_back_what_another_branch_changed_after_the_message(session: Session) -> None:
     first = await say(session, "first", notes="one\n")
     second = await say(session, "second", notes="two\n")

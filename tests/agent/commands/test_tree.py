@@ -7,7 +7,7 @@ import pytest
 
 from agent.commands import registry
 from agent.commands.results import CommandFailed, OpenTree, SessionSwitched, ShowEntry, TextResult
-from agent.commands.tree import load_tree
+from agent.commands.tree import MOST_HEADING, load_tree
 from agent.services.conversation_tree import ConversationTree
 from agent.session import Session
 from context.settings import ContextSettings
@@ -136,3 +136,14 @@ def test_the_command_line_draws_the_tree(run: Run) -> None:
     (only,) = run("conversations", "tree", conversation, "--json").json["turns"]
     assert only["text"] == "The harbour faces north."
     assert only["is_leaf"]
+
+
+async def test_a_printed_day_takes_a_line(session: Session, server: Loopback) -> None:
+    server.plays(chat("The lamp of Morwenna burns whale oil, 12 litres a night, as its log of 1871 tells. " * 40))
+    await turn(session, "What does the log say about the lamp, the oil, the storm and the harbour?" * 8)
+    outcome = await registry.run(session, "/tree")
+    assert isinstance(outcome, OpenTree)
+    printed = await outcome.printed()
+    assert isinstance(printed, TextResult)
+    heading = printed.markdown.splitlines()[1]
+    assert "1 turn · " in heading and heading.endswith("…") and len(heading) <= MOST_HEADING

@@ -78,7 +78,7 @@ async def test_a_conversation_keeps_its_own_draft(open_chat: Any, workspace: Wor
     session.entries = [spoken(1, Role.USER, "hello")]
     async with open_chat(session=session, latest=True) as chat:
         await chat.until(lambda: chat.screen.prompt.text == "for the old one")
-    assert Drafts(workspace.drafts).load(NEW) == "for a new one"
+    assert Drafts(workspace.drafts).load(NEW).text == "for a new one"
 
 
 async def test_a_draft_follows_the_conversation_that_its_first_message_begins(
@@ -89,8 +89,8 @@ async def test_a_draft_follows_the_conversation_that_its_first_message_begins(
         await chat.quiet()
         await chat.type("and then")
         await chat.until(lambda: any(workspace.drafts.glob("*.md")))
-        assert Drafts(workspace.drafts).load("c_1") == "and then"
-        assert Drafts(workspace.drafts).load(NEW) == ""
+        assert Drafts(workspace.drafts).load("c_1").text == "and then"
+        assert Drafts(workspace.drafts).load(NEW).text == ""
 
 
 async def test_where_the_memory_cannot_be_opened_what_was_sent_is_a_draft_again(
@@ -122,7 +122,7 @@ async def test_where_the_memory_cannot_be_opened_what_was_sent_is_a_draft_again(
         assert prompt.text == "first\n\nsecond"
         app.chat.leave()
         await until(pilot, lambda: not app.is_running or app.chat.is_leaving)
-    assert Drafts(workspace.drafts).load(NEW) == "first\n\nsecond"
+    assert Drafts(workspace.drafts).load(NEW).text == "first\n\nsecond"
 
 
 async def test_where_no_conversation_can_be_taken_up_no_draft_is_lost(workspace: Workspace, tmp_path: Any) -> None:
@@ -152,8 +152,8 @@ async def test_what_was_sent_while_the_memory_opens_is_kept_where_the_chat_ends_
         await pilot.press("enter")
         await until(pilot, lambda: "waits: too early" in seen(app))
         app.chat.leave()
-        await until(pilot, lambda: Drafts(workspace.drafts).load(NEW))
-    assert Drafts(workspace.drafts).load(NEW) == "too early"
+        await until(pilot, lambda: Drafts(workspace.drafts).load(NEW).text)
+    assert Drafts(workspace.drafts).load(NEW).text == "too early"
 
 
 def open_newer_store(path: Path) -> None:
@@ -194,7 +194,7 @@ async def test_messages_that_wait_when_the_chat_is_left_are_a_draft(open_chat: A
         await chat.say("three")
         await chat.press("ctrl+c", "ctrl+c")
         await chat.until(lambda: chat.session.closed)
-    assert Drafts(workspace.drafts).load("c_1") == "two\n\nthree"
+    assert Drafts(workspace.drafts).load("c_1").text == "two\n\nthree"
 
 
 async def test_the_mode_and_the_rules_of_the_command_line_are_in_force(workspace: Workspace) -> None:

@@ -9,6 +9,7 @@ import pytest
 from agent.session import Session
 from foundation.paths import Workspace
 from tests.agent.sessions import open_session, turn
+from tui.chat.drafts import Draft, Drafts
 from tui.tree.screen import TreeScreen
 
 ALL = ["One", "Two", "Three"]
@@ -70,3 +71,55 @@ async def test_it_begins_a_branch_when_it_is_sent(open_chat: Any, session: Sessi
         await chat.press("escape")
         await chat.quiet()
         assert "Taken back" not in chat.text
+
+
+async def test_a_draft_that_was_left_rewrites_the_same_message_later(
+    open_chat: Any, session: Session, workspace: Workspace, tmp_path: Path
+) -> None:
+    assert session.conversation is not None
+    id_ = session.conversation.id
+    async with open_chat(session=session) as chat:
+        await rewrite(chat, session, "/branch {}")
+        await chat.insert(" again")
+        await chat.until(lambda: Drafts(workspace.drafts).load(id_).text == "Three again")
+    again = open_session(workspace, tmp_path)
+    async with open_chat(session=again, latest=True) as chat:
+        await chat.until(lambda: again.branch.rewritten is not None)
+        await chat.quiet()
+        assert chat.screen.prompt.text == "Three again"
+        assert "The draft in the prompt rewrites “Three”, as when you left." in " ".join(chat.text.split())
+        assert stored(again) == ALL
+        await chat.press("enter")
+        await chat.until(lambda: stored(again) == ["One", "Two", "Three again"])
+        await chat.quiet()
+        assert Drafts(workspace.drafts).load(id_) == Draft()
+    await again.close()
+
+
+async def test_a_draft_whose_message_is_gone_is_an_ordinary_message(
+    open_chat: Any, session: Session, workspace: Workspace
+) -> None:
+    assert session.conversation is not None
+    Drafts(workspace.drafts).save(session.conversation.id, "Three again", rewrites="e_nowhere")
+    async with open_chat(session=session, latest=True) as chat:
+        await chat.until(lambda: chat.screen.prompt.text == "Three again")
+        await chat.quiet()
+        assert "it is an ordinary message now" in " ".join(chat.text.split())
+        assert session.branch.rewritten is None
+        await chat.press("enter")
+        await chat.until(lambda: stored(session) == [*ALL, "Three again"])
+        await chat.quiet()
+
+
+async def test_a_draft_that_was_taken_back_is_an_ordinary_message(
+    open_chat: Any, session: Session, workspace: Workspace
+) -> None:
+    assert session.conversation is not None
+    id_ = session.conversation.id
+    async with open_chat(session=session) as chat:
+        await rewrite(chat, session, "/branch {}")
+        await chat.press("escape")
+        await chat.until(lambda: "Taken back" in chat.text)
+        await chat.insert("Four")
+        await chat.until(lambda: Drafts(workspace.drafts).load(id_).text == "Four")
+        assert Drafts(workspace.drafts).load(id_).rewrites == ""

@@ -176,7 +176,7 @@ def test_a_broken_line_of_the_history_is_passed_over(tmp_path: Path) -> None:
 def test_a_draft_on_disk_holds_nothing_private(tmp_path: Path) -> None:
     drafts = Drafts(tmp_path / "drafts")
     drafts.save("c_1", "key <private>x</private>")
-    assert drafts.load("c_1") == "key [private]"
+    assert drafts.load("c_1").text == "key [private]"
     assert [path.name for path in (tmp_path / "drafts").iterdir()] == ["c_1.md"]
 
 
