@@ -31,7 +31,7 @@ from models.messages import Role
 from tui.app import PalimpsestApp
 from tui.dialogs.trust import ChangesScreen, LinkScreen, QuestionDialog, TrustScreen
 from tui.launch import create_app
-from tui.themes import LIGHT
+from tui.themes.own import LIGHT
 
 Act = Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]
 SMALL: Final = (80, 24)

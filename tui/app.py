@@ -1,12 +1,14 @@
 """The Textual application: themes, signals and the chat screen."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+from textual import events, work
+from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.filter import Monochrome, NoColor
+from textual.theme import Theme
 from textual.worker import WorkerFailed
 
 from foundation.terminal_text import visible
@@ -14,7 +16,10 @@ from tui.chat.screen import ChatScreen
 from tui.chat.start import ChatStart
 from tui.output.app import ChangesOnlyApp
 from tui.shutdown import TerminalWatch, tolerant_driver
-from tui.themes import DARK, THEMES
+from tui.themes.choice import resolve_theme
+from tui.themes.own import THEMES
+from tui.themes.terminal import AUTO, TerminalGround
+from tui.themes.variables import variables_for
 
 if TYPE_CHECKING:  # loaded after first paint
     from textual.notifications import SeverityLevel
@@ -29,20 +34,47 @@ class PalimpsestApp(ChangesOnlyApp):
     CSS_PATH: ClassVar = ["styles/chat.tcss", "styles/recall.tcss"]
     ENABLE_COMMAND_PALETTE = False
     INLINE_PADDING = 0
-    BINDINGS: ClassVar = []
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1", "show_keys", "Keys and commands", id="app.keys", show=False, priority=True),
+        Binding("ctrl+q", "quit", "Leave", id="app.quit", show=False, priority=True),
+    ]
 
     def __init__(
-        self, start: ChatStart, open_session: Callable[[], Awaitable["Session"]], *, theme: str = DARK
+        self,
+        start: ChatStart,
+        open_session: Callable[[], Awaitable["Session"]],
+        *,
+        theme: str = AUTO,
+        ground: TerminalGround | None = None,
+        own_themes: Sequence[Theme] = (),
+        own_keys: Mapping[str, str] | None = None,
     ) -> None:
+        """`theme` is a name, or AUTO; `own_themes` and `own_keys` are those of the person; `ground` is what the
+        terminal told.
+        """
         super().__init__()
-        for theme_ in THEMES:
+        self._ground = ground or TerminalGround()
+        for theme_ in (*THEMES, *own_themes):
             self.register_theme(theme_)
-        self.theme = theme
+        self.use_theme(theme)
+        self._own_keys = own_keys or {}
         if self.no_color:  # Textual alone would leave greys
             self._filters = [NoColor() if isinstance(theme_, Monochrome) else theme_ for theme_ in self._filters]
         self.last_typed = 0.0  # on the monotonic clock: dialogs that interrupt wait for a pause
         self.chat = ChatScreen(start, open_session)
         self._watch = TerminalWatch(self.chat.leave)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return variables_for(self.current_theme)
+
+    @property
+    def has_dark_ground(self) -> bool | None:
+        """Whether the terminal is dark; None where it does not tell."""
+        return self._ground.is_dark
+
+    def use_theme(self, name: str) -> None:
+        """Shows the theme of this name; the one for the terminal where it is AUTO, or there is none of this name."""
+        self.theme = resolve_theme(name, self.available_themes, is_dark=self._ground.is_dark)
 
     def notify(
         self,
@@ -57,6 +89,35 @@ class PalimpsestApp(ChangesOnlyApp):
         del markup
         super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
 
+    @work(exclusive=True, group="keys")
+    async def action_show_keys(self) -> None:
+        """Shows the keys of the screen on top, and does what is chosen."""
+        from tui.keys.rows import key_rows
+        from tui.keys.screen import COMMANDS, KeysScreen
+
+        if isinstance(self.screen, KeysScreen):
+            self.screen.dismiss(None)
+            return
+        in_chat = self.screen is self.chat
+        row = await self.push_screen_wait(KeysScreen(key_rows(self.screen), commands=in_chat))
+        if row is None:
+            return
+        if row.place == COMMANDS:
+            self.chat.prompt.replace_text(f"{row.keys.partition(' ')[0]} ")
+        elif row.action:
+            await self.run_action(row.action, row.node)
+
+    def use_keys(self, keys: Mapping[str, str]) -> list[str]:
+        """Gives actions the person's own keys; a sentence for each that cannot be given."""
+        if not keys:
+            return []
+        from tui.bindings import known_actions
+        from tui.keys.own import own_keymap
+
+        keymap, problems = own_keymap(keys, known_actions(type(self)))
+        self.set_keymap(keymap)
+        return problems
+
     def get_driver_class(self) -> type[Driver]:
         return tolerant_driver(super().get_driver_class())
 
@@ -68,7 +129,15 @@ class PalimpsestApp(ChangesOnlyApp):
     def on_mount(self) -> None:
         self.push_screen(self.chat)
         self._watch.start()
+        self.call_after_refresh(self._take_up_own)
         self.set_interval(self._watch.PERIOD, self._watch.check)
+
+    def _take_up_own(self) -> None:
+        """Takes up the person's keys, and what was typed before there was a screen."""
+        if self._ground.typed:
+            self.chat.prompt.insert(visible(self._ground.typed.replace("\r", "\n")))
+        for problem in self.use_keys(self._own_keys):
+            self.notify(problem, title="Keys", severity="warning", timeout=10)
 
     async def on_unmount(self) -> None:
         self._watch.stop()

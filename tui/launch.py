@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 from agent.cli import output
 from agent.cli.launch import LaunchOptions
-from foundation.paths import Workspace
+from foundation.paths import Workspace, config_dir
 from foundation.program import own_command
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
+from tui.themes.files import load_themes
+from tui.themes.terminal import TerminalGround
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
 
 
-def run_chat(options: LaunchOptions) -> int:
+def run_chat(options: LaunchOptions, ground: TerminalGround | None = None) -> int:
     """Runs the chat and gives the exit status. Afterwards stderr shows the command that resumes the conversation."""
-    app = create_app(options)
+    app = create_app(options, ground)
     app.run()
     if app.chat.resumable_id:
         workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()
@@ -27,8 +29,9 @@ def run_chat(options: LaunchOptions) -> int:
     return app.return_code or 0
 
 
-def create_app(options: LaunchOptions) -> PalimpsestApp:
-    """The application for these options, not yet running."""
+def create_app(options: LaunchOptions, ground: TerminalGround | None = None) -> PalimpsestApp:
+    """The application for these options, not yet running. `ground` is what the terminal told."""
+    themes, problems = load_themes(config_dir(options.config.environment) / "themes")
     current = [options]  # replaced once the user trusts the workspace
 
     def trust() -> Workspace:
@@ -50,7 +53,7 @@ def create_app(options: LaunchOptions) -> PalimpsestApp:
         resume=options.resume,
         latest=options.latest,
         new_workspace=options.new_workspace,
-        notices=options.notices,
+        notices=(*options.notices, *problems),
         contents=options.brings,
         changes=options.changes,
         trust=trust if options.trust is not None else None,
@@ -62,7 +65,10 @@ def create_app(options: LaunchOptions) -> PalimpsestApp:
     async def open_session() -> "Session":
         return await asyncio.to_thread(_open, current[0])
 
-    return PalimpsestApp(start, open_session)
+    screen = options.config.screen
+    return PalimpsestApp(
+        start, open_session, theme=screen.theme, ground=ground, own_themes=themes, own_keys=screen.keys
+    )
 
 
 def _open(opening: LaunchOptions) -> "Session":

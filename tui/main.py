@@ -4,6 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from agent.cli import main as run_command_line
+from tui.themes.terminal import AUTO, GroundQuestion
 
 if TYPE_CHECKING:
     from agent.cli.launch import LaunchOptions
@@ -16,9 +17,17 @@ def main() -> None:
 
 def open_screen(opening: "LaunchOptions") -> int:
     """Runs the chat; gives the exit status. Textual is imported here and not before."""
-    from tui.launch import run_chat
+    if opening.config.screen.theme != AUTO:
+        from tui.launch import run_chat
 
-    return run_chat(opening)
+        return run_chat(opening)
+    question = GroundQuestion(opening.config.environment)
+    question.start()  # answered while Textual loads
+    try:
+        from tui.launch import run_chat
+    finally:
+        ground = question.finish()
+    return run_chat(opening, ground)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,11 @@ import click
 from agent.cli import output
 from agent.cli.group import CliGroup, nearest
 from agent.cli.invocation import Invocation, current
-from agent.cli.settings_file import save_settings, settings_file
 from agent.config.config import ConfigProblem, LoadedConfig, check_file, read_config, user_config
 from agent.config.edit import parse_value
-from agent.config.secrets import refuse_secrets, without_secrets
+from agent.config.secrets import without_secrets
 from agent.config.settings import Setting, all_settings, json_schema, value_of
+from agent.services.settings import save_settings, settings_file
 from agent.services.trust import trust_workspace
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
@@ -65,13 +65,13 @@ def set_(name: str, value: str, user: bool) -> None:
     invocation = current()
     setting = _setting(name)
     parsed = parse_value(setting, value)
-    refuse_secrets(setting, parsed)
-    path, versions = settings_file(invocation, setting, user=user)
-    save_settings(invocation, (path, versions), [(setting, parsed)])
+    workspace = invocation.workspace if user else invocation.prepare()
+    file = settings_file(workspace, invocation.environment, setting, user=user)
+    save_settings(workspace, invocation.environment, file, [(setting, parsed)])
     if invocation.json:
-        output.json_object({"name": setting.name, "value": parsed, "path": str(path)})
+        output.json_object({"name": setting.name, "value": parsed, "path": str(file.path)})
         return
-    output.narrate(f"{setting.name}: {_value_text(parsed)} ({path})")
+    output.narrate(f"{setting.name}: {_value_text(parsed)} ({file.path})")
 
 
 @command.command()

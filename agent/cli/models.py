@@ -10,11 +10,11 @@ from agent.cli import output
 from agent.cli.group import CliGroup
 from agent.cli.invocation import Invocation, current
 from agent.cli.models_embed import command as embed
-from agent.cli.settings_file import save_settings, settings_file
 from agent.config.config import read_config
 from agent.config.edit import parse_value
 from agent.config.settings import all_settings
 from agent.config.used_models import UsedModels
+from agent.services.settings import save_settings, settings_file
 from foundation.errors import PalimpsestError
 from models.chat.detect import detect
 from models.chat.open import open_model
@@ -77,17 +77,18 @@ def use(spec: str, workspace_only: bool) -> None:
     invocation = current()
     canonical = str(parse_spec(spec))
     setting = all_settings()["model"]
-    path, versions = settings_file(invocation, setting, user=not workspace_only)
-    save_settings(invocation, (path, versions), [(setting, parse_value(setting, canonical))])
+    workspace = invocation.prepare() if workspace_only else invocation.workspace
+    file = settings_file(workspace, invocation.environment, setting, user=not workspace_only)
+    save_settings(workspace, invocation.environment, file, [(setting, parse_value(setting, canonical))])
     UsedModels.of(invocation.environment).forget_window(canonical)
     reading = read_config(invocation.workspace, invocation.environment, {})
     if reading.config.model != canonical:
         output.narrate(f"{reading.origins['model']} comes first here, and says {reading.config.model}.")
     if invocation.json:
-        output.json_object({"model": canonical, "path": str(path)})
+        output.json_object({"model": canonical, "path": str(file.path)})
         return
     output.line(canonical)
-    output.narrate(f"Set in {path}.")
+    output.narrate(f"Set in {file.path}.")
 
 
 @command.command()

@@ -8,8 +8,8 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current
-from agent.cli.settings_file import save_settings, settings_file
 from agent.config.settings import all_settings
+from agent.services.settings import save_settings, settings_file
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
 from foundation.sizes import format_size
@@ -76,14 +76,15 @@ def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
     chosen = "none" if parsed is None else str(parsed)
     before = invocation.loaded_config.config.embed.embedder
     settings = all_settings()
-    path, versions = settings_file(invocation, settings["embed.embedder"], user=not workspace_only)
+    workspace = invocation.prepare() if workspace_only else invocation.workspace
+    file = settings_file(workspace, invocation.environment, settings["embed.embedder"], user=not workspace_only)
     values = [(settings["embed.before"], before)] if before not in {"", "none", chosen} else []
-    save_settings(invocation, (path, versions), [*values, (settings["embed.embedder"], chosen)])
+    save_settings(workspace, invocation.environment, file, [*values, (settings["embed.embedder"], chosen)])
     del invocation.loaded_config
     if invocation.loaded_config.config.embed.embedder != chosen:
         origin = invocation.loaded_config.origins["embed.embedder"]
         output.narrate(f"{origin} comes first here, and says {invocation.loaded_config.config.embed.embedder}.")
-    output.narrate(f"Set in {path}.")
+    output.narrate(f"Set in {file.path}.")
 
 
 def _fill(vectors: "Vectors") -> "VectorFillResult":

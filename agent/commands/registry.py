@@ -14,6 +14,7 @@ from agent.commands import (
     memory,
     permissions,
     program,
+    screens,
     switches,
     tree,
 )
@@ -49,6 +50,7 @@ _COMMANDS: tuple[Command, ...] = (
     *knowledge.COMMANDS,
     *permissions.COMMANDS,
     *mcp.COMMANDS,
+    *screens.COMMANDS,
     *program.COMMANDS,
 )
 _BY_NAME = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}

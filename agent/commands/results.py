@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -116,6 +116,15 @@ class OpenTree(Struct, frozen=True):
     printed: Callable[[], Awaitable[Outcome]]
 
 
+class OpenNamedScreen(Struct, frozen=True):
+    """Opens one of the screens about the program. `text` is what was typed behind the command; `printed` gives the
+    result for a face without a screen."""
+
+    screen: Literal["theme", "settings", "keys"]
+    text: str
+    printed: Callable[[], Awaitable[Outcome]]
+
+
 class ShowEntry(Struct, frozen=True):
     """Shows an entry (its seq) of the open conversation in the transcript."""
 
@@ -140,6 +149,7 @@ Outcome = (
     | OpenRecall
     | OpenSearch
     | OpenTree
+    | OpenNamedScreen
     | ShowEntry
     | CommandFailed
 )

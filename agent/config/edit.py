@@ -5,6 +5,7 @@ with usual layouts it changed seven (indents, blanks, line ends, `~`, `---`).
 """
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,18 @@ def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None
 
     Raises ConfigError where the file cannot be changed without loss.
     """
+    _rewrite(path, versions, lambda text: set_in_text(text, setting.name, value, path, sections()))
+
+
+def remove_value(path: Path, versions: Path, setting: Setting) -> None:
+    """Takes `setting` out of the file, and keeps the file's previous version in `versions`.
+
+    Raises ConfigError where the file cannot be changed without loss.
+    """
+    _rewrite(path, versions, lambda text: removed_from_text(text, setting.name, path, sections()))
+
+
+def _rewrite(path: Path, versions: Path, change: Callable[[str], str]) -> None:
     try:
         raw = read_bytes(path, most=MOST_BYTES, owned=True)
         text = raw.decode("utf-8-sig")
@@ -37,7 +50,9 @@ def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None
         raise ConfigError("Not readable", str(path), problem, "Put a text file in its place.") from error
     except UnicodeDecodeError as error:
         raise ConfigError("Not text", str(path), "It is not UTF-8 text.", "Save it as UTF-8.") from error
-    changed = set_in_text(text, setting.name, value, path, sections())
+    changed = change(text)
+    if changed == text:
+        return
     make_private_folder(path.parent)
     if raw:
         make_private_folder(versions)
@@ -66,13 +81,48 @@ def set_in_text(text: str, name: str, value: Any, path: Path, sections: frozense
     except ConfigError:  # caused by this change: the file itself was read above
         after = None
     if after != {**before, name: value}:
-        raise ConfigError(
-            "Not changed",
-            str(path),
-            "The file is written in a way that cannot be changed here without loss.",
-            f"Open it and set `{name}` by hand.",
-        )
+        raise _not_changed(path, f"Open it and set `{name}` by hand.")
     return changed
+
+
+def removed_from_text(text: str, name: str, path: Path, sections: frozenset[str]) -> str:
+    """`text` without the dotted `name`. Raises ConfigError where that cannot be done without loss."""
+    before = _as_dict(parse_values(text, path, sections))
+    if name not in before:
+        return text
+    changed = _without(text, name, path)
+    try:
+        after = _as_dict(parse_values(changed, path, sections))
+    except ConfigError:  # caused by this change: the file itself was read above
+        after = None
+    if after != {key: value for key, value in before.items() if key != name}:
+        raise _not_changed(path, f"Open it and take `{name}` out by hand.")
+    return changed
+
+
+def _not_changed(path: Path, hint: str) -> ConfigError:
+    problem = "The file is written in a way that cannot be changed here without loss."
+    return ConfigError("Not changed", str(path), problem, hint)
+
+
+def _without(text: str, name: str, path: Path) -> str:
+    """The text without the lines of the key and its value; a section that is empty then goes too."""
+    node, cut = compose_node(text, path), None
+    for part in name.split("."):
+        if node is None or node.id != "mapping" or node.flow_style:
+            return text
+        pair = next(((key, value) for key, value in node.value if key.value == part), None)
+        if pair is None:
+            return text
+        if cut is None or len(node.value) > 1:
+            cut = pair
+        node = pair[1]
+    if cut is None:
+        return text
+    key, value = cut
+    start = text.rfind("\n", 0, key.start_mark.index) + 1
+    end = text.find("\n", max(value.end_mark.index - 1, key.end_mark.index))
+    return text[:start] + ("" if end < 0 else text[end + 1 :])
 
 
 def _spliced(text: str, name: str, dumped: str, path: Path) -> str:

@@ -39,6 +39,10 @@ class ScreenSettings(Struct, frozen=True, kw_only=True):
             "off names them only."
         ),
     ] = "auto"
+    theme: str = "auto"
+    """The colours: auto follows the terminal, `/theme` lists the others."""
+    keys: dict[str, str] = {}
+    """Keys of your own: `chat.search: ctrl+o` for an action that F1 names; commas between several keys."""
 
 
 GUARDED = "guarded"

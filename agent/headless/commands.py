@@ -10,6 +10,7 @@ from agent.commands.results import (
     Choices,
     CommandFailed,
     Copy,
+    OpenNamedScreen,
     OpenRecall,
     OpenSearch,
     OpenTree,
@@ -42,7 +43,7 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
             outcome = await registry.carry_out(outcome, progress)
     if isinstance(outcome, OpenRecall):
         outcome = await _recall(session, outcome.query)
-    if isinstance(outcome, OpenSearch | OpenTree):
+    if isinstance(outcome, OpenSearch | OpenTree | OpenNamedScreen):
         outcome = await _printed(outcome)
     if isinstance(outcome, SendMessage):
         return outcome
@@ -59,7 +60,7 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
     return 1 if isinstance(outcome, TextResult) and outcome.failed else 0
 
 
-async def _printed(opened: OpenSearch | OpenTree) -> Outcome:
+async def _printed(opened: OpenSearch | OpenTree | OpenNamedScreen) -> Outcome:
     try:
         return await opened.printed()
     except PalimpsestError as error:
@@ -105,5 +106,14 @@ def _object(outcome: Outcome) -> dict[str, Any]:
             return {"text": notice}
         case ShowEntry(notice=notice):
             return {"text": notice}
-        case Quit() | SendMessage() | Proposal() | OpenRecall() | OpenSearch() | OpenTree() | CommandFailed():
+        case (
+            Quit()
+            | SendMessage()
+            | Proposal()
+            | OpenRecall()
+            | OpenSearch()
+            | OpenTree()
+            | OpenNamedScreen()
+            | CommandFailed()
+        ):
             return {"text": ""}

@@ -28,6 +28,8 @@ SANCTIONED = frozenset(
 )
 """Functions whose result holds nothing that a terminal obeys."""
 REASONS = {
+    "tui/keys/screen.py _show": "our own headings",
+    "tui/keys/screen.py _line": "keys, sentences and ids of our own bindings, and of those of Textual",
     "tui/images/half_blocks.py picture_lines": "shades of a picture's pixels",
     "tui/dialogs/choices.py compose": "_heading is made visible when the screen is made",
     "tui/dialogs/choices.py _show": "_option_text makes label and detail visible",

@@ -33,7 +33,8 @@ class Terminal:
         self._stream = pyte.ByteStream(self.screen)
         self.bytes = b""
         self.status: int | None = None
-        settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PALIMPSEST_DETECT": "off", **environment}
+        settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PALIMPSEST_DETECT": "off"}
+        settings |= {"PALIMPSEST_SCREEN_THEME": "palimpsest", **environment}  # `auto` asks, and nobody answers here
         size = struct.pack("HHHH", rows, columns, 0, 0)
         self._forked: forked.OnTerminal | None = None
         if sys.platform == "linux" and not program:

@@ -31,7 +31,7 @@ from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
-from tui.themes import LIGHT
+from tui.themes.own import LIGHT
 from tui.widgets.transcript.view import Transcript
 
 MARKDOWN = """# The boiler, 锅炉

@@ -14,6 +14,7 @@ from agent.commands.results import (
     Choices,
     CommandFailed,
     Copy,
+    OpenNamedScreen,
     OpenRecall,
     OpenSearch,
     OpenTree,
@@ -260,16 +261,16 @@ class ChatController:
                     self._view.return_to_prompt([prompt])
             case Proposal():
                 await self._propose(line, outcome, conversation_before)
-            case OpenRecall() | OpenSearch() | OpenTree() | ShowEntry():
-                await self._open(outcome)
+            case OpenRecall() | OpenSearch() | OpenTree() | OpenNamedScreen() | ShowEntry():
+                await self._open(line, outcome)
             case CommandFailed(error=error):
                 transcript.add(MutedLine(line, gap=True))
                 self._show_error(error)
             case Quit():
                 self._view.leave()
 
-    async def _open(self, outcome: OpenRecall | OpenSearch | OpenTree | ShowEntry) -> None:
-        """Opens the recall screen, the search screen or the tree, or goes to an entry."""
+    async def _open(self, line: str, outcome: OpenRecall | OpenSearch | OpenTree | OpenNamedScreen | ShowEntry) -> None:
+        """Opens a screen, or goes to an entry."""
         match outcome:
             case OpenSearch(text=text):
                 await self.search(text, by_command=True)
@@ -278,6 +279,9 @@ class ChatController:
             case OpenTree():
                 if chosen := await self._view.open_tree(self.session):
                     await self._command(chosen)
+            case OpenNamedScreen():
+                if notice := await self._view.open_named(self.session, outcome):
+                    self._view.transcript.add(MutedLine(line, gap=True), MutedLine(notice))
             case ShowEntry(entry=entry):
                 await self._show_entry(entry, "")
 

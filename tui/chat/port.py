@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from agent.commands.results import Choices, Proposal
+from agent.commands.results import Choices, OpenNamedScreen, Proposal
 from agent.events import (
     CallLimitReached,
     PermissionRequested,
@@ -54,6 +54,8 @@ class ChatPort(Protocol):
     ) -> "EntryTarget | None": ...
 
     async def open_tree(self, session: "Session") -> str | None: ...
+
+    async def open_named(self, session: "Session", opened: OpenNamedScreen) -> str: ...
 
     def save_draft(self) -> None: ...
 

@@ -22,7 +22,7 @@ from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
-    from agent.commands.results import Choices, Proposal
+    from agent.commands.results import Choices, OpenNamedScreen, Proposal
     from agent.events import CallLimitReached, PermissionRequested, QuestionAsked, SpendingLimitReached
     from agent.session import Session
     from context.checklist import Checklist
@@ -169,6 +169,12 @@ class ChatView:
                     return ""
 
         return await app_of(self._screen).push_screen_wait(TreeScreen(lambda: load_tree(session), run))
+
+    async def open_named(self, session: "Session", opened: "OpenNamedScreen") -> str:
+        """Opens a screen about the program; gives a sentence about what was done there, or ""."""
+        from tui.chat.program_screens import open_program_screen
+
+        return await open_program_screen(self._screen, session, opened)
 
     def save_draft(self) -> None:
         """Saves the prompt as a draft of its conversation, before the session switches to another one."""

@@ -42,11 +42,11 @@ class ChoicesScreen(ModalScreen[str | None]):
     """Gives the id of the chosen item, or the typed text where that is taken; None if nothing was chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", "Back", show=False),
-        Binding("up", "move(-1)", show=False, priority=True),
-        Binding("down", "move(1)", show=False, priority=True),
-        Binding("pageup", "move(-10)", show=False, priority=True),
-        Binding("pagedown", "move(10)", show=False, priority=True),
+        Binding("escape,ctrl+c", "leave", "Back", id="choices.leave", show=False),
+        Binding("up", "move(-1)", "Up", id="choices.up", show=False, priority=True),
+        Binding("down", "move(1)", "Down", id="choices.down", show=False, priority=True),
+        Binding("pageup", "move(-10)", "Page up", id="choices.page_up", show=False, priority=True),
+        Binding("pagedown", "move(10)", "Page down", id="choices.page_down", show=False, priority=True),
     ]
 
     def __init__(
@@ -57,11 +57,12 @@ class ChoicesScreen(ModalScreen[str | None]):
         *,
         notes: Sequence[str] = (),
         takes_text: bool = False,
+        preview: Callable[[str], None] | None = None,
     ) -> None:
         """`expand` finds items besides those whose names match the query; with `takes_text` the query itself is the
         result where nothing does.
 
-        `notes` are lines below the list.
+        `notes` are lines below the list; `preview` is called with the id of each item that is gone to.
         """
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
@@ -69,6 +70,7 @@ class ChoicesScreen(ModalScreen[str | None]):
         self._expand = expand
         self._notes = [visible_line(note) for note in notes]
         self._takes_text = takes_text
+        self._preview = preview
         self._shown_items: list[ChoiceItem] = []
 
     def compose(self) -> ComposeResult:
@@ -108,6 +110,11 @@ class ChoicesScreen(ModalScreen[str | None]):
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._shown_items[event.option_index].id)
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        if self._preview is not None and event.option_index < len(self._shown_items):
+            self._preview(self._shown_items[event.option_index].id)
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()

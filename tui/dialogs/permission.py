@@ -33,13 +33,13 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("down", "move(1)", "Down", show=False),
-        Binding("home", "scroll(-100000)", "Begin", show=False),
-        Binding("end", "scroll(100000)", "End", show=False),
-        Binding("enter", "answer", "Answer", show=False),
-        Binding("escape", "decline", "Decline", show=False),
-        Binding("ctrl+c", "stop", "Stop", show=False),
+        Binding("up", "move(-1)", "Up", id="permission.up", show=False),
+        Binding("down", "move(1)", "Down", id="permission.down", show=False),
+        Binding("home", "scroll(-100000)", "To the start", id="permission.begin", show=False),
+        Binding("end", "scroll(100000)", "To the end", id="permission.end", show=False),
+        Binding("enter", "answer", "Answer", id="permission.answer", show=False),
+        Binding("escape", "decline", "Decline", id="permission.decline", show=False),
+        Binding("ctrl+c", "stop", "Stop", id="permission.stop", show=False),
     ]
 
     def __init__(

@@ -26,11 +26,11 @@ class QuestionScreen(SheetDialog[str]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("down", "move(1)", "Down", show=False),
-        Binding("enter", "answer", "Answer", show=False),
-        Binding("escape", "leave", "Leave", show=False),
-        Binding("ctrl+c", "stop", "Stop", show=False),
+        Binding("up", "move(-1)", "Up", id="question.up", show=False),
+        Binding("down", "move(1)", "Down", id="question.down", show=False),
+        Binding("enter", "answer", "Answer", id="question.answer", show=False),
+        Binding("escape", "leave", "Leave", id="question.leave", show=False),
+        Binding("ctrl+c", "stop", "Stop", id="question.stop", show=False),
     ]
 
     def __init__(self, question: PersonQuestion) -> None:

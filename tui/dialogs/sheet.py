@@ -13,8 +13,8 @@ class SheetDialog(ModalScreen[ScreenResultType]):
     """A dialog with one part that scrolls. `typed` is what somebody typed while it was open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("pageup", "scroll(-8)", "Page up", show=False),
-        Binding("pagedown", "scroll(8)", "Page down", show=False),
+        Binding("pageup", "scroll(-8)", "Page up", id="dialog.page_up", show=False),
+        Binding("pagedown", "scroll(8)", "Page down", id="dialog.page_down", show=False),
     ]
 
     def __init__(self) -> None:

@@ -111,16 +111,16 @@ class PictureScreen(ModalScreen[None]):
     """The pages of a passage, one at a time."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,p,ctrl+c", "leave", "Back", show=False),
-        Binding("o", "viewer", "In the system's viewer", show=False),
-        Binding("n,pagedown", "turn(1)", "Next page", show=False),
-        Binding("b,pageup", "turn(-1)", "Page before", show=False),
-        Binding("plus,equals_sign", "zoom(1)", "Larger", show=False),
-        Binding("minus", "zoom(-1)", "Smaller", show=False),
-        Binding("left", "pan(-1, 0)", show=False),
-        Binding("right", "pan(1, 0)", show=False),
-        Binding("up", "pan(0, -1)", show=False),
-        Binding("down", "pan(0, 1)", show=False),
+        Binding("escape,q,p,ctrl+c", "leave", "Back", id="page.leave", show=False),
+        Binding("o", "viewer", "In the system's viewer", id="page.viewer", show=False),
+        Binding("n,pagedown", "turn(1)", "Next page", id="page.next", show=False),
+        Binding("b,pageup", "turn(-1)", "Page before", id="page.before", show=False),
+        Binding("plus,equals_sign", "zoom(1)", "Larger", id="page.larger", show=False),
+        Binding("minus", "zoom(-1)", "Smaller", id="page.smaller", show=False),
+        Binding("left", "pan(-1, 0)", "Left", id="page.left", show=False),
+        Binding("right", "pan(1, 0)", "Right", id="page.right", show=False),
+        Binding("up", "pan(0, -1)", "Up", id="page.up", show=False),
+        Binding("down", "pan(0, 1)", "Down", id="page.down", show=False),
     ]
 
     def __init__(

@@ -38,17 +38,17 @@ class PassageScreen(ModalScreen[str | None]):
     """Gives the citation if it should go into the prompt, else None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,ctrl+c", "leave", "Back", show=False),
-        Binding("p", "page", "The page as a picture", show=False),
-        Binding("o", "viewer", "The page in the system's viewer", show=False),
-        Binding("i,enter", "cite", "Cite it in the prompt", show=False),
-        Binding("c", "copy", "Copy the passage", show=False),
-        Binding("up,k", "scroll_by(-1)", show=False),
-        Binding("down,j", "scroll_by(1)", show=False),
-        Binding("pageup,b", "scroll_page(-1)", show=False),
-        Binding("pagedown,space", "scroll_page(1)", show=False),
-        Binding("home,g", "to_end(False)", show=False),
-        Binding("end,G", "to_end(True)", show=False),
+        Binding("escape,q,ctrl+c", "leave", "Back", id="passage.leave", show=False),
+        Binding("p", "page", "The page as a picture", id="passage.page", show=False),
+        Binding("o", "viewer", "The page in the system's viewer", id="passage.viewer", show=False),
+        Binding("i,enter", "cite", "Cite it in the prompt", id="passage.cite", show=False),
+        Binding("c", "copy", "Copy the passage", id="passage.copy", show=False),
+        Binding("up,k", "scroll_by(-1)", "A line up", id="passage.up", show=False),
+        Binding("down,j", "scroll_by(1)", "A line down", id="passage.down", show=False),
+        Binding("pageup,b", "scroll_page(-1)", "A page up", id="passage.page_up", show=False),
+        Binding("pagedown,space", "scroll_page(1)", "A page down", id="passage.page_down", show=False),
+        Binding("home,g", "to_end(False)", "To the start", id="passage.begin", show=False),
+        Binding("end,G", "to_end(True)", "To the end", id="passage.end", show=False),
     ]
 
     def __init__(self, memory: "Memory", row: BrowseRow, pictures: str = "auto") -> None:

@@ -38,11 +38,11 @@ class RecallScreen(ModalScreen[str | None]):
     """Gives a citation for the prompt, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", "Back", show=False),
-        Binding("up", "move(-1)", show=False, priority=True),
-        Binding("down", "move(1)", show=False, priority=True),
-        Binding("pageup", "move(-10)", show=False, priority=True),
-        Binding("pagedown", "move(10)", show=False, priority=True),
+        Binding("escape,ctrl+c", "leave", "Back", id="recall.leave", show=False),
+        Binding("up", "move(-1)", "Up", id="recall.up", show=False, priority=True),
+        Binding("down", "move(1)", "Down", id="recall.down", show=False, priority=True),
+        Binding("pageup", "move(-10)", "Page up", id="recall.page_up", show=False, priority=True),
+        Binding("pagedown", "move(10)", "Page down", id="recall.page_down", show=False, priority=True),
     ]
 
     def __init__(self, memory: "Memory", query: str = "", pictures: str = "auto") -> None:

@@ -54,20 +54,36 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     CSS_PATH = "../styles/search.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", "Back", show=False, priority=True),
-        Binding("up", "move(-1)", show=False, priority=True),
-        Binding("down", "move(1)", show=False, priority=True),
-        Binding("pageup", "move(-10)", show=False, priority=True),
-        Binding("pagedown", "move(10)", show=False, priority=True),
-        Binding("ctrl+up,shift+up", "scroll_around(-3)", show=False, priority=True),
-        Binding("ctrl+down,shift+down", "scroll_around(3)", show=False, priority=True),
-        Binding("tab,shift+tab", "other_side", "The list, the field", show=False, priority=True),
-        Binding("ctrl+f,f3,slash", "field", "The field", show=False),
-        Binding("ctrl+y,y,i", "cite", "Cite it in the prompt", show=False),
-        Binding("ctrl+o,o", "open", "Open the passage", show=False),
-        Binding("ctrl+s,s", "explain", "What the score is made of", show=False),
-        Binding("j", "move(1)", show=False),
-        Binding("k", "move(-1)", show=False),
+        Binding("escape,ctrl+c", "leave", "Back", id="search.leave", show=False, priority=True),
+        Binding("up", "move(-1)", "Up", id="search.up", show=False, priority=True),
+        Binding("down", "move(1)", "Down", id="search.down", show=False, priority=True),
+        Binding("pageup", "move(-10)", "Page up", id="search.page_up", show=False, priority=True),
+        Binding("pagedown", "move(10)", "Page down", id="search.page_down", show=False, priority=True),
+        Binding(
+            "ctrl+up,shift+up",
+            "scroll_around(-3)",
+            "Scroll the preview up",
+            id="search.preview_up",
+            show=False,
+            priority=True,
+        ),
+        Binding(
+            "ctrl+down,shift+down",
+            "scroll_around(3)",
+            "Scroll the preview down",
+            id="search.preview_down",
+            show=False,
+            priority=True,
+        ),
+        Binding(
+            "tab,shift+tab", "other_side", "The list, the field", id="search.other_side", show=False, priority=True
+        ),
+        Binding("ctrl+f,f3,slash", "field", "The field", id="search.field", show=False),
+        Binding("ctrl+y,y,i", "cite", "Cite it in the prompt", id="search.cite", show=False),
+        Binding("ctrl+o,o", "open", "Open the passage", id="search.open", show=False),
+        Binding("ctrl+s,s", "explain", "What the score is made of", id="search.explain", show=False),
+        Binding("j", "move(1)", "Down", id="search.down_2", show=False),
+        Binding("k", "move(-1)", "Up", id="search.up_2", show=False),
     ]
 
     def __init__(

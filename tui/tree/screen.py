@@ -35,17 +35,17 @@ class TreeScreen(ModalScreen[str | None]):
     CSS_PATH = "../styles/tree.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", "Back", show=False, priority=True),
-        Binding("up", "move(-1)", show=False, priority=True),
-        Binding("down", "move(1)", show=False, priority=True),
-        Binding("pageup", "move(-10)", show=False, priority=True),
-        Binding("pagedown", "move(10)", show=False, priority=True),
-        Binding("b", "branch", show=False),
-        Binding("l", "label", show=False),
-        Binding("c", "compare", show=False),
-        Binding("p", "prune", show=False),
-        Binding("h", "hidden", show=False),
-        Binding("enter", "go", show=False, priority=True),
+        Binding("escape,ctrl+c", "leave", "Back", id="tree.leave", show=False, priority=True),
+        Binding("up", "move(-1)", "Up", id="tree.up", show=False, priority=True),
+        Binding("down", "move(1)", "Down", id="tree.down", show=False, priority=True),
+        Binding("pageup", "move(-10)", "Page up", id="tree.page_up", show=False, priority=True),
+        Binding("pagedown", "move(10)", "Page down", id="tree.page_down", show=False, priority=True),
+        Binding("b", "branch", "Branch here", id="tree.branch", show=False),
+        Binding("l", "label", "Label it", id="tree.label", show=False),
+        Binding("c", "compare", "Compare two branches", id="tree.compare", show=False),
+        Binding("p", "prune", "Take it out of view", id="tree.prune", show=False),
+        Binding("h", "hidden", "Show what is out of view", id="tree.hidden", show=False),
+        Binding("enter", "go", "Go there", id="tree.go", show=False, priority=True),
     ]
 
     def __init__(self, load: LoadTree, run: RunCommand) -> None:

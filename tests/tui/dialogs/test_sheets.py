@@ -19,7 +19,7 @@ from tui.dialogs.confirm import GoOnScreen, ProposalScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
-from tui.themes import DARK, THEMES
+from tui.themes.own import DARK, THEMES
 
 LONG = "很长的路径/项目资料/🏺陶器/" * 9
 FACTS = (f"It runs: python3 -m server --root '{LONG}'", "It gets the variables: TOKEN")

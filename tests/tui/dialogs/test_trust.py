@@ -29,7 +29,7 @@ from tui.dialogs.trust import ChangesScreen
 from tui.launch import create_app
 from tui.passages.screen import PassageScreen
 from tui.search.screen import SearchScreen
-from tui.themes import DARK, THEMES
+from tui.themes.own import DARK, THEMES
 
 STYLES = Path(tui.app.__file__).with_name("styles") / "chat.tcss"
 

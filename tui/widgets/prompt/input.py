@@ -22,6 +22,15 @@ MAX_PASTE_CHARS: Final = 1_000
 MAX_PASTE_LINES: Final = 15
 MAX_PLAIN_CHARS: Final = 10_000  # of a message from the history that is not folded
 MAX_PLAIN_LINES: Final = 100
+FIXED_KEYS: Final = (
+    ("Enter", "Send, or take the suggestion"),
+    ("Shift+Enter Ctrl+J", "Begin a line"),
+    ("↑ ↓", "What you typed before, at the first and the last line"),
+    ("Tab", "Take the suggestion"),
+    ("Shift+Tab", "The next permission mode"),
+    ("/ @", "Commands, files"),
+)
+"""Keys that stand for what is typed, and cannot be changed: keys, sentence."""
 _PASTE_MARK = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 
 
@@ -70,9 +79,15 @@ class Prompt(TextArea):
     """Posts messages with what the user enters; the screen handles them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c,super+c", "interrupt", "Clear", show=False),
-        Binding("ctrl+d", "end", "Quit when empty", show=False),
-        Binding("ctrl+r", "search_history", "Search history", show=False),
+        Binding(
+            "ctrl+c,super+c",
+            "interrupt",
+            "Copy the selection, clear the prompt, or leave",
+            id="prompt.interrupt",
+            show=False,
+        ),
+        Binding("ctrl+d", "end", "Leave, where the prompt is empty", id="prompt.end", show=False),
+        Binding("ctrl+r", "search_history", "Search what you typed before", id="prompt.search_history", show=False),
     ]
 
     @dataclass

@@ -106,8 +106,9 @@ def test_a_command_that_kills_its_supervisor_is_ended(commands: Commands) -> Non
 def test_commands_end_with_a_program_that_is_killed(how: signal.Signals, tmp_path: Path) -> None:
     number = sleeper()
     program = f"""
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
 from agent.tools.commands.process import CommandProcess, Launch, shell_arguments
 command = "trap '' HUP; setsid sleep {number} & sleep {number}"
 CommandProcess(Launch(arguments=shell_arguments(command), folder=Path("/"), environment=dict(os.environ)), 1000)

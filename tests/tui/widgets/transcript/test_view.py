@@ -9,7 +9,7 @@ from textual.geometry import Offset
 from textual.pilot import Pilot
 from textual.selection import Selection
 
-from tui.themes import DARK, LIGHT, THEMES
+from tui.themes.own import DARK, LIGHT, THEMES
 from tui.widgets.transcript import view as view_module
 from tui.widgets.transcript.items import MutedLine, UserItem, markdown_items
 from tui.widgets.transcript.view import Transcript

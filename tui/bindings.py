@@ -1,0 +1,45 @@
+"""Every action that can have another key."""
+
+from collections.abc import Mapping
+
+from textual.binding import Binding
+from textual.dom import DOMNode
+
+from tui.chat.screen import ChatScreen
+from tui.dialogs.choices import ChoicesScreen
+from tui.dialogs.permission import PermissionScreen
+from tui.dialogs.question import QuestionScreen
+from tui.dialogs.sheet import SheetDialog
+from tui.keys.screen import KeysScreen
+from tui.passages.page_screen import PictureScreen
+from tui.passages.screen import PassageScreen
+from tui.recall.screen import RecallScreen
+from tui.search.screen import SearchScreen
+from tui.tree.screen import TreeScreen
+from tui.widgets.prompt.input import Prompt
+
+BOUND: tuple[type[DOMNode], ...] = (
+    ChatScreen,
+    Prompt,
+    ChoicesScreen,
+    SearchScreen,
+    RecallScreen,
+    PassageScreen,
+    PictureScreen,
+    TreeScreen,
+    KeysScreen,
+    SheetDialog,
+    PermissionScreen,
+    QuestionScreen,
+)
+"""The classes with keys, besides the application itself."""
+
+
+def known_actions(app: type[DOMNode]) -> Mapping[str, str]:
+    """The sentence of each action that can have other keys, by its id. `app` is the class of the application."""
+    return {
+        binding.id: binding.description
+        for kind in (app, *BOUND)
+        for binding in kind.__dict__.get("BINDINGS", ())
+        if isinstance(binding, Binding) and binding.id
+    }

@@ -1,0 +1,50 @@
+"""Choosing a theme: the list shows each one as it is gone to."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from textual.theme import BUILTIN_THEMES, Theme
+
+from foundation.errors import Misuse
+from tui.dialogs.choices import ChoiceItem, ChoicesScreen
+from tui.themes.own import THEMES
+from tui.themes.terminal import AUTO
+from tui.typed_app import ThemedApp
+
+_OURS: Final = {theme.name for theme in THEMES}
+
+
+def theme_items(themes: Mapping[str, Theme], *, is_dark: bool | None) -> list[ChoiceItem]:
+    """AUTO, our own themes, those of the person, then Textual's."""
+    told = {True: "dark now", False: "light now", None: "it does not tell: dark"}[is_dark]
+    order = sorted(
+        themes.values(), key=lambda theme: (theme.name not in _OURS, theme.name in BUILTIN_THEMES, theme.name)
+    )
+    return [
+        ChoiceItem(AUTO, AUTO, f"light or dark as the terminal is ({told})"),
+        *(ChoiceItem(theme.name, theme.name, _detail(theme)) for theme in order if theme.name != "textual-ansi"),
+    ]
+
+
+def _detail(theme: Theme) -> str:
+    whose = "" if theme.name in _OURS else "of Textual" if theme.name in BUILTIN_THEMES else "yours"
+    kind = "the terminal's own colours" if theme.ansi else "dark" if theme.dark else "light"
+    return " · ".join(part for part in (kind, whose) if part)
+
+
+async def pick_theme(app: ThemedApp, name: str) -> str | None:
+    """The chosen theme, which is in use; None where none was chosen and the old one stays.
+
+    Raises Misuse where there is no theme of the given name; "" lists them.
+    """
+    themes, before = app.available_themes, app.theme
+    if name:
+        if name != AUTO and name not in themes:
+            raise Misuse("Unknown theme", f"There is no theme “{name}”.", "/theme lists them.")
+        app.use_theme(name)
+        return name
+    items = theme_items(themes, is_dark=app.has_dark_ground)
+    chosen: str | None = await app.push_screen_wait(ChoicesScreen("Theme", items, preview=app.use_theme))
+    if chosen is None:
+        app.use_theme(before)
+    return chosen
