@@ -62,6 +62,10 @@ class LineHeights:
         self._heights[:0] = heights
         self._starts = [0]
 
+    def drop_first(self, count: int) -> None:
+        del self._heights[:count]
+        self._starts = [0]
+
 
 RenderItem = Callable[[TranscriptItem], list[Strip]]
 
@@ -129,6 +133,13 @@ class LineCache:
         del self._strips[index:]
         self._heights.truncate(index)
         return removed
+
+    def drop_first(self, count: int) -> None:
+        """Removes the first `count` items."""
+        self.rendered -= sum(len(strips) for strips in self._strips[:count] if strips)
+        del self._items[:count]
+        del self._strips[:count]
+        self._heights.drop_first(count)
 
     def is_rendered(self, index: int) -> bool:
         return self._strips[index] is not None
