@@ -41,7 +41,9 @@ class McpTool:
         name = self.definition.name
         written = json.dumps(arguments, ensure_ascii=False)
         shown = visible_line(written)
-        short = shown if len(shown) <= MOST_SUMMARY else shown[:MOST_SUMMARY] + "…"
+        short = (
+            shown if len(shown) <= MOST_SUMMARY else shown[:MOST_SUMMARY].rsplit(maxsplit=1)[0] + "…"
+        )  # half of a key is none
         return Action(
             tool=name,
             access=Access.NETWORK,

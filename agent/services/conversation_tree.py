@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from foundation.privacy import clear
+from foundation.privacy import clear, edited
 from memory.errors import MemoryFailure
 from memory.records import UNDOES, Conversation, Entry, EntryKind, EntryNode
 from memory.turn_summaries import covered_ids
@@ -149,8 +149,9 @@ def read_tree(memory: "Memory", conversation: Conversation, files_of: FilesOf) -
 
 def set_turn_label(memory: "Memory", conversation: int, turn: str, text: str) -> Conversation:
     """Labels a turn; "" removes the label. Blocks."""
-    prefix, text = f"{TURN_LABEL}{turn}=", " ".join(text.split())[:MOST_LABEL]
-    return memory.conversations.set_label(conversation, prefix, clear(prefix + text) if text else None)
+    prefix = f"{TURN_LABEL}{turn}="
+    label = edited(clear(" ".join(text.split())), lambda whole: f"{prefix}{whole[:MOST_LABEL]}")
+    return memory.conversations.set_label(conversation, prefix, label if text.strip() else None)
 
 
 def set_pruned(memory: "Memory", conversation: int, turn: str, *, pruned: bool) -> Conversation:

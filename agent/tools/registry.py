@@ -139,6 +139,11 @@ class Toolbox:
         """The output of a call that permissions did not let run; `reason` is for the model."""
         return _failed(f"Not done: {action.summary}. {reason}")
 
+    def piece(self, call: ToolCall, result: str, entry: str, *, failed: bool) -> str:
+        """The piece of a call's result that the model sees; `entry` is the id of the whole."""
+        tool = self._find(call.name)
+        return self._bounded(result, entry, structured=tool is not None and tool.structured and not failed)
+
     def _find(self, name: str) -> AgentTool | None:
         return self._tools.get(name) or self._former.get(name)
 

@@ -226,13 +226,14 @@ class StoredTurn:
     def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared, summary: str) -> Entry:
         meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
         if summary:
-            meta[SUMMARY] = summary[:MAX_SUMMARY]
+            meta[SUMMARY] = self._echoes.shortened(summary, MAX_SUMMARY)
+        text = self._echoes.result(output.whole)
         if output.shown != output.whole:
-            meta["shown"] = output.shown
+            meta["shown"] = self._shown(call, output, text, id_)
         if output.untrusted:
             meta[UNTRUSTED] = output.untrusted
         if output.diff:
-            meta[DIFF] = output.diff[:MAX_DIFF]
+            meta[DIFF] = self._echoes.shortened(output.diff, MAX_DIFF)
         if call.name in MEMORY_TOOLS:
             self._brought_back += passages_of_result(output.whole)
             self._memory_results.append(output.whole)
@@ -246,13 +247,20 @@ class StoredTurn:
             kind=EntryKind.TOOL_RESULT,
             role=Role.TOOL,
             speaker=clear(call.name),
-            text=self._echoes.result(output.whole),
+            text=text,
             id=id_,
             meta=self._echoes.fields(meta),
             sent=cleared_parts(output.images) if output.images else NO_PARTS,
         )
         self._newest = entry = self._memory.conversations.append(draft)
         return entry
+
+    def _shown(self, call: ToolCall, output: ToolOutput, text: str, id_: str) -> str:
+        """The piece that the model sees, cut from the cleared text: cut before, half of what is hidden would stay."""
+        piece = self._tools.piece(call, output.whole, id_, failed=output.failed)
+        if text == output.whole or not output.shown.startswith(piece):
+            return output.shown
+        return self._tools.piece(call, text, id_, failed=output.failed) + output.shown[len(piece) :]
 
     def _derived_from(self, answer: str, calls: Sequence[ToolCall]) -> dict[str, list[str]]:
         """Meta of an answer that only repeats what was recalled for it, or what others say in its conversation, and of

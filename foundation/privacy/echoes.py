@@ -20,6 +20,7 @@ from foundation.privacy.values import ClearedFields, cleared_fields, cleared_jso
 SHORTEST: Final = 4
 SHORTEST_LINE: Final = 8
 _LONGEST: Final = 1000  # characters: what is longer is looked for in parts, so that no more waits in a stream
+_CUT: Final = "…"
 _BLOCK: Final = "<palimpsest-"
 _AT_THE_ENDS: Final = " \t\r\n.,;:!?…'\"“”‘’„«»()"
 _MARKS: Final = "[private] [injected] [secret: private-key]"
@@ -94,6 +95,18 @@ class EchoFilter:
         cleared = clear(text, TextSource.OTHER, self.nonces)
         return edited(cleared, self._text) if self else cleared
 
+    def shortened(self, text: str, most: int) -> Cleared:
+        """The first `most` characters of a text as they may be stored: it is cleared first and cut then, and a hidden
+        text that it begins at its end is left out."""
+        cleared = self.result(text)
+        return edited(cleared, lambda whole: self._without_beginning(whole[:most]))
+
+    def _without_beginning(self, text: str) -> str:
+        if not self.seeks:
+            return text
+        decided, rest = self.take(text, final=False)
+        return f"{decided}{PRIVATE}" if len(rest.strip()) >= SHORTEST else text
+
     def fields(self, fields: dict[str, Any]) -> ClearedFields:
         """`cleared_fields` with hidden text removed from each text in it, JSON in a text too."""
         cleared = cleared_fields(fields)
@@ -117,7 +130,7 @@ class EchoFilter:
         while at < len(folded):
             if not final and len(folded) - at < self._longest and self._may_go_on(folded[at:]):
                 return "".join((*parts, text[given : offsets[at]])), text[offsets[at] :]
-            if length := self._length_at(folded, at):
+            if length := self._length_at(folded, at) or self._cut_length_at(folded, at):
                 parts += (text[given : offsets[at]], PRIVATE)
                 given = offsets[at + length - 1] + 1
                 at += length
@@ -133,6 +146,14 @@ class EchoFilter:
         while index >= 0 and not folded.startswith(self._sought[index], at):
             index = self._within[index]
         return len(self._sought[index]) if index >= 0 else 0
+
+    def _cut_length_at(self, folded: str, at: int) -> int:
+        """The length of the beginning of a search text before the mark of a cut; 0 where none stands here."""
+        if folded[at : at + SHORTEST] not in self._beginnings:
+            return 0
+        end = folded.find(_CUT, at + SHORTEST, at + self._longest + 2)
+        cut = folded[at:end].rstrip() if end >= 0 else ""
+        return len(cut) if len(cut) >= SHORTEST and self._may_go_on(cut) else 0
 
     def _may_go_on(self, ending: str) -> bool:
         """Whether this is the beginning of a longer text that is sought."""

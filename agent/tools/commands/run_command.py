@@ -158,5 +158,7 @@ def _is_inside(arguments: dict[str, Any]) -> bool:
 
 def _summary(text: str) -> str:
     first = text.strip().split("\n", 1)[0]
-    is_cut = len(first) > LONGEST_SUMMARY or "\n" in text.strip()
-    return first[:LONGEST_SUMMARY] + ("…" if is_cut else "")
+    shown = first
+    if len(first) > LONGEST_SUMMARY:  # at a word's end: half of a key is not recognised as one
+        shown = first[:LONGEST_SUMMARY].rsplit(maxsplit=1)[0]
+    return shown + ("…" if shown != text.strip() else "")

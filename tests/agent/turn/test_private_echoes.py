@@ -12,7 +12,7 @@ from agent.events import PermissionRequested, TextDelta
 from agent.session import Session
 from foundation.paths import Workspace
 from models.settings import ModelSettings
-from tests.agent.sessions import open_session, turn
+from tests.agent.sessions import calls, open_session, turn
 from tests.hostile.canaries import Canaries
 from tests.loopback import Loopback, Reply, Stall, chat, data, delta, stream
 
@@ -83,3 +83,47 @@ async def test_no_file_has_what_a_model_says_again_before_it_is_stopped(
     assert looked
     await session.close()
     assert canaries.found_in(workspace.root) == {}
+
+
+WORDS = "zanzibar quokka marmalade"
+KEY = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5"
+
+
+def fragments(workspace: Workspace) -> list[str]:
+    """The files of the workspace's state in which a part of the words or of the key stands."""
+    found: list[str] = []
+    for path in workspace.own.rglob("*"):
+        if path.is_file() and any(part in path.read_bytes() for part in (b"zanzib", b"quokka", b"marmal", b"ghp_aB")):
+            found.append(path.name)
+    return found
+
+
+@pytest.mark.parametrize("cut_at", [3, 12, 20, 27])
+async def test_no_file_has_a_part_of_what_is_hidden_where_a_result_is_cut(
+    session: Session, server: Loopback, workspace: Workspace, cut_at: int
+) -> None:
+    most = session.config.tools.result_chars
+    head = "y" * (round(most * 0.7) - cut_at)
+    (workspace.root / "long.txt").write_text(f"{head}{WORDS} {'z' * 3 * most}")
+    (workspace.root / "keys.txt").write_text(f"{head} {KEY} {'z' * 3 * most}")
+    server.plays(calls("read_file", path="long.txt"), calls("read_file", path="keys.txt"), chat("Read."))
+    await turn(session, f"Read it. I am <private>{WORDS}</private>.", True)
+    await session.close()
+    assert fragments(workspace) == []
+
+
+async def test_no_file_has_a_part_of_what_is_hidden_where_a_summary_is_cut(
+    session: Session, server: Loopback, workspace: Workspace
+) -> None:
+    long = f"echo {'a' * 100} {WORDS}"
+    wrong = f"{'b ' * 236}{WORDS}"  # the summary of a failed call has 500 characters
+    server.plays(
+        calls("run_command", command=long),
+        calls("run_command", command=f"echo {'a' * 90} {KEY}"),
+        calls(wrong, path="x"),
+        calls("read_file", path=f"{'c/' * 236}{WORDS}"),
+        chat("Done."),
+    )
+    await turn(session, f"Go. I am <private>{WORDS}</private>.", True)
+    await session.close()
+    assert fragments(workspace) == []

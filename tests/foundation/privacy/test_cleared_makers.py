@@ -32,6 +32,7 @@ REVIEWED = {
     ("agent/importers/names.py", "as_made"): "an id: a hash, keyed or as versions up to 0.3.0 made it, looked up only",
     ("agent/importers/names.py", "edited"): "digits of a keyed hash behind a cleared id, cleared again",
     ("agent/turn/store.py", "edited"): "a title: the first line of a cleared message, cut",
+    ("agent/services/conversation_tree.py", "edited"): "a turn's label: a cleared text, cut, after its name",
     ("context/assembly/digest.py", "bytes_as_made"): "keyed hashes and counts of tokens",
     ("memory/archive/lifecycle/release.py", "as_stored"): "an entry's text on its way back from its pages",
     ("memory/cold/rows.py", "as_stored"): "what came of an answer, cleared in the stream",

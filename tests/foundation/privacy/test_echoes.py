@@ -132,3 +132,31 @@ def test_no_occurrence_stays(hidden: str, answer: str) -> None:
     assert EchoFilter([hidden]).clear(answer) == re.sub(pattern, "[private]", clear(answer), flags=re.IGNORECASE) or (
         "\n" in hidden
     )
+
+
+HIDDEN = "zanzibar quokka marmalade"
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ("run: echo zanzibar quo…", "run: echo [private]…"),
+        ("it says 'zanzibar quokka marm…' there", "it says '[private]…' there"),
+        ("Zanzibar  …", "[private]  …"),
+        ("a zan…", "a zan…"),  # too little to tell from others' words
+        ("zanzibar is an island …", "zanzibar is an island …"),
+    ],
+)
+def test_the_beginning_of_a_hidden_text_before_the_mark_of_a_cut_is_hidden(answer: str, left: str) -> None:
+    message = f"<private>{HIDDEN}</private>"
+    assert stored(message, answer) == left
+    for size in (1, 3, 7):
+        chunks = [answer[at : at + size] for at in range(0, len(answer), size)]
+        assert streamed(EchoFilter(hidden_texts(message)), chunks) == left
+
+
+@given(st.integers(0, 60), st.sampled_from([HIDDEN, f"{HIDDEN} {KEY}"]))
+def test_a_text_is_cleared_before_it_is_shortened(most: int, words: str) -> None:
+    shortened = EchoFilter(hidden_texts(f"<private>{HIDDEN}</private>")).shortened(f"They told me {words}.", most)
+    assert len(shortened) <= most + len("[private]")
+    assert not re.search(r"zanz|quok|marm|ghp_", shortened)
