@@ -8,7 +8,7 @@ test: ; $(PYTHON) checks.py --only test
 lint: ; $(PYTHON) checks.py --only format && $(PYTHON) checks.py --only lint && $(PYTHON) checks.py --only imports
 types: ; $(PYTHON) checks.py --only types
 soak: ; $(PYTHON) -m pytest -q -m soak --timeout 1800
-kills: ; $(PYTHON) -m pytest tests/agent/test_compaction_kills.py -q -s -m soak --timeout 1800
+kills: ; $(PYTHON) -m pytest tests/agent/test_compaction_kills.py tests/agent/observations/test_observer_kills.py -q -s -m soak --timeout 1800
 endless: ; $(PYTHON) -m pytest tests/e2e/test_endless_loop.py -q -s -m soak --timeout 1800
 serve: ; python3 run.py --workspace demo
 bench: ; $(PYTHON) -m benchmarks
