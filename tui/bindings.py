@@ -13,9 +13,11 @@ from tui.dialogs.sheet import SheetDialog
 from tui.keys.screen import KeysScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
+from tui.passages.text_screen import TextScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.tree.screen import TreeScreen
+from tui.widgets.focus_bar import FocusBar
 from tui.widgets.prompt.input import Prompt
 
 BOUND: tuple[type[DOMNode], ...] = (
@@ -26,6 +28,8 @@ BOUND: tuple[type[DOMNode], ...] = (
     RecallScreen,
     PassageScreen,
     PictureScreen,
+    TextScreen,
+    FocusBar,
     TreeScreen,
     KeysScreen,
     SheetDialog,

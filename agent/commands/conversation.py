@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
 
 BACK: Final = "back"
+AFTER: Final = "after"
 TAKE_BACK: Final = f"/branch {BACK}"
 TAKEN_BACK: Final = "Taken back: no message is rewritten, and the conversation goes on from its newest."
 MAX_LISTED = 50
@@ -42,6 +43,11 @@ async def _branch(session: Session, ref: str) -> Outcome:
     if ref == BACK:
         taken_back = await take_back(session)
         return SessionSwitched(taken_back, branch=True) if taken_back else TextResult("No message is being rewritten.")
+    verb, _, turn = ref.partition(" ")
+    if verb == AFTER:
+        from agent.commands.tree import go_on_after
+
+        return await go_on_after(session, turn.strip())
     if ref:
         entry = await session.branch.branch_from(ref)
         notice = "Change the message and send it: it begins a branch. What was said after it stays on its own."
@@ -104,7 +110,7 @@ COMMANDS = (
     Command(
         name="branch",
         summary="Rewrite one of your messages; the old branch stays.",
-        usage="[ID|back]",
+        usage="[ID|after ID|back]",
         aliases=("fork",),
         run=_branch,
     ),

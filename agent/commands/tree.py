@@ -80,6 +80,77 @@ async def _go(session: Session, id_: str) -> Outcome:
     )
 
 
+async def go_on_after(session: Session, id_: str) -> Outcome:
+    """Has the conversation go on after a turn of its branch; the turns after it stay on a branch of their own."""
+    if not id_:
+        raise Misuse("No turn", "/branch after needs the id of a turn.", "/tree shows them.")
+    tree = await load_tree(session)
+    turn = _turn(tree, id_)
+    following = next((after for after in _current(tree) if after.seq > turn.seq), None)
+    if not turn.is_current:
+        raise Misuse("Another branch", f"“{_short(turn)}” is not on this branch.", f"/tree go {turn.id}")
+    if following is None:
+        return TextResult("The conversation goes on there already.")
+    await _move_before(session, tree, following)
+    return SessionSwitched(
+        f"The conversation goes on after “{_short(turn)}”; what followed stays on its own branch: "
+        f"/tree go {following.id}",
+        branch=True,
+    )
+
+
+async def _drop(session: Session, id_: str) -> Outcome:
+    """Takes a turn of the branch and what follows it out of the conversation and of the tree's view."""
+    from agent.services.conversation_tree import set_pruned
+
+    tree = await load_tree(session)
+    turn = _turn(tree, id_)
+    if not turn.is_current:
+        raise Misuse("Another branch", f"“{_short(turn)}” is not on this branch.", f"/tree prune {turn.id} hides it.")
+    count = sum(after.seq >= turn.seq for after in _current(tree))
+    await _move_before(session, tree, turn)
+    await asyncio.to_thread(set_pruned, session.memory, tree.conversation.seq, turn.id, pruned=True)
+    await session.branch.settle()
+    what = f"“{_short(turn)}” and {_counted(count - 1, 'turn')} after it" if count > 1 else f"“{_short(turn)}”"
+    are = "are" if count > 1 else "is"
+    return SessionSwitched(
+        f"{what} {are} out of the conversation; files stay as they are, and nothing is deleted from the disk. "
+        f"/tree restore {turn.id} takes it back.",
+        branch=True,
+    )
+
+
+async def _restore(session: Session, id_: str) -> Outcome:
+    """Takes back a turn that was dropped: the conversation goes on with its branch."""
+    from agent.services.conversation_tree import set_pruned
+
+    tree = await load_tree(session)
+    turn = _turn(tree, id_)
+    await asyncio.to_thread(set_pruned, session.memory, tree.conversation.seq, turn.id, pruned=False)
+    if turn.is_current:
+        await session.branch.reload(tree.conversation)
+        return TextResult(f"“{_short(turn)}” is in the conversation.")
+    await asyncio.to_thread(session.memory.conversations.set_leaf, tree.conversation.seq, tree.tips[turn.id])
+    await session.branch.settle()
+    session.report = None
+    return SessionSwitched(f"“{_short(turn)}” is back, with what follows it.", branch=True)
+
+
+async def _move_before(session: Session, tree: ConversationTree, turn: TurnNode) -> None:
+    """Has the conversation go on before a turn."""
+    await take_back(session)
+    stored = session.memory.conversations
+    entry = await asyncio.to_thread(stored.entry, turn.seq)
+    await asyncio.to_thread(stored.set_leaf, tree.conversation.seq, entry.parent)
+    await session.branch.settle()
+    session.report = None
+
+
+def _current(tree: ConversationTree) -> list[TurnNode]:
+    """The turns of the current branch, oldest first."""
+    return [turn for turn in tree.turns.values() if turn.is_current]
+
+
 async def _compare(session: Session, rest: str) -> Outcome:
     first, _, second = rest.partition(" ")
     tree = await load_tree(session)
@@ -113,7 +184,7 @@ async def _prune(session: Session, id_: str) -> Outcome:
     return TextResult(f"“{_short(turn)}” and what follows it are not shown in the tree. Nothing is deleted.")
 
 
-_VERBS = {"go": _go, "compare": _compare, "label": _label, "prune": _prune}
+_VERBS = {"go": _go, "compare": _compare, "label": _label, "prune": _prune, "drop": _drop, "restore": _restore}
 
 
 def comparison(tree: ConversationTree, first: TurnNode, second: TurnNode) -> str:
@@ -194,7 +265,7 @@ COMMANDS = (
     Command(
         name="tree",
         summary="Show the conversation as a tree: go to a turn, branch, label, compare, prune.",
-        usage="[go|compare|label|prune ID …]",
+        usage="[go|compare|label|prune|drop|restore ID …]",
         keys="↑ ↓ choose, Enter goes there, b branches, l labels, c marks the first of two turns to compare and then "
         "compares, p prunes from view or shows again, h shows or hides what is pruned, Esc leaves.",
         run=_tree,

@@ -40,6 +40,8 @@ MAX_SUMMARY = 500  # characters
 DIFF = "diff"
 """Meta of a tool result: what it changed in files, as a unified diff; its first MAX_DIFF characters."""
 MAX_DIFF = 40_000
+PASTES = "pastes"
+"""Meta of a message: where the parts that were pasted into it begin and end."""
 _PAGE = "page"  # the kind of a citation of an archived page
 _BLOCKS_LEFT_OUT = (
     "{:,} characters of the answer repeat what the program put into the request, tags and all: [injected] stands for "
@@ -118,6 +120,8 @@ class StoredTurn:
         meta: dict[str, Any] = {}
         if message.attachments:
             meta["attachments"] = [attachment.name for attachment in message.attachments]
+        if spans := pasted_spans(str(findings.cleared), message.pastes):
+            meta[PASTES] = spans
         if message.archives:
             meta[ARCHIVES] = list(message.archives)
         if message.delegated_by:  # a model's words: never evidence of what a person said
@@ -296,6 +300,17 @@ class StoredTurn:
                 counter.learn(counted, recorder.usage.prompt_tokens)
             return recorder.usage
         return Usage(prompt_tokens=counted, completion_tokens=counter.count(recorder.text), estimated=True)
+
+
+def pasted_spans(stored: str, pastes: Sequence[str]) -> list[list[int]]:
+    """Where the pasted parts are in a message as it is stored: start and end, in order."""
+    spans: list[list[int]] = []
+    for paste in pastes:
+        text = str(clear(paste))
+        start = stored.find(text, spans[-1][1] if spans else 0) if text else -1
+        if start >= 0:
+            spans.append([start, start + len(text)])
+    return spans
 
 
 def _has_image(request: Request) -> bool:

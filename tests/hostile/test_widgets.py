@@ -39,6 +39,7 @@ from tui.images.attached import AttachmentPreview
 from tui.images.protocol import GraphicsProtocol
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import NoteScreen, PassageScreen
+from tui.passages.text_screen import TextScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.tree.screen import LoadTree, TreeScreen
@@ -49,7 +50,7 @@ from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText
 from tui.widgets.transcript.context_panel import ContextPanel
 from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserItem, Welcome
 from tui.widgets.transcript.line_numbers import numbered_items
-from tui.widgets.transcript.recalled import RecalledLine
+from tui.widgets.transcript.recalled import RecalledLine, RecalledLines
 from tui.widgets.transcript.splitter import MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
 
@@ -101,6 +102,7 @@ def opened(text: str) -> list[Block]:
 PIECES = {
     Block: opened,
     RecalledLine: lambda text: [RecalledLine(MutedLine(text), RECALLED[0])],
+    RecalledLines: lambda text: [RecalledLines(MutedLine(text), ())],
     UserItem: lambda text: [UserItem(text, note=text)],
     AnswerBlock: answered,
     MutedLine: lambda text: [MutedLine(text)],
@@ -221,6 +223,7 @@ SCREENS = {
     SearchScreen: lambda memory, text: SearchScreen(memory, f"zebra {text}"),
     PassageScreen: lambda memory, text: PassageScreen(memory, row(text)),
     NoteScreen: lambda memory, text: NoteScreen(memory, row(text)),
+    TextScreen: lambda memory, text: TextScreen(text, lambda: BlockText(text, "diff")),
     PictureScreen: lambda memory, text: PictureScreen(memory, (text,), "off"),
     TrustScreen: lambda memory, text: TrustScreen([text]),
     ChangesScreen: lambda memory, text: ChangesScreen([text]),
@@ -229,7 +232,10 @@ SCREENS = {
     ServerScreen: lambda memory, text: ServerScreen(text, [text], is_changed=False),
     TreeScreen: lambda memory, text: TreeScreen(tree_of(memory, text), said),
 }
-IN_CHAT = {"ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput", "PlanPanel"}
+IN_CHAT = {
+    *("ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput", "PlanPanel"),
+    "FocusBar",
+}
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""
 WITHOUT_TEXT = {"BlockPicture": CONTROL_OF_PICTURES}
 

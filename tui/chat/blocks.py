@@ -5,11 +5,15 @@ A running turn and a resumed conversation show the same blocks.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, cast
 
+import msgspec
+
+from context import Attachment
 from memory.errors import NotFound
 from memory.records import Entry
-from models.excerpts import split_excerpt
+from models.excerpts import placeholder, split_excerpt
 from models.messages import RecalledSpan, Text
 from models.recalled import LEFT_BRANCH, by_relevance
 from tui.widgets.status import elapsed, short_count
@@ -24,7 +28,8 @@ FindEntry = Callable[[], Entry]
 """Finds an entry in the store. Blocks; raises NotFound."""
 
 MAX_CITED: Final = 3  # recalled passages that are listed at first
-REASONING, REASONING_SECONDS, DIFF = "reasoning", "reasoning_seconds", "diff"
+REASONING, REASONING_SECONDS, DIFF, PASTES = "reasoning", "reasoning_seconds", "diff", "pastes"
+PASTED: Final = "Pasted text"
 _RECALLED: Final = "recalled  "
 
 
@@ -76,6 +81,18 @@ class StoredTexts:
 
         return read
 
+    def paste(self, find: FindEntry, number: int) -> ReadBlock:
+        """The pasted part of a message with this number."""
+
+        def read() -> BlockText:
+            entry = find()
+            pastes = without_pastes(entry, self._memory.passage(entry).text)[1]
+            if number >= len(pastes):
+                raise NotFound("Not stored", "The store does not hold this part.", "")
+            return BlockText(pastes[number])
+
+        return read
+
     def _passage(self, entry: Entry) -> BlockText:
         return BlockText(self._memory.passage(entry).text)
 
@@ -100,6 +117,64 @@ def attachment_blocks(entry: Entry, texts: StoredTexts) -> list[Block]:
         )
         for number, (line, _) in enumerate(attached_texts(entry))
     ]
+
+
+def sent_blocks(pastes: Sequence[str], attachments: Sequence[Attachment]) -> list[Block]:
+    """A block for each paste and each text file of a message that is being sent."""
+    pasted = [_pasted_block(f"sent:{id(pastes)}:{number}", paste, _given(paste)) for number, paste in enumerate(pastes)]
+    files = [file for file in attachments if not file.is_picture]
+    rows = [(MutedLine(f"with {file.name}", prefix=CLOSED_MARK),) for file in files]
+    return pasted + [
+        Block(key=f"attachment:{id(files)}:{number}", rows=row, read=_file_text(file))
+        for number, (row, file) in enumerate(zip(rows, files, strict=True))
+    ]
+
+
+def without_pastes(entry: Entry, text: str) -> tuple[str, list[str]]:
+    """A stored message with a placeholder for each pasted part, and these parts."""
+    spans = _spans(entry.meta.get(PASTES), len(text))
+    pastes = [text[start:end] for start, end in spans]
+    for start, end in reversed(spans):
+        text = text[:start] + placeholder(PASTED, text[start:end]) + text[end:]
+    return text, pastes
+
+
+def pasted_blocks(entry: Entry, pastes: Sequence[str], texts: StoredTexts) -> list[Block]:
+    """A block for each pasted part of a stored message."""
+    find = texts.by_seq(entry.seq)
+    return [
+        _pasted_block(f"{entry.id}:{number}", paste, texts.paste(find, number)) for number, paste in enumerate(pastes)
+    ]
+
+
+def _pasted_block(key: str, paste: str, read: ReadBlock) -> Block:
+    row = MutedLine(placeholder(PASTED, paste).strip("[]"), prefix=CLOSED_MARK)
+    return Block(key=f"paste:{key}", rows=(row,), read=read)
+
+
+def _given(text: str) -> ReadBlock:
+    return lambda: BlockText(text)
+
+
+def _file_text(file: Attachment) -> ReadBlock:
+    def read() -> BlockText:
+        try:
+            return BlockText(file.text)
+        except UnicodeDecodeError as error:
+            raise NotFound("Not text", f"{file.name} is no UTF-8 text.", "") from error
+
+    return read
+
+
+def _spans(stored: object, length: int) -> list[tuple[int, int]]:
+    """The spans that are inside a text of this length, in order, none over another."""
+    spans: list[tuple[int, int]] = []
+    for value in cast("list[object]", stored) if isinstance(stored, list) else ():
+        with suppress(msgspec.ValidationError):
+            start, end = msgspec.convert(value, tuple[int, int])
+            if (spans[-1][1] if spans else 0) <= start < end <= length:
+                spans.append((start, end))
+    return spans
 
 
 def call_block(key: str, rows: Sequence[MutedLine], read: ReadBlock | None) -> Block:

@@ -36,8 +36,8 @@ from foundation.terminal_text import visible
 from memory.errors import ReadOnly
 from models.excerpts import placeholder
 from tui.chat.background import PageProgress
-from tui.chat.blocks import StoredTexts
-from tui.chat.history import PAGE_SIZE, HistoryView, attached_note, find_conversations
+from tui.chat.blocks import StoredTexts, sent_blocks
+from tui.chat.history import PAGE_SIZE, HistoryView, find_conversations
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.dialogs.choices import ExpandChoice
@@ -96,6 +96,13 @@ class ChatController:
             self._progress.cancel()
         self.session.stop()
         self._queue.return_unsent()
+        return True
+
+    def run_between_turns(self, line: str) -> bool:
+        """Runs a command that changes the conversation. False while a message is being handled or waits."""
+        if not self._queue.is_idle:
+            return False
+        self._queue.add(line)
         return True
 
     def take_back(self) -> bool:
@@ -165,19 +172,21 @@ class ChatController:
 
     async def _send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         typed = reduce(_folded, pastes, text)  # a paste names no files
-        attachments, note, pictures = await asyncio.to_thread(self._read_attachments, typed)
+        attachments, pictures = await asyncio.to_thread(self._read_attachments, typed)
         if self._history.has_more_below:
             await self.return_to_newest()
-        if again:
+        message = None if again else UserItem(typed)
+        if message is None:
             self._view.transcript.add(MutedLine(_SENT_AGAIN, gap=True))
         else:
-            self._view.transcript.add(UserItem(typed, note), *pictures)
+            self._view.transcript.add(message, *sent_blocks(pastes, attachments), *pictures)
         self._view.transcript.follow_end()
         quotes = self.session.profile.spec == "offline"
         turn_view = TurnView(
             self._view.transcript,
             self._view.status,
             texts=StoredTexts(self.session.memory),
+            message=message,
             quotes=quotes,
             known=self._known_changes,
         )
@@ -206,11 +215,9 @@ class ChatController:
             await asyncio.sleep(STILL_TICK_S if is_still else TICK_S)
             turn_view.tick()
 
-    def _read_attachments(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
+    def _read_attachments(self, text: str) -> tuple[tuple[Attachment, ...], list[TranscriptItem]]:
         attachments = attachments_of(text, self._working_directory)
-        pictures = self._pictures(attachments)
-        names = [attachment.name for attachment in attachments if not attachment.is_picture]
-        return attachments, attached_note(names), pictures
+        return attachments, self._pictures(attachments)
 
     def _pictures(self, parts: "Sequence[Attachment | Image]") -> list[TranscriptItem]:
         """Previews of the pictures among them, with their token costs. Blocks."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -19,9 +19,11 @@ from tui.chat.blocks import (
     StoredTexts,
     attachment_blocks,
     call_block,
+    pasted_blocks,
     recalled_items,
     receipt_block,
     stored_reasoning,
+    without_pastes,
 )
 from tui.chat.tool_result import interrupted_lines, stored_lines
 from tui.dialogs.choices import ChoiceItem
@@ -75,11 +77,12 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
             return [receipt_block(entry.id, ARCHIVED_TURNS, reader.texts.whole(find))]
         case EntryKind.MESSAGE, Role.USER:
             images = [part for part in entry.sent if isinstance(part, Image)]
-            message = UserItem(_text(entry, reader.passage), entry=entry.id)
+            text, pastes = without_pastes(entry, _text(entry, reader.passage))
             recalled = [part for part in entry.sent if isinstance(part, RecalledSpan)]
             quotes = after is not None and after.speaker == OFFLINE
             return [
-                message,
+                UserItem(text, entry=entry.id),
+                *pasted_blocks(entry, pastes, reader.texts),
                 *attachment_blocks(entry, reader.texts),
                 *reader.pictures(images),
                 *([] if quotes else recalled_items(recalled)),
@@ -96,11 +99,6 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
             return [call_block(key, rows, reader.texts.result(find))] if rows else []
         case _:
             return []
-
-
-def attached_note(names: Iterable[str]) -> str:
-    """The note below a message about the files that went with it."""
-    return " · ".join(f"with {name}" for name in names)
 
 
 def _text(entry: Entry, passage: Callable[[Entry], EntryText]) -> str:

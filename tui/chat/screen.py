@@ -21,6 +21,7 @@ from tui.chat.view import ChatView, ChatWidgets
 from tui.internal_errors import internal_error
 from tui.shutdown import EXIT_COMMANDS
 from tui.typed_app import app_of
+from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
@@ -32,6 +33,7 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
     from tui.chat.controller import ChatController
+    from tui.chat.focus_mode import FocusMode
 
 MODE_SHOWN_S: Final = 4.0  # seconds in which the status bar says what the mode means
 LEAVE_REQUEST_S: Final = 2.0  # seconds in which a second Ctrl+C leaves
@@ -48,6 +50,8 @@ class ChatScreen(Screen[None]):
         Binding("ctrl+home", "oldest", "Go to the oldest message", id="chat.oldest", show=False, priority=True),
         Binding("f2", "take_offer", "Take the offered model", id="chat.take_offer", show=False, priority=True),
         Binding("f4", "toggle_plan", "Show or fold the plan", id="chat.toggle_plan", show=False, priority=True),
+        Binding("ctrl+up,alt+up", "block(-1)", "Go to the block above", id="chat.above", show=False, priority=True),
+        Binding("ctrl+down,alt+down", "block(1)", "Go to the block below", id="chat.below", show=False, priority=True),
         Binding("ctrl+f,f3", "search", "Search everything", id="chat.search", show=False, priority=True),
     ]
 
@@ -66,6 +70,8 @@ class ChatScreen(Screen[None]):
         self.resumable_id = ""  # id of the conversation, after the session is closed
         self.transcript = Transcript(id="transcript")
         self.status = StatusBar()
+        self._focus_bar = FocusBar()
+        self._focus_mode: FocusMode | None = None  # made when it is first used
         self._new_below = NewBelowHint()
         self.suggestions = Suggestions()
         self._plan = PlanPanel()
@@ -73,7 +79,7 @@ class ChatScreen(Screen[None]):
         self._queue_list = Static(id="waiting", markup=False)
         drafts, conversation = Drafts(start.workspace.drafts), self._prompt_conversation
         self.draft_keeper = DraftKeeper(self.prompt, self._history, drafts, conversation, lambda: self.controller)
-        widgets = ChatWidgets(
+        self._widgets = ChatWidgets(
             screen=self,
             transcript=self.transcript,
             status=self.status,
@@ -81,8 +87,9 @@ class ChatScreen(Screen[None]):
             plan=self._plan,
             waiting=self._queue_list,
             keeper=self.draft_keeper,
+            focus_bar=self._focus_bar,
         )
-        self._view = ChatView(widgets, self.leave, self.action_stop)
+        self._view = ChatView(self._widgets, self.leave, self.action_stop)
         self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.return_to_prompt)
 
     def compose(self) -> ComposeResult:
@@ -96,6 +103,7 @@ class ChatScreen(Screen[None]):
                 yield Static("❯", id="prompt-mark", markup=False)
                 yield self.prompt
             yield self.status
+            yield self._focus_bar
 
     def on_mount(self) -> None:
         self._queue_list.display = False
@@ -291,6 +299,44 @@ class ChatScreen(Screen[None]):
         """Opens the search, also during an answer; the prompt keeps its text."""
         if self.controller and self.is_conversation_known:
             await self.controller.search()
+
+    # Blocks
+
+    @property
+    def focus_mode(self) -> "FocusMode":
+        if self._focus_mode is None:
+            from tui.chat.block_actions import BlockActions
+            from tui.chat.focus_mode import FocusMode
+
+            actions = BlockActions(self, self.transcript, lambda: self.controller, self.prompt.insert_text)
+            self._focus_mode = FocusMode(self._widgets, actions)
+        return self._focus_mode
+
+    @on(FocusBar.MoveRequested)
+    def _focus_moved(self, message: FocusBar.MoveRequested) -> None:
+        self.focus_mode.move(message.by)
+
+    def action_block(self, by: int) -> None:
+        self.focus_mode.move(by)
+
+    @on(Transcript.ItemClicked)
+    @work(exclusive=True, group="block")
+    async def _click_block(self, message: Transcript.ItemClicked) -> None:
+        await self.focus_mode.click(message.item, message.row)
+
+    @on(FocusBar.ActionRequested)
+    @work(exclusive=True, group="block")
+    async def _act_on_block(self, message: FocusBar.ActionRequested) -> None:
+        await self.focus_mode.act(message.action)
+
+    @on(FocusBar.Typed)
+    def _type_from_focus(self, message: FocusBar.Typed) -> None:
+        self.focus_mode.type(message.character)
+
+    @on(FocusBar.Left)
+    def _leave_focus(self) -> None:
+        if self.is_current and not self._focus_bar.has_focus:  # a screen above it gives the keys back
+            self.focus_mode.leave()
 
     # Stopping and leaving
 

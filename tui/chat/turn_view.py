@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from msgspec.structs import replace
+
 from agent.events import (
     AnswerStored,
     Archiving,
@@ -36,7 +38,7 @@ from tui.chat.reasoning_view import ReasoningView
 from tui.chat.tool_cards import ToolCards
 from tui.widgets.status import StatusBar, short_count, shown_seconds
 from tui.widgets.transcript.block import BlockText
-from tui.widgets.transcript.items import ErrorItem, MutedLine, notice_line
+from tui.widgets.transcript.items import ErrorItem, MutedLine, UserItem, notice_line
 from tui.widgets.transcript.view import Transcript
 
 MAX_PROGRESS: Final = 60  # characters of a running tool's last line, in the status bar
@@ -59,18 +61,20 @@ class TurnView:
         status: StatusBar,
         *,
         texts: StoredTexts | None = None,
+        message: UserItem | None = None,
         quotes: bool = False,
         known: frozenset[str] = frozenset(),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`texts` reads what blocks open to. `quotes`: the answer consists of quotations with citations, so its speed
-        and sources are not shown. `known` are changes that need no notice.
+        """`texts` reads what blocks open to; `message` gets its id once it is stored. `known` are changes that need no
+        notice. `quotes`: the answer consists of quotations with citations, so its speed and sources are not shown.
         """
         self._transcript = transcript
         self._status = status
         self._clock = clock
         self._began = clock()
         self._texts = texts
+        self._message = message
         self._conversation = ""  # its id
         self._reasoning = ReasoningView(transcript)
         self._cards = ToolCards(transcript, clock)
@@ -108,8 +112,10 @@ class TurnView:
                 self._status.update_info(doing=f"archiving {', '.join(names)} · Esc stops")
             case Summarising():
                 self._status.update_info(doing="summarising older turns · Esc stops")
-            case UserStored(conversation=conversation):
+            case UserStored(conversation=conversation, entry=entry):
                 self._conversation = conversation
+                if self._message is not None:
+                    self._transcript.replace_item(self._message, [replace(self._message, entry=entry)])
                 self._status.update_info(doing="thinking back · Esc stops")
             case AnswerStored() | Stopped() | TurnFailed():
                 self._finish(event)

@@ -15,6 +15,7 @@ from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible_line
 from tui.chat.drafts import DraftKeeper
 from tui.typed_app import app_of, seconds_since_key
+from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.status import StatusBar, clip
@@ -48,6 +49,7 @@ class ChatWidgets(Struct, frozen=True, kw_only=True):
     plan: PlanPanel
     waiting: Static
     keeper: DraftKeeper
+    focus_bar: FocusBar
 
 
 class ChatView:

@@ -148,7 +148,10 @@ class PassageScreen(ModalScreen[str | None]):
         self._text.scroll_to(y=self._text.scroll_y + by * max(self._text.size.height - 2, 1), animate=False)
 
     def action_to_end(self, last: bool) -> None:
-        self._text.scroll_to(y=self._text.max_scroll_y if last else 0, animate=False)
+        if last:
+            self._text.follow_end()
+        else:
+            self._text.scroll_to(y=0, animate=False)
 
 
 class NoteScreen(PassageScreen):

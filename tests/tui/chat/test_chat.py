@@ -255,7 +255,7 @@ async def test_a_mentioned_file_goes_with_the_message(open_chat: Any, tmp_path: 
         await chat.say("see @plan.txt, and @nothing.txt")
         await chat.quiet()
         assert chat.session.sent == [("see @plan.txt, and @nothing.txt", ("plan.txt",), "")]
-        assert "  with plan.txt" in chat.lines
+        assert "  ▸ with plan.txt" in chat.lines
 
 
 async def test_a_conversation_is_taken_up_with_its_newest_messages_and_older_ones_on_the_way_up(open_chat: Any) -> None:

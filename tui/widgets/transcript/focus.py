@@ -35,14 +35,21 @@ class FocusTarget(Struct, frozen=True):
 
     def line_range(self, cache: LineCache) -> range:
         """Its lines, without the blank line above; none where it has left the transcript."""
+        items = self.item_range(cache)
+        if not items:
+            return range(0)
+        start = cache.start(items.start)
+        return range(start + _starts_with_gap(cache, start), cache.start(items.stop))
+
+    def item_range(self, cache: LineCache) -> range:
+        """Its items' indexes; none where it has left the transcript."""
         index = cache.index_of(self.first)
         if index is None:
             return range(0)
         end = index + 1
         while self.is_answer and end < len(cache) and _continues(cache.items[end]):  # it may still be streaming
             end += 1
-        start = cache.start(index)
-        return range(start + _starts_with_gap(cache, start), cache.start(end))
+        return range(index, end)
 
     def first_visible_line(self, cache: LineCache, top: int, rows: int) -> int | None:
         """The line to scroll to, so that it is visible; None where it is, in a view of `rows` lines from `top`."""

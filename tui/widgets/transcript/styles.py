@@ -32,6 +32,7 @@ class TranscriptStyles(Struct, frozen=True, kw_only=True):
     good: Style
     user: Style  # the user's messages
     selection: Style
+    mark: Style = Style(bold=True, reverse=True)  # words that were searched for
 
     @classmethod
     def of_theme(cls, variables: Mapping[str, str], base: Style) -> Self:

@@ -1,0 +1,233 @@
+"""What one can do with a block or a message of the transcript."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from textual.screen import Screen
+
+from agent.services.browse import BrowseRow
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible_line
+from tui.internal_errors import in_thread
+from tui.typed_app import app_of
+from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText, find_block
+from tui.widgets.transcript.focus import FocusTarget
+from tui.widgets.transcript.items import AnswerBlock, ErrorItem, TranscriptItem, UserItem, fold_middle
+from tui.widgets.transcript.recalled import RecalledLine, RecalledLines
+from tui.widgets.transcript.view import Transcript
+
+if TYPE_CHECKING:
+    from models.messages import RecalledSpan
+    from tui.chat.controller import ChatController
+
+NO_MESSAGE: Final = "Its message is above what is shown: Ctrl+Home loads it."
+BUSY: Final = "An answer is under way. Esc in the prompt stops it."
+BOOKMARK: Final = "★"
+
+
+class BlockActions:
+    """Carries the actions out. `controller` gives None before the session is open."""
+
+    def __init__(
+        self,
+        screen: Screen[None],
+        transcript: Transcript,
+        controller: Callable[[], "ChatController | None"],
+        cite: Callable[[str], None],
+    ) -> None:
+        """`cite` puts a citation into the prompt."""
+        self._screen = screen
+        self._transcript = transcript
+        self._controller = controller
+        self._cite = cite
+        self._dropped = ""  # the id of the last turn that was dropped
+
+    def names(self, target: FocusTarget) -> list[str]:
+        """The actions of a target, as the footer shows them."""
+        item = target.first
+        match item:
+            case Block(read=None):
+                opening: list[str] = []
+            case Block(is_open=True):
+                opening = ["Enter fold", "e whole"]
+            case Block():
+                opening = ["Enter open", "e whole"]
+            case RecalledLine() | RecalledLines():
+                opening = ["Enter open"]
+            case _:
+                opening = ["e whole"]
+        message = ["r edit and resend"] if isinstance(item, UserItem) else []
+        turn = [] if self._turn_of(target) is None else ["b branch", "m bookmark", "d delete"]
+        back = ["u undo delete"] if self._dropped else []
+        return [*back, *opening, "c copy", *message, *turn]
+
+    async def act(self, action: str, target: FocusTarget) -> bool:
+        """Carries an action out. False where the prompt has the keys next."""
+        match action:
+            case "open":
+                await self.toggle(target.first)
+            case "whole":
+                self._show_whole(target)
+            case "copy":
+                await self._copy(target)
+            case "bookmark":
+                await self._bookmark(target)
+            case "resend" if isinstance(target.first, UserItem):
+                return not self._change(target, "/branch {}")
+            case "branch":
+                return not self._change(target, "/branch after {}")
+            case "delete":
+                self._dropped = self._turn_of(target) or self._dropped
+                return not self._change(target, "/tree drop {}")
+            case "undelete" if self._dropped:
+                return not self._run(f"/tree restore {self._dropped}")
+            case _:
+                pass
+        return True
+
+    async def toggle(self, item: TranscriptItem) -> None:
+        """Opens or folds a block; opens the passage of a recalled line, and a long message as a whole."""
+        match item:
+            case Block(is_open=True):
+                self._replace(item, item.closed())
+            case Block(read=read) if read is not None:
+                self._replace(item, item.opened(await self._excerpt(item)))
+            case RecalledLines(others=others):
+                self._keep_view()
+                self._transcript.replace_item(item, others)
+                self._transcript.focus_on(FocusTarget((others[0],)))
+            case RecalledLine(span=span):
+                self._open_passage(span)
+            case UserItem(text=text) if fold_middle(text)[1]:
+                self._show_whole(FocusTarget((item,)))
+            case _:
+                pass
+
+    async def _excerpt(self, block: Block) -> BlockExcerpt:
+        try:
+            assert block.read is not None
+            return BlockExcerpt.of(await in_thread(block.read))
+        except PalimpsestError as error:
+            return BlockExcerpt("", note=f"{error.title}: {error.message}")
+
+    def _replace(self, item: Block, block: Block) -> None:
+        present = find_block(self._transcript.line_cache.items, item.key)  # it may have changed while it was read
+        if present is None:
+            return
+        self._keep_view()
+        new = present.opened(block.shown) if block.shown else present.closed()
+        self._transcript.replace_item(present, [new])
+        self._transcript.focus_on(self._transcript.focused and FocusTarget((new,)))
+
+    def _keep_view(self) -> None:
+        """What opens stays where it is, also at the end of the transcript."""
+        self._transcript.is_following = False
+
+    def _show_whole(self, target: FocusTarget) -> None:
+        from tui.passages.text_screen import TextScreen
+
+        match target.first:
+            case Block(read=read, name=name) if read is not None:
+                app_of(self._screen).push_screen(TextScreen(name, read))
+            case Block():
+                pass
+            case RecalledLine(span=span):
+                self._open_passage(span)
+            case _:
+                whole = BlockText(self._text_of(target))
+                title = "Your message" if isinstance(target.first, UserItem) else "The answer"
+                app_of(self._screen).push_screen(TextScreen(title, lambda: whole))
+
+    def _open_passage(self, span: "RecalledSpan") -> None:
+        from tui.passages.screen import PassageScreen
+
+        if (controller := self._controller()) is None:
+            return
+        session = controller.session
+        screen = PassageScreen(session.memory, _row_of(span), session.config.screen.pictures)
+        app_of(self._screen).push_screen(screen, lambda citation: self._cite(citation) if citation else None)
+
+    async def _copy(self, target: FocusTarget) -> None:
+        text, item = self._text_of(target), target.first
+        if isinstance(item, Block) and item.read is not None:
+            try:
+                text = (await in_thread(item.read)).text
+            except PalimpsestError as error:
+                self._say(f"{error.title}: {error.message}")
+                return
+        app_of(self._screen).copy_to_clipboard(text)
+        self._say(f"Copied {len(text):,} characters.")
+
+    def _text_of(self, target: FocusTarget) -> str:
+        if target.is_answer:
+            return "\n\n".join(block.block.source.strip("\n") for block in self._answer(target))
+        match target.first:
+            case ErrorItem(title=title, message=message, hint=hint):
+                return "\n".join(filter(None, (title, message, hint)))
+            case item:
+                return str(getattr(item, "text", ""))
+
+    def _answer(self, target: FocusTarget) -> list[AnswerBlock]:
+        items = self._transcript.line_cache.items
+        lines = target.item_range(self._transcript.line_cache)
+        return [item for item in items[lines.start : lines.stop] if isinstance(item, AnswerBlock)]
+
+    # The turn of a block
+
+    def _turn_of(self, target: FocusTarget) -> str | None:
+        """The id of the message that its turn begins with; None where it is not shown, or not stored."""
+        items = self._transcript.line_cache.items
+        index = self._transcript.line_cache.index_of(target.first)
+        above = items[: index + 1] if index is not None else ()
+        message = next((item for item in reversed(above) if isinstance(item, UserItem)), None)
+        return (message.entry or None) if message else None
+
+    def _change(self, target: FocusTarget, line: str) -> bool:
+        """Runs a command about the turn, which changes the conversation. False where it cannot."""
+        if (turn := self._turn_of(target)) is None:
+            self._say(NO_MESSAGE)
+            return False
+        return self._run(line.format(turn))
+
+    def _run(self, line: str) -> bool:
+        controller = self._controller()
+        if controller is None or not controller.run_between_turns(line):
+            self._say(BUSY)
+            return False
+        return True
+
+    async def _bookmark(self, target: FocusTarget) -> None:
+        """Labels the turn in the tree, or removes the label that this gave it."""
+        from agent.commands import registry
+        from agent.commands.results import CommandFailed
+
+        controller, turn = self._controller(), self._turn_of(target)
+        if controller is None or turn is None:
+            self._say(NO_MESSAGE)
+            return
+        conversation = controller.session.conversation
+        labels = conversation.labels if conversation else ()
+        is_marked = f"turn:{turn}={BOOKMARK}" in labels
+        outcome = await registry.run(controller.session, f"/tree label {turn} {'' if is_marked else BOOKMARK}")
+        if isinstance(outcome, CommandFailed):
+            self._say(outcome.error.message)
+        else:
+            self._say("The bookmark is gone." if is_marked else f"Bookmarked: {BOOKMARK} in /tree.")
+
+    def _say(self, text: str) -> None:
+        self._screen.notify(visible_line(text), timeout=4, markup=False)
+
+
+def _row_of(span: "RecalledSpan") -> BrowseRow:
+    cited = span.citation
+    return BrowseRow(
+        id=cited.ref,
+        kind=cited.kind,
+        conversation=cited.conversation,
+        title=cited.title,
+        who=cited.speaker,
+        time=span.time,
+        trust=span.trust,
+        snippet=span.text,
+        citation=str(cited),
+    )
