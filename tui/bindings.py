@@ -16,6 +16,7 @@ from tui.passages.screen import PassageScreen
 from tui.passages.text_screen import TextScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
+from tui.settings.screen import SettingsScreen
 from tui.tree.screen import TreeScreen
 from tui.widgets.focus_bar import FocusBar
 from tui.widgets.prompt.input import Prompt
@@ -32,6 +33,7 @@ BOUND: tuple[type[DOMNode], ...] = (
     FocusBar,
     TreeScreen,
     KeysScreen,
+    SettingsScreen,
     SheetDialog,
     PermissionScreen,
     QuestionScreen,

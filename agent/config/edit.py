@@ -21,6 +21,7 @@ from foundation.files import encode, make_private_folder, read_bytes, write_atom
 from foundation.files.untrusted import MOST_BYTES
 from foundation.privacy import as_given
 from foundation.program import PROGRAM
+from foundation.yaml import BadYaml, load_yaml
 
 
 def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None:
@@ -62,12 +63,16 @@ def _rewrite(path: Path, versions: Path, change: Callable[[str], str]) -> None:
 
 
 def parse_value(setting: Setting, text: str) -> Any:
-    """Converts the text to the setting's type. Raises Misuse for an invalid value."""
+    """Converts the text to the setting's type; a list or a mapping is written as in YAML: `[a, b]`, `{a: b}`.
+
+    Raises Misuse for an invalid value.
+    """
     try:
-        value = msgspec.to_builtins(msgspec.convert(text, setting.kind, strict=False))
+        written = load_yaml(text) if setting.is_compound else text
+        value = msgspec.json.decode(msgspec.json.encode(msgspec.convert(written, setting.kind, strict=False)))
         setting.check(value)
         return value
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, BadYaml) as error:
         message = f"`{setting.name}` is {setting.type_name}, not “{text}”."
         raise Misuse("Not a value", message, f"`{PROGRAM} config show {setting.name}` says more.") from error
 

@@ -96,6 +96,23 @@ class Setting(Struct, frozen=True):
         """The environment variable: `PALIMPSEST_CONTEXT_RESERVE` for `context.reserve`."""
         return "PALIMPSEST_" + self.name.replace(".", "_").upper()
 
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values it can have, as they are written; () where they cannot be listed."""
+        kind, _ = _split_annotated(self.kind)
+        if kind is bool:
+            return "true", "false"
+        if get_origin(kind) is Literal:
+            return tuple(map(str, get_args(kind)))
+        if isinstance(kind, type) and issubclass(kind, enum.Enum):
+            return tuple(str(item.value) for item in kind)
+        return ()
+
+    @property
+    def is_compound(self) -> bool:
+        """Whether it is a list or a mapping, or can be one."""
+        return self.type_name in {"list", "mapping"}
+
     def check(self, value: Any) -> None:
         """Raises Misuse for a value of the right type that names no model, where the setting names one."""
         if self.names_model and value:
@@ -222,7 +239,7 @@ def _type_label(kind: Any) -> str:
 
 def _bounds(meta: Meta) -> str:
     bounds = (("above", meta.gt), ("at least", meta.ge), ("below", meta.lt), ("at most", meta.le))
-    return "".join(f", {label} {bound:g}" for label, bound in bounds if bound is not None)
+    return "".join(f", {label} {bound:,.10g}" for label, bound in bounds if bound is not None)
 
 
 def _base_type_label(kind: Any) -> str:

@@ -1,19 +1,23 @@
 """Changing settings: which configuration file is changed, whether that is allowed, and the change."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from agent.config.config import read_config, user_config
-from agent.config.edit import remove_value, save_value
-from agent.config.secrets import refuse_secrets
-from agent.config.settings import Setting, all_settings
+from agent.config.edit import parse_value, remove_value, save_value
+from agent.config.secrets import refuse_secrets, without_secrets
+from agent.config.settings import Setting, all_settings, value_of
+from context.switches import SWITCHES
 from foundation.errors import Misuse
 from foundation.paths import Workspace, config_dir
 from foundation.workspace_trust import trust_command, trust_store
 from memory.access import not_trusted
+
+_FIRST: Final = frozenset(f"context.{name}" for name in SWITCHES)
 
 
 class SettingsFile(Struct, frozen=True):
@@ -74,15 +78,56 @@ RESET = _Reset()
 """In place of a value: the setting has its default again, or what another file says."""
 
 
-def set_for_user(workspace: Workspace, environment: Mapping[str, str], name: str, value: Any) -> str:
-    """Sets the setting in the user's file, for all workspaces; RESET takes it out.
+class SettingRow(Struct, frozen=True, kw_only=True):
+    """A setting with its value and who set it, for a list of all. `written` is how the value is written."""
 
-    Gives what decides instead where another source outranks that file, "" where none does. Blocks; raises as
-    `save_settings`.
+    setting: Setting
+    written: str
+    origin: str  # "default", a file with its line, a variable, or a flag
+    of_workspace: bool  # the workspace's file sets it
+    is_secret: bool  # it holds a key or a password, which `written` leaves out
+
+    @property
+    def is_changed(self) -> bool:
+        return self.origin != "default"
+
+
+def setting_rows(workspace: Workspace, environment: Mapping[str, str]) -> list[SettingRow]:
+    """Every setting as it holds for the next start; the switches of memory first. Blocks."""
+    reading = read_config(workspace, environment, {})
+    rows: list[SettingRow] = []
+    for name, setting in all_settings().items():
+        value = value_of(reading.config, name)
+        shown = without_secrets(value, name)
+        row = SettingRow(
+            setting=setting,
+            written=written_value(shown),
+            origin=reading.origins[name],
+            of_workspace=reading.origins[name].startswith(f"{workspace.config}, "),
+            is_secret=shown != value,
+        )
+        rows.append(row)
+    return sorted(rows, key=lambda row: row.setting.name not in _FIRST)
+
+
+def written_value(value: Any) -> str:
+    """The value as `parse_value` reads it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)  # YAML reads JSON
+    return "" if value is None else str(value)
+
+
+def change_setting(
+    workspace: Workspace, environment: Mapping[str, str], name: str, text: str | None, *, user: bool
+) -> SettingRow:
+    """Sets a setting to what was typed, for all workspaces of the user or for this one; None takes it out.
+
+    Gives its row afterwards: another source may outrank the file. Blocks; raises Misuse and ConfigError.
     """
     setting = all_settings()[name]
-    file = settings_file(workspace, environment, setting, user=True)
+    value = RESET if text is None else parse_value(setting, text)
+    file = settings_file(workspace, environment, setting, user=user)
     save_settings(workspace, environment, file, [(setting, value)])
-    origin = read_config(workspace, environment, {}).origins[name]
-    is_own = origin == "default" or origin.startswith(f"{file.path}, ")
-    return "" if is_own else origin
+    return next(row for row in setting_rows(workspace, environment) if row.setting.name == name)

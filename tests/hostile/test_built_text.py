@@ -28,6 +28,7 @@ SANCTIONED = frozenset(
 )
 """Functions whose result holds nothing that a terminal obeys."""
 REASONS = {
+    "tui/settings/screen.py _row_text": "names and sentences of our own, and a value that visible_line made",
     "tui/keys/screen.py _show": "our own headings",
     "tui/keys/screen.py _line": "keys, sentences and ids of our own bindings, and of those of Textual",
     "tui/images/half_blocks.py picture_lines": "shades of a picture's pixels",

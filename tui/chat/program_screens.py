@@ -1,18 +1,22 @@
 """Opens the screens about the program: themes, settings, keys."""
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual.screen import Screen
 
-from agent.services.settings import set_for_user
+from agent.services.settings import SettingRow, change_setting, setting_rows
+from context.switches import SWITCHES
 from foundation.terminal_text import visible
 from tui.dialogs.theme import pick_theme
-from tui.typed_app import themed_app
+from tui.settings.screen import SettingsScreen
+from tui.typed_app import app_of, themed_app
 
 if TYPE_CHECKING:
     from agent.commands.results import OpenNamedScreen
     from agent.session import Session
+
+_NEXT_START: Final = "It holds from the next start of the chat."
 
 
 async def open_program_screen(screen: Screen[None], session: "Session", opened: "OpenNamedScreen") -> str:
@@ -23,15 +27,44 @@ async def open_program_screen(screen: Screen[None], session: "Session", opened: 
             name = await pick_theme(app, opened.text)
             return await _keep_theme(session, name) if name else ""
         case "settings":
+            settings = SettingsOfSession(screen, session)
+            await app_of(screen).push_screen_wait(SettingsScreen(settings, opened.text))
             return ""
         case "keys":
             app.action_show_keys()
             return ""
 
 
+class SettingsOfSession:
+    """The settings of a session, for their screen."""
+
+    def __init__(self, screen: Screen[None], session: "Session") -> None:
+        self._screen = screen
+        self._workspace, self._environment = session.workspace, session.config.environment
+
+    async def rows(self) -> list[SettingRow]:
+        return await asyncio.to_thread(setting_rows, self._workspace, self._environment)
+
+    async def change(self, name: str, text: str | None, *, user: bool) -> str:
+        """Sets it, or takes it out for None; gives a sentence about what holds then. Raises PalimpsestError."""
+        row = await asyncio.to_thread(change_setting, self._workspace, self._environment, name, text, user=user)
+        where = "" if row.origin == "default" else f", set by {visible(row.origin)}"
+        return f"{name} is {visible(row.written) or 'empty'}{where}. {self._take_up(row)}"
+
+    def _take_up(self, row: SettingRow) -> str:
+        """Takes up at once what the screen alone reads."""
+        if row.setting.name == "screen.theme":
+            themed_app(self._screen).use_theme(row.written)
+            return "It holds at once."
+        if row.setting.name.removeprefix("context.") in SWITCHES:
+            return f"{_NEXT_START} /switches sets this conversation now."
+        return _NEXT_START
+
+
 async def _keep_theme(session: "Session", name: str) -> str:
     """Makes it the theme of all workspaces."""
-    origin = await asyncio.to_thread(set_for_user, session.workspace, session.config.environment, "screen.theme", name)
-    if origin:
-        return f"The theme is {name} now; the next start goes by {visible(origin)}."
+    workspace, environment = session.workspace, session.config.environment
+    row = await asyncio.to_thread(change_setting, workspace, environment, "screen.theme", name, user=True)
+    if row.written != name:
+        return f"The theme is {name} now; the next start goes by {visible(row.origin)}."
     return f"The theme is {name} now, in each workspace."

@@ -1,0 +1,107 @@
+"""Changing settings: in the user's file or the workspace's, and taking a change back."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.config.config import user_config
+from agent.config.edit import parse_value, removed_from_text
+from agent.config.files import ConfigError
+from agent.config.settings import all_settings
+from agent.config.workspaces import prepare_workspace
+from agent.services.settings import change_setting, setting_rows, written_value
+from foundation.errors import Misuse
+from foundation.paths import Workspace
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> tuple[Workspace, dict[str, str]]:
+    workspace, environment = Workspace(tmp_path / "work"), {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "config")}
+    prepare_workspace(workspace, environment)
+    return workspace, environment
+
+
+Place = tuple[Workspace, dict[str, str]]
+
+
+def test_every_setting_has_a_row_and_the_switches_of_memory_come_first(place: Place) -> None:
+    rows = setting_rows(*place)
+    assert {row.setting.name for row in rows} == set(all_settings())
+    assert [row.setting.name for row in rows[:4]] == [
+        "context.use_memory",
+        "context.read_compressed",
+        "context.use_compression",
+        "context.recent_count",
+    ]
+    assert not any(row.is_changed for row in rows)
+
+
+@pytest.mark.parametrize("name", sorted(all_settings()))
+def test_a_value_is_read_as_it_is_written(name: str, place: Place) -> None:
+    row = next(row for row in setting_rows(*place) if row.setting.name == name)
+    if row.written:
+        assert written_value(parse_value(row.setting, row.written)) == row.written
+
+
+@pytest.mark.parametrize("user", [True, False])
+def test_a_change_and_its_taking_back(user: bool, place: Place) -> None:
+    workspace, environment = place
+    file = user_config(environment) if user else workspace.config
+    row = change_setting(*place, "models.window", "8192", user=user)
+    assert (row.written, row.origin, row.of_workspace) == ("8192", f"{file}, line 2", not user)
+    row = change_setting(*place, "models.window", None, user=user)
+    assert (row.written, row.is_changed) == ("0", False)
+    assert file.read_text(encoding="utf-8") == ""
+
+
+def test_the_workspaces_value_outranks_the_users_and_is_what_the_row_tells(place: Place) -> None:
+    change_setting(*place, "models.window", "8192", user=False)
+    assert change_setting(*place, "models.window", "4096", user=True).written == "8192"
+    assert change_setting(*place, "models.window", None, user=False).written == "4096"
+
+
+def test_a_list_and_a_mapping_are_written_as_in_yaml() -> None:
+    assert parse_value(all_settings()["screen.keys"], "{chat.search: ctrl+o}") == {"chat.search": "ctrl+o"}
+    for wrong in ("chat.search", "{chat.search: [", "{chat.search: {a: b}}"):
+        with pytest.raises(Misuse, match="is mapping, not"):
+            parse_value(all_settings()["screen.keys"], wrong)
+
+
+def test_a_secret_is_not_set_and_not_shown(place: Place) -> None:
+    with pytest.raises(Misuse, match="holds a key or a password"):
+        change_setting(*place, "models.ocr_server", "openai:a@http://me:secret@127.0.0.1:1/v1", user=True)
+    file = user_config(place[1])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("models:\n  ocr_server: openai:a@http://me:secret@127.0.0.1:1/v1\n", encoding="utf-8")
+    row = next(row for row in setting_rows(*place) if row.setting.name == "models.ocr_server")
+    assert row.is_secret
+    assert "me:secret" not in row.written
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("models:\n  window: 5\n", ""),
+        ("# mine\nmodels:\n  window: 5 # five\n  retries: 2\n", "# mine\nmodels:\n  retries: 2\n"),
+        ("models:\n  retries: 2\n  window: 5\nmodel: offline\n", "models:\n  retries: 2\nmodel: offline\n"),
+        ("model: offline\nmodels:\n  window: 5", "model: offline\n"),
+        ("model: offline\n", "model: offline\n"),
+        ("models: {window: 5}\n", None),
+        ("models:\n  window: 5\n  retries: 2  # two\n\n# the end\n", "models:\n  retries: 2  # two\n\n# the end\n"),
+    ],
+)
+def test_only_its_lines_are_taken_out(before: str, after: str | None) -> None:
+    sections = frozenset({"models"})
+    if after is None:
+        with pytest.raises(ConfigError, match="cannot be changed here without loss"):
+            removed_from_text(before, "models.window", Path("config.yaml"), sections)
+        return
+    assert removed_from_text(before, "models.window", Path("config.yaml"), sections) == after
+
+
+def test_the_file_as_it_was_is_kept(place: Place) -> None:
+    workspace, _ = place
+    change_setting(*place, "models.window", "8192", user=False)
+    change_setting(*place, "models.window", None, user=False)
+    kept = [path.read_text(encoding="utf-8") for path in workspace.versions.glob("config-*.yaml")]
+    assert kept == ["models:\n  window: 8192\n"]

@@ -1,0 +1,110 @@
+"""The settings screen over real files: what is shown, changed, taken back and refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Input
+
+from agent.config.config import user_config
+from agent.config.workspaces import prepare_workspace
+from foundation.paths import Workspace
+from tests.tui.conftest import Chat, Open
+from tests.tui.fakes import FakeSession, answer
+from tui.dialogs.choices import ChoicesScreen
+from tui.settings.screen import SettingsScreen
+
+
+@pytest.fixture
+def session(workspace: Workspace, tmp_path: Path) -> Any:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "config")}
+    prepare_workspace(workspace, environment)
+    fake: Any = FakeSession(answer)
+    fake.workspace, fake.config.environment = workspace, environment
+    return fake
+
+
+async def opened(chat: Chat, query: str = "") -> SettingsScreen:
+    chat.screen.queue.add(f"/settings {query}".strip())
+    await chat.until(lambda: isinstance(chat.app.screen, SettingsScreen) and chat.app.screen.chosen)
+    screen = chat.app.screen
+    assert isinstance(screen, SettingsScreen)
+    return screen
+
+
+def seen(chat: Chat) -> str:
+    return "\n".join(chat.seen)
+
+
+async def test_enter_turns_a_switch_about_and_says_when_it_holds(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        assert "[x] context.use_memory" in seen(chat)
+        await chat.press("enter")
+        await chat.until(lambda: "[ ] context.use_memory" in seen(chat))
+        assert "It holds from the next start of the chat." in " ".join(seen(chat).split())
+        text = user_config(session.config.environment).read_text(encoding="utf-8")
+        assert text == "context:\n  use_memory: false\n"
+        await chat.press("ctrl+r")
+        await chat.until(lambda: "[x] context.use_memory" in seen(chat))
+        assert "0 changed" in seen(chat)
+
+
+async def test_tab_sets_it_for_this_workspace(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        await opened(chat, "context.use_memory")
+        await chat.press("tab", "enter")
+        await chat.until(lambda: "1 changed" in seen(chat))
+        assert session.workspace.config.read_text(encoding="utf-8") == "context:\n  use_memory: false\n"
+
+
+async def test_a_wrong_value_is_told_and_the_field_stays_open(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        screen = await opened(chat, "models.window")
+        await chat.press("enter")
+        field = screen.query_one("#settings-edit", Input)
+        await chat.until(lambda: field.has_focus)
+        await chat.type("many")
+        await chat.press("enter")
+        await chat.until(lambda: "is whole number" in seen(chat))
+        assert field.display
+        field.value = "8192"
+        await chat.press("enter")
+        await chat.until(lambda: not field.display)
+        assert "models.window is 8192" in seen(chat)
+
+
+async def test_the_values_of_a_choice_are_offered(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        await opened(chat, "screen.pictures")
+        await chat.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, ChoicesScreen))
+        await chat.type("blocks")
+        await chat.press("enter")
+        await chat.until(lambda: "screen.pictures is blocks" in seen(chat))
+
+
+async def test_a_theme_holds_at_once(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        screen = await opened(chat, "screen.theme")
+        await chat.press("enter")
+        field = screen.query_one("#settings-edit", Input)
+        await chat.until(lambda: field.has_focus)
+        field.value = "nord"
+        await chat.press("enter")
+        await chat.until(lambda: chat.app.theme == "nord")
+
+
+async def test_esc_leaves_the_field_then_the_query_then_the_screen(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        screen = await opened(chat, "models.window")
+        await chat.press("enter")
+        field = screen.query_one("#settings-edit", Input)
+        await chat.until(lambda: field.has_focus)
+        await chat.press("escape")
+        assert not field.display
+        await chat.press("escape")
+        assert len(chat.seen) == 24
+        assert chat.app.screen is screen
+        await chat.press("escape")
+        await chat.until(lambda: chat.app.screen is chat.screen)
