@@ -21,6 +21,7 @@ from memory.search.ranking.retrieve import NewestHits, RankedHit, RankedHits
 from memory.search.results.contradictions import mark_superseded
 from memory.search.results.diversify import deduplicate, diversify_hits
 from memory.search.results.features import BYTES_A_CHARACTER, TextFeatures
+from memory.search.results.note_copies import copies_entries
 from memory.search.results.snippets import best_window, best_windows, marked
 
 _NOTES = 1
@@ -115,6 +116,8 @@ class HitReader:
     def _note_hit(self, finding: RankedHit, note: Note) -> Hit | None:
         if not self._wording.matches(note.text):
             return None
+        if self._findings.worth and not self._query.kinds and copies_entries(note.text, self._cold):
+            return None  # as derived entries: what it repeats is found
         start, end = best_window(note.text, self._findings.worth, self._query.window_tokens)
         lines = (note.line_first, note.line_last)
         return Hit(

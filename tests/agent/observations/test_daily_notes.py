@@ -12,6 +12,7 @@ from context import ContextSettings
 from foundation.paths import Workspace
 from memory.observations.observation import Importance
 from memory.observations.store import RULES_CURSOR
+from memory.search.query.query import NOTE, Query
 from memory.settings import ObserveSettings
 from models.settings import ModelSettings
 from tests.agent.sessions import calls, open_session, turn
@@ -19,6 +20,10 @@ from tests.loopback import Loopback, chat
 
 MODELS = ModelSettings(tools=True, window=16_384, retries=0)
 CONTEXT = ContextSettings(working_tokens=4_000)
+AROUND = (
+    "The queue of jobs in the old system lost two each night, and Ann looked at the port of the proxy for days. "
+    "SQLite came up on Monday, when the server in the cellar was restarted and the jobs were still there afterwards."
+)
 DECISION = "We decided to keep SQLite for the queue of jobs, with the port 8417."
 
 
@@ -158,4 +163,34 @@ async def test_a_compaction_goes_on_where_the_notes_cannot_be_written(
     await talk(session, server)
     (warning,) = session.jobs.take_warnings()
     assert warning.startswith("The day's notes were not written: ")
+    await session.close()
+
+
+def _ids(session: Session, **named: Any) -> list[str]:
+    """The sources that a search for the decision finds: the ids of entries, and the paths of notes."""
+    session.memory.hot.look()
+    hits = session.memory.search.query(Query(text="Which port has the queue of jobs in SQLite?", **named)).hits
+    return [hit.id if hit.entry is not None else hit.citation.ref for hit in hits if "8417" in hit.snippet]
+
+
+async def test_a_note_is_no_second_source_beside_what_the_person_said(
+    workspace: Workspace, server: Loopback, tmp_path: Path
+) -> None:
+    session = opened(workspace, tmp_path, server)
+    server.plays(chat("Good."))
+    await turn(session, f"{AROUND} {DECISION} {AROUND}")  # near-duplicates are folded anyway
+    await session.background.idle()
+    await talk(session, server)
+    (stored,) = (item for item in session.memory.observations.newest(9) if item.observation.title == DECISION)
+    assert stored.original is not None
+    original, note = session.memory.conversations.entry(stored.original).id, f"memory/{note_of(workspace).name}"
+    assert _ids(session) == [original]
+    assert _ids(session, kinds=(NOTE,)) == [note]  # where notes are asked for
+    text = note_of(workspace).read_text("utf-8")
+    note_of(workspace).write_text(text.replace("the port 8417.", "the port 8417, behind Ann's proxy."), "utf-8")
+    assert set(_ids(session)) == {original, note}  # the person's own words now
+    note_of(workspace).write_text(text, "utf-8")
+    assert _ids(session) == [original]
+    session.memory.observations.delete(stored.id)
+    assert note in _ids(session)  # nothing says any more what it was made of
     await session.close()
