@@ -43,6 +43,7 @@ REASONS = {
     "tui/recall/screen.py _row_text": "_from_match cuts a line that visible_line made",
     "tui/passages/text_screen.py compose": "_heading is made visible when the screen is made",
     "tui/passages/text_screen.py _say": "figures, our own words, and a query made visible",
+    "tui/widgets/title_line.py render": "the title and the folder come through visible_line",
     "tui/widgets/focus_bar.py render": "names of our own actions",
     "tui/tree/screen.py _row_text": "clip cuts visible lines; figures, times, marks; row_details makes labels visible",
     "tui/search/preview.py _duplicates": "lines of visible_line",

@@ -46,6 +46,7 @@ from tui.tree.screen import LoadTree, TreeScreen
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import QueryInput
+from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText
 from tui.widgets.transcript.context_panel import ContextPanel
 from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserItem, Welcome
@@ -234,7 +235,7 @@ SCREENS = {
 }
 IN_CHAT = {
     *("ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput", "PlanPanel"),
-    "FocusBar",
+    *("FocusBar", "TitleLine"),
 }
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""
 WITHOUT_TEXT = {"BlockPicture": CONTROL_OF_PICTURES}
@@ -322,6 +323,7 @@ async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp
     async with open_chat(size=(100, 30), session=FakeSession(lambda text: answer(f"I say {text} &#x202E; x"))) as chat:
         for text in sample(FEW, seed=5):
             chat.screen.status.update_info(model=text, doing=text, working=text, hint="")
+            chat.screen.query_one(TitleLine).show(text)
             chat.screen.prompt.set_text(text)
             chat.screen.prompt.insert_text(text)
             chat.screen.query_one(Suggestions).offer([Suggestion(text, text, text, text)])

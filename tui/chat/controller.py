@@ -7,25 +7,11 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agent.commands import registry
 from agent.commands.conversation import TAKE_BACK, first_line
 from agent.commands.results import (
     Cancelled,
-    Choices,
-    CommandFailed,
-    Copy,
-    OpenNamedScreen,
-    OpenRecall,
-    OpenSearch,
-    OpenTree,
-    Outcome,
-    Proposal,
-    Quit,
-    SendMessage,
-    SessionSwitched,
-    ShowEntry,
-    TextResult,
 )
+from agent.events import UserStored
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.policy import PermissionMode
 from agent.services.attachments import attachments_of
@@ -35,17 +21,15 @@ from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from memory.errors import ReadOnly
 from models.excerpts import placeholder
-from tui.chat.background import PageProgress
 from tui.chat.blocks import StoredTexts, sent_blocks
-from tui.chat.history import PAGE_SIZE, HistoryView, find_conversations
+from tui.chat.command_view import UNSENT, CommandView
+from tui.chat.history import PAGE_SIZE, HistoryView
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
-from tui.dialogs.choices import ExpandChoice
 from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
 from tui.typed_app import app_of
-from tui.widgets.transcript.context_panel import ContextPanel, source_labels
-from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, markdown_items
+from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem
 
 if TYPE_CHECKING:
     from agent.session import Session
@@ -54,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["PAGE_SIZE", "ChatController"]
 
 TICK_S, STILL_TICK_S = 1.0, 10.0  # seconds between two counts of a turn's seconds
-_UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
 _NO_LONGER_REWRITES: Final = (
     "The draft in the prompt was to rewrite a message that is no longer there: it is an ordinary message now."
 )
@@ -71,7 +54,7 @@ class ChatController:
         self._working_directory = working_directory
         self._history = HistoryView(session, view.transcript, self._pictures)
         self._known_changes: frozenset[str] = frozenset()  # changes that the user made or was shown
-        self._progress: PageProgress | None = None  # of a running proposal
+        self.commands = CommandView(self, view)
         self._turn_failed = False  # whether the last message has no answer
 
     async def next_mode(self) -> str:
@@ -86,14 +69,18 @@ class ChatController:
         mode, is_offline = self.session.permissions.mode, self.session.profile.spec == "offline"
         self._view.status.update_info(mode="" if is_offline and mode is PermissionMode.ASK else mode.value)
 
+    def show_title(self) -> None:
+        """Shows the title of the open conversation above the transcript."""
+        conversation = self.session.conversation
+        self._view.show_title(conversation.title if conversation else None)
+
     def stop(self) -> bool:
         """Stops the answer and returns waiting messages to the prompt, or ends the rewriting of a message. False where
         there is nothing to stop.
         """
         if not self._queue.busy:
             return self.take_back()
-        if self._progress is not None:
-            self._progress.cancel()
+        self.commands.cancel()
         self.session.stop()
         self._queue.return_unsent()
         return True
@@ -130,7 +117,7 @@ class ChatController:
             self._view.transcript.add(MutedLine(_NO_LONGER_REWRITES, tone="warning", gap=True))
             return
         await self.show_conversation()
-        notice = f"The draft in the prompt rewrites “{visible(first_line(text))}”, as when you left. {_UNSENT}"
+        notice = f"The draft in the prompt rewrites “{visible(first_line(text))}”, as when you left. {UNSENT}"
         self._view.transcript.add(MutedLine(notice, gap=True))
 
     async def resume(self, ref: str, *, latest: bool) -> None:
@@ -157,20 +144,21 @@ class ChatController:
         self._turn_failed = False
         try:
             if message.entry is not None:
-                await self._show_entry(message.entry, message.text)
+                await self.show_entry(message.entry, message.text)
             elif message.text.startswith("/") and not message.skill and _is_command(message.text):
-                await self._command(message.text.strip())
+                await self.commands.run(message.text.strip())
             else:
-                await self._send(message.text, message.skill, message.pastes)
+                await self.send(message.text, message.skill, message.pastes)
         except PalimpsestError as error:
-            self._show_error(error)
+            self.show_error(error)
         except Exception as error:  # the edge of a turn: a bug ends the turn, not the chat
-            self._show_error(internal_error(error))
+            self.show_error(internal_error(error))
         finally:
             self._view.status.update_info(doing="", seconds=0)
+            self.show_title()
         return not self._turn_failed
 
-    async def _send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
+    async def send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         typed = reduce(_folded, pastes, text)  # a paste names no files
         attachments, pictures = await asyncio.to_thread(self._read_attachments, typed)
         if self._history.has_more_below:
@@ -197,6 +185,8 @@ class ChatController:
             async with aclosing(self.session.send(text, attachments, skill, pastes=pastes, again=again)) as events:
                 async for event in events:
                     turn_view.write(event)
+                    if isinstance(event, UserStored):  # the first message gives its conversation a title
+                        self.show_title()
                     await answer_event(self._view, event)
             self._turn_failed = turn_view.failed
         except ReadOnly:
@@ -226,92 +216,7 @@ class ChatController:
         protocol = self._view.graphics_protocol(self.session.config.screen.pictures)
         return attachment_previews(parts, self.session.profile.images, protocol)
 
-    # Commands
-
-    async def _command(self, line: str) -> None:
-        name, _, arguments = line.removeprefix("/").partition(" ")
-        if self._history.has_more_below:
-            await self.return_to_newest()
-        self._view.transcript.follow_end()  # what the command shows is seen, wherever the person was reading
-        try:
-            await self._run_command(line, name, arguments)
-        finally:
-            self.show_mode()
-
-    async def _run_command(self, line: str, name: str, arguments: str) -> None:
-        self._view.status.update_info(doing=f"/{name}")
-        conversation_before = self.session.conversation.id if self.session.conversation else ""
-        if registry.find(name) is registry.find("context"):
-            report = await self.session.context_report(arguments.strip())
-            labels = await asyncio.to_thread(source_labels, report, self.session.memory)
-            self._view.transcript.add(MutedLine(line, gap=True), ContextPanel(report, labels))
-            return
-        await self._show(line, await registry.run(self.session, line), conversation_before)
-
-    async def _show(self, line: str, outcome: Outcome, conversation_before: str) -> None:
-        transcript = self._view.transcript
-        match outcome:
-            case TextResult():
-                await self._show_text(line, outcome)
-            case Choices(command=command):
-                if (picked := await self._view.choose(outcome, self._expansion(command))) is not None:
-                    await self._command(f"{command} {picked}")
-            case SendMessage(text=text, skill=skill, again=again):
-                await self._send(text, skill, again=again)
-            case Copy(text=text, description=description):
-                self._view.copy_to_clipboard(text, description)
-            case SessionSwitched(notice=notice, prompt=prompt, branch=branch):
-                await self.show_conversation("" if prompt or branch else conversation_before)
-                transcript.add(*([MutedLine(notice, gap=True)] if notice else []))
-                if prompt:
-                    transcript.add(MutedLine(_UNSENT))
-                    self._view.return_to_prompt([prompt])
-            case Proposal():
-                await self._propose(line, outcome, conversation_before)
-            case OpenRecall() | OpenSearch() | OpenTree() | OpenNamedScreen() | ShowEntry():
-                await self._open(line, outcome)
-            case CommandFailed(error=error):
-                transcript.add(MutedLine(line, gap=True))
-                self._show_error(error)
-            case Quit():
-                self._view.leave()
-
-    async def _open(self, line: str, outcome: OpenRecall | OpenSearch | OpenTree | OpenNamedScreen | ShowEntry) -> None:
-        """Opens a screen, or goes to an entry."""
-        match outcome:
-            case OpenSearch(text=text):
-                await self.search(text, by_command=True)
-            case OpenRecall(query=query):
-                await self._view.open_recall(self.session.memory, query, self.session.config.screen.pictures)
-            case OpenTree():
-                if chosen := await self._view.open_tree(self.session):
-                    await self._command(chosen)
-            case OpenNamedScreen():
-                if notice := await self._view.open_named(self.session, outcome):
-                    self._view.transcript.add(MutedLine(line, gap=True), MutedLine(notice))
-            case ShowEntry(entry=entry):
-                await self._show_entry(entry, "")
-
-    async def _show_text(self, line: str, result: TextResult) -> None:
-        """Shows the text, and updates the context meter where the next request changed."""
-        self._view.transcript.add(
-            MutedLine(line, gap=True), MutedLine(""), *markdown_items(result.markdown, marked=False)
-        )
-        if result.changes_context:
-            report = await self.session.context_report()
-            self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
-
-    async def _propose(self, line: str, proposal: Proposal, conversation_before: str) -> None:
-        """Asks for confirmation if needed, then runs the proposal with a progress display."""
-        if not (proposal.confirmed or await self._view.confirm(proposal)):
-            self._view.transcript.add(MutedLine(line, gap=True), MutedLine("left as it is"))
-            return
-        self._progress = PageProgress(self._view.status, proposal.activity, proposal.pages, proposal.unit)
-        try:
-            outcome = await registry.carry_out(proposal, self._progress)
-        finally:
-            self._progress = None
-        await self._show(line, outcome, conversation_before)
+    # The conversation
 
     async def show_conversation(self, conversation_before: str = "") -> None:
         """Shows the session's conversation, if it is not `conversation_before`, and its model."""
@@ -329,6 +234,7 @@ class ChatController:
     async def show_newest(self) -> None:
         """Shows the newest entries of the conversation."""
         conversation = self.session.conversation
+        self.show_title()
         self._view.show_opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
         try:
             await self._history.load_newest()
@@ -368,7 +274,7 @@ class ChatController:
         if target is not None:
             self._queue.add(target.query, entry=target.entry)
 
-    async def _show_entry(self, seq: int, query: str) -> None:
+    async def show_entry(self, seq: int, query: str) -> None:
         location = await asyncio.to_thread(locate_entry, self.session.memory, seq)
         conversation = self.session.conversation
         if conversation is None or conversation.seq != location.conversation.seq:
@@ -380,16 +286,9 @@ class ChatController:
         finally:
             await self._view.restore_draft()
 
-    def _expansion(self, command: str) -> "ExpandChoice | None":
-        """Search in the text of conversations, for the list of `/resume`."""
-        if command != "/resume":
-            return None
-        memory = self.session.memory
-        return lambda text: asyncio.to_thread(find_conversations, memory, text)
-
     # Errors
 
-    def _show_error(self, error: PalimpsestError) -> None:
+    def show_error(self, error: PalimpsestError) -> None:
         """Shows an error; a cancellation is a muted line."""
         hint = error.hint
         if self.session.workspace.is_read_only:  # trusting the workspace does not change an open session

@@ -27,6 +27,7 @@ from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.prompt.suggestions import Suggestions
 from tui.widgets.status import NewBelowHint, StatusBar
+from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.items import MutedLine, TranscriptItem
 from tui.widgets.transcript.view import Transcript
 
@@ -71,6 +72,7 @@ class ChatScreen(Screen[None]):
         self.transcript = Transcript(id="transcript")
         self.status = StatusBar()
         self._focus_bar = FocusBar()
+        self._title = TitleLine(start.folder)
         self._focus_mode: FocusMode | None = None  # made when it is first used
         self._new_below = NewBelowHint()
         self.suggestions = Suggestions()
@@ -88,11 +90,13 @@ class ChatScreen(Screen[None]):
             waiting=self._queue_list,
             keeper=self.draft_keeper,
             focus_bar=self._focus_bar,
+            title=self._title,
         )
         self._view = ChatView(self._widgets, self.leave, self.action_stop)
         self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.return_to_prompt)
 
     def compose(self) -> ComposeResult:
+        yield self._title
         yield self.transcript
         with Vertical(id="foot"), Vertical(id="foot-column"):
             yield self._new_below

@@ -35,11 +35,16 @@ class ChatStart(Struct, frozen=True, kw_only=True):
         return bool(self.resume or self.latest)
 
     @property
+    def folder(self) -> str:
+        """The workspace's folder, as it is shown."""
+        return short_path(self.workspace.root)
+
+    @property
     def welcome(self) -> Welcome:
         """The welcome of a new conversation. The mode is for models that call tools."""
         project = ", ".join(map(short_path, self.project))
         mode = "" if self.model == "offline" else self.mode
-        return Welcome(short_path(self.workspace.root), self.model, project, mode, self.new_workspace)
+        return Welcome(self.folder, self.model, project, mode, self.new_workspace)
 
 
 def short_path(path: Path) -> str:

@@ -19,6 +19,7 @@ from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.status import StatusBar, clip
+from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.view import Transcript
 
@@ -50,6 +51,7 @@ class ChatWidgets(Struct, frozen=True, kw_only=True):
     waiting: Static
     keeper: DraftKeeper
     focus_bar: FocusBar
+    title: TitleLine
 
 
 class ChatView:
@@ -64,6 +66,7 @@ class ChatView:
         self._prompt = widgets.prompt
         self._plan_panel = widgets.plan
         self._queue_list = widgets.waiting
+        self._title = widgets.title
         self._keeper = widgets.keeper
         self._opening: MutedLine | None = None
 
@@ -209,6 +212,10 @@ class ChatView:
     def copy_to_clipboard(self, text: str, description: str) -> None:
         app_of(self._screen).copy_to_clipboard(text)
         self._screen.notify(f"Copied {description}.", timeout=3, markup=False)
+
+    def show_title(self, title: str | None) -> None:
+        """Shows a conversation's title above the transcript; None before its first message."""
+        self._title.show(title)
 
     def show_opening(self, name: str) -> None:
         """Shows in the transcript and the status bar that `name` is being opened; "" once it is open."""

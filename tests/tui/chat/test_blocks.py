@@ -180,10 +180,10 @@ async def test_a_click_on_the_first_line_opens_a_block_and_another_one_folds_it(
         await chat.say("why?")
         await chat.quiet()
         row = next(number for number, line in enumerate(chat.seen) if "▸ thought" in line)
-        await chat.pilot.click(chat.screen.transcript, offset=(6, row))
+        await chat.pilot.click(offset=(6, row))
         await chat.until(lambda: "Because of the lamp." in chat.text)
         row = next(number for number, line in enumerate(chat.seen) if "▾ thought" in line)
-        await chat.pilot.click(chat.screen.transcript, offset=(6, row))
+        await chat.pilot.click(offset=(6, row))
         await chat.until(lambda: "Because of the lamp." not in chat.text)
 
 

@@ -147,7 +147,7 @@ async def test_conversations_are_found_by_what_was_said(open_chat: Any, monkeypa
 
     monkeypatch.setattr("agent.commands.registry.run", run)
     monkeypatch.setattr(
-        "tui.chat.controller.find_conversations", lambda _memory, text: [ChoiceItem("c_7", "House", f"the {text}")]
+        "tui.chat.command_view.find_conversations", lambda _memory, text: [ChoiceItem("c_7", "House", f"the {text}")]
     )
     async with open_chat() as chat:
         await chat.say("/resume")

@@ -151,6 +151,15 @@ class Transcript(LinesView):
             self._wrap_visible()
         self.refresh()
 
+    def show_from(self, item: TranscriptItem) -> None:
+        """Scrolls up to this item where it and what is below it are higher than the view."""
+        index = self.line_cache.index_of(item)
+        if index is not None and self.line_cache.total - self.line_cache.start(index) > self.size.height > 0:
+            self.is_following = False
+            self._scroll_to_line(self.line_cache.start(index))
+            self._wrap_visible()
+            self.refresh()
+
     def on_click(self, event: events.Click) -> None:
         line = round(self.scroll_y) + event.y
         if event.button == 1 and line < self.line_cache.total and not self.text_selection:

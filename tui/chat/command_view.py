@@ -1,0 +1,145 @@
+"""Runs the commands of the chat, and shows what comes of them."""
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from agent.commands import registry
+from agent.commands.results import (
+    Choices,
+    CommandFailed,
+    Copy,
+    OpenNamedScreen,
+    OpenRecall,
+    OpenSearch,
+    OpenTree,
+    Outcome,
+    Proposal,
+    Quit,
+    SendMessage,
+    SessionSwitched,
+    ShowEntry,
+    TextResult,
+)
+from tui.chat.background import PageProgress
+from tui.chat.history import find_conversations
+from tui.chat.port import ChatPort
+from tui.dialogs.choices import ExpandChoice
+from tui.widgets.transcript.context_panel import ContextPanel, source_labels
+from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_items
+
+if TYPE_CHECKING:
+    from tui.chat.controller import ChatController
+
+UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
+
+
+class CommandView:
+    """The commands of one chat."""
+
+    def __init__(self, chat: "ChatController", view: ChatPort) -> None:
+        self._chat = chat
+        self._view = view
+        self._progress: PageProgress | None = None  # of a running proposal
+
+    def cancel(self) -> None:
+        """Cancels the proposal that runs, if one does."""
+        if self._progress is not None:
+            self._progress.cancel()
+
+    async def run(self, line: str) -> None:
+        """Runs a command line (`/rename Trip`) and shows what comes of it."""
+        name, _, arguments = line.removeprefix("/").partition(" ")
+        if self._chat.has_more_below:
+            await self._chat.return_to_newest()
+        self._view.transcript.follow_end()  # what the command shows is seen, wherever the person was reading
+        try:
+            await self._run_command(line, name, arguments)
+        finally:
+            self._chat.show_mode()
+
+    async def _run_command(self, line: str, name: str, arguments: str) -> None:
+        self._view.status.update_info(doing=f"/{name}")
+        conversation_before = self._chat.session.conversation.id if self._chat.session.conversation else ""
+        if registry.find(name) is registry.find("context"):
+            report = await self._chat.session.context_report(arguments.strip())
+            labels = await asyncio.to_thread(source_labels, report, self._chat.session.memory)
+            self._show_items(MutedLine(line, gap=True), ContextPanel(report, labels))
+            return
+        await self._show(line, await registry.run(self._chat.session, line), conversation_before)
+
+    async def _show(self, line: str, outcome: Outcome, conversation_before: str) -> None:
+        transcript = self._view.transcript
+        match outcome:
+            case TextResult():
+                await self._show_text(line, outcome)
+            case Choices(command=command):
+                if (picked := await self._view.choose(outcome, self._expansion(command))) is not None:
+                    await self.run(f"{command} {picked}")
+            case SendMessage(text=text, skill=skill, again=again):
+                await self._chat.send(text, skill, again=again)
+            case Copy(text=text, description=description):
+                self._view.copy_to_clipboard(text, description)
+            case SessionSwitched(notice=notice, prompt=prompt, branch=branch):
+                await self._chat.show_conversation("" if prompt or branch else conversation_before)
+                transcript.add(*([MutedLine(notice, gap=True)] if notice else []))
+                if prompt:
+                    transcript.add(MutedLine(UNSENT))
+                    self._view.return_to_prompt([prompt])
+            case Proposal():
+                await self._propose(line, outcome, conversation_before)
+            case OpenRecall() | OpenSearch() | OpenTree() | OpenNamedScreen() | ShowEntry():
+                await self._open(line, outcome)
+            case CommandFailed(error=error):
+                transcript.add(MutedLine(line, gap=True))
+                self._chat.show_error(error)
+            case Quit():
+                self._view.leave()
+
+    async def _open(self, line: str, outcome: OpenRecall | OpenSearch | OpenTree | OpenNamedScreen | ShowEntry) -> None:
+        """Opens a screen, or goes to an entry."""
+        match outcome:
+            case OpenSearch(text=text):
+                await self._chat.search(text, by_command=True)
+            case OpenRecall(query=query):
+                await self._view.open_recall(
+                    self._chat.session.memory, query, self._chat.session.config.screen.pictures
+                )
+            case OpenTree():
+                if chosen := await self._view.open_tree(self._chat.session):
+                    await self.run(chosen)
+            case OpenNamedScreen():
+                if notice := await self._view.open_named(self._chat.session, outcome):
+                    self._view.transcript.add(MutedLine(line, gap=True), MutedLine(notice))
+            case ShowEntry(entry=entry):
+                await self._chat.show_entry(entry, "")
+
+    async def _show_text(self, line: str, result: TextResult) -> None:
+        """Shows the text, and updates the context meter where the next request changed."""
+        self._show_items(MutedLine(line, gap=True), MutedLine(""), *markdown_items(result.markdown, marked=False))
+        if result.changes_context:
+            report = await self._chat.session.context_report()
+            self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
+
+    async def _propose(self, line: str, proposal: Proposal, conversation_before: str) -> None:
+        """Asks for confirmation if needed, then runs the proposal with a progress display."""
+        if not (proposal.confirmed or await self._view.confirm(proposal)):
+            self._view.transcript.add(MutedLine(line, gap=True), MutedLine("left as it is"))
+            return
+        self._progress = PageProgress(self._view.status, proposal.activity, proposal.pages, proposal.unit)
+        try:
+            outcome = await registry.carry_out(proposal, self._progress)
+        finally:
+            self._progress = None
+        await self._show(line, outcome, conversation_before)
+
+    def _expansion(self, command: str) -> "ExpandChoice | None":
+        """Search in the text of conversations, for the list of `/resume`."""
+        if command != "/resume":
+            return None
+        memory = self._chat.session.memory
+        return lambda text: asyncio.to_thread(find_conversations, memory, text)
+
+    def _show_items(self, *items: TranscriptItem) -> None:
+        """Shows what a command gives, from its first line where it is higher than the screen."""
+        self._view.transcript.add(*items)
+        self._view.transcript.show_from(items[0])
