@@ -10,6 +10,7 @@ from models.chat.anthropic import request as anthropic_request
 from models.chat.anthropic.reply import AnthropicReplyReader
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
+from models.chat.joined_text import joined_text
 from models.chat.port import AnswerEnd, Event, Profile, StopReason, with_window
 from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
@@ -82,14 +83,18 @@ class Anthropic:
 
     async def _streamed(self, reply: HttpResponse, reader: AnthropicReplyReader) -> AsyncGenerator[Event, None]:
         parser = EventParser(self._settings.limits)
-        async for chunk in reply.chunks():
-            for sent in parser.feed(chunk):
-                before = reader.taken
-                for event in self._read(sent, reader):
-                    yield event
-                parser.quiet.take_event(len(sent.data), reader.taken - before)
+        async for chunk in reply.paced_chunks():
+            events = self._chunk_events(parser, chunk, reader)
+            for event in joined_text(events) if reply.is_fast else events:
+                yield event
             if reader.ended:
                 return
+
+    def _chunk_events(self, parser: EventParser, chunk: bytes, reader: AnthropicReplyReader) -> Iterator[Event]:
+        for sent in parser.feed(chunk):
+            before = reader.taken
+            yield from self._read(sent, reader)
+            parser.quiet.take_event(len(sent.data), reader.taken - before)
 
     def _read(self, sent: ServerEvent, reader: AnthropicReplyReader) -> Iterator[Event]:
         try:

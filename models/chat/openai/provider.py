@@ -10,6 +10,7 @@ from foundation.bounded_json import BadJson, load_json
 from models.chat import errors
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
+from models.chat.joined_text import joined_text
 from models.chat.openai import probe
 from models.chat.openai import request as openai_request
 from models.chat.openai.reply import OpenAIReplyReader
@@ -124,22 +125,29 @@ class OpenAICompatible:
     async def _streamed(self, reply: HttpResponse, reader: OpenAIReplyReader) -> AsyncGenerator[Event, None]:
         """Raises AttemptFailed where the stream holds no JSON, an error, or no end."""
         parser = EventParser(self._settings.limits)
-        async for chunk in reply.chunks():
-            for sent in parser.feed(chunk):
-                if sent.data.strip() == "[DONE]":
-                    if reader.reason is None and not reader.words and reader.usage is None:
-                        raise AttemptFailed(errors.truncated_error(self.endpoint, "an empty answer"), retry=True)
-                    return
-                before = reader.taken
-                for event in self._read(sent, reader):
-                    yield event
-                parser.quiet.take_event(len(sent.data), reader.taken - before)
+        async for chunk in reply.paced_chunks():
+            events = self._chunk_events(parser, chunk, reader)
+            for event in joined_text(events) if reply.is_fast else events:
+                yield event
+            if reader.is_done:
+                return
         for sent in parser.close():
             if _is_json(sent.data):
                 for event in self._read(sent, reader):
                     yield event
         if reader.reason is None:
             raise AttemptFailed(errors.truncated_error(self.endpoint), retry=True)
+
+    def _chunk_events(self, parser: EventParser, chunk: bytes, reader: OpenAIReplyReader) -> Iterator[Event]:
+        for sent in parser.feed(chunk):
+            if sent.data.strip() == "[DONE]":
+                if reader.reason is None and not reader.words and reader.usage is None:
+                    raise AttemptFailed(errors.truncated_error(self.endpoint, "an empty answer"), retry=True)
+                reader.is_done = True
+                return
+            before = reader.taken
+            yield from self._read(sent, reader)
+            parser.quiet.take_event(len(sent.data), reader.taken - before)
 
     def _read(self, sent: ServerEvent, reader: OpenAIReplyReader) -> Iterator[Event]:
         try:

@@ -37,6 +37,7 @@ class OpenAIReplyReader:
         self.reason: StopReason | None = None
         self.usage: Usage | None = None
         self.words = 0  # characters of text and reasoning so far
+        self.is_done = False  # whether the server said so
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
         self._think = ThinkSplitter()
