@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from textual.notifications import SeverityLevel
 
     from agent.session import Session
+    from tui.palette.rows import PaletteRow
 
 
 class PalimpsestApp(ChangesOnlyApp):
@@ -36,6 +37,7 @@ class PalimpsestApp(ChangesOnlyApp):
     INLINE_PADDING = 0
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "show_keys", "Keys and commands", id="app.keys", show=False, priority=True),
+        Binding("ctrl+p", "show_palette", "Palette: all that can be done", id="app.palette", show=False, priority=True),
         Binding("ctrl+q", "quit", "Leave", id="app.quit", show=False, priority=True),
     ]
 
@@ -89,21 +91,44 @@ class PalimpsestApp(ChangesOnlyApp):
         del markup
         super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
 
-    @work(exclusive=True, group="keys")
+    @work(exclusive=True, group="palette")
     async def action_show_keys(self) -> None:
-        """Shows the keys of the screen on top, and does what is chosen."""
-        from tui.keys.rows import key_rows
-        from tui.keys.screen import COMMANDS, KeysScreen
+        """Shows the keys of the screen on top and, of the chat, the commands; does what is chosen."""
+        from tui.palette.key_rows import key_rows
+        from tui.palette.rows import command_rows
 
-        if isinstance(self.screen, KeysScreen):
+        commands = command_rows() if self.screen is self.chat else []
+        note = "Enter does it · Esc leaves · the setting screen.keys gives an action other keys"
+        await self._choose("Keys and commands", lambda: [*key_rows(self.screen), *commands], note)
+
+    @work(exclusive=True, group="palette")
+    async def action_show_palette(self) -> None:
+        """Shows all that can be done in the chat; does what is chosen."""
+        from tui.palette.key_rows import key_rows
+        from tui.palette.rows import command_rows, session_rows, setting_rows, theme_rows
+
+        if self.screen is not self.chat:
+            return
+        controller = self.chat.controller
+        of_session = await session_rows(controller.session) if controller else []
+        actions = [row for row in key_rows(self.chat) if row.action and row.id]
+        rows = [*command_rows(), *of_session, *actions, *setting_rows(), *theme_rows(self.available_themes)]
+        await self._choose("Palette", lambda: rows, "Enter does it · Esc leaves · F1 lists the keys")
+
+    async def _choose(self, title: str, rows: "Callable[[], list[PaletteRow]]", note: str) -> None:
+        """Shows the rows and does what is chosen; closes a list that is open instead."""
+        from tui.palette.screen import PaletteScreen
+
+        if isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)
             return
-        in_chat = self.screen is self.chat
-        row = await self.push_screen_wait(KeysScreen(key_rows(self.screen), commands=in_chat))
+        row = await self.push_screen_wait(PaletteScreen(title, rows(), note))
         if row is None:
             return
-        if row.place == COMMANDS:
-            self.chat.prompt.replace_text(f"{row.keys.partition(' ')[0]} ")
+        if row.line.endswith(" "):
+            self.chat.prompt.replace_text(row.line)
+        elif row.line:
+            self.chat.queue.add(row.line)
         elif row.action:
             await self.run_action(row.action, row.node)
 
@@ -112,7 +137,7 @@ class PalimpsestApp(ChangesOnlyApp):
         if not keys:
             return []
         from tui.bindings import known_actions
-        from tui.keys.own import own_keymap
+        from tui.palette.own_keys import own_keymap
 
         keymap, problems = own_keymap(keys, known_actions(type(self)))
         self.set_keymap(keymap)

@@ -10,7 +10,7 @@ from tui.dialogs.choices import ChoicesScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
 from tui.dialogs.sheet import SheetDialog
-from tui.keys.screen import KeysScreen
+from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
 from tui.passages.text_screen import TextScreen
@@ -32,7 +32,7 @@ BOUND: tuple[type[DOMNode], ...] = (
     TextScreen,
     FocusBar,
     TreeScreen,
-    KeysScreen,
+    PaletteScreen,
     SettingsScreen,
     SheetDialog,
     PermissionScreen,

@@ -28,9 +28,10 @@ SANCTIONED = frozenset(
 )
 """Functions whose result holds nothing that a terminal obeys."""
 REASONS = {
+    "tui/palette/screen.py compose": "titles and notes of our own",
     "tui/settings/screen.py _row_text": "names and sentences of our own, and a value that visible_line made",
-    "tui/keys/screen.py _show": "our own headings",
-    "tui/keys/screen.py _line": "keys, sentences and ids of our own bindings, and of those of Textual",
+    "tui/palette/screen.py _show": "our own headings",
+    "tui/palette/screen.py _line": "rows are made visible where they are made",
     "tui/images/half_blocks.py picture_lines": "shades of a picture's pixels",
     "tui/dialogs/choices.py compose": "_heading is made visible when the screen is made",
     "tui/dialogs/choices.py _show": "_option_text makes label and detail visible",

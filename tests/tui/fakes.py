@@ -102,7 +102,10 @@ class FakeSession:
         )
         self.notices: list[Any] = []  # what the next look at the files tells
         self.context = SimpleNamespace(reload=self._reload)
-        self.branch = SimpleNamespace(history=self.history, plan=_no_plan, rewritten=None, take_changes=_no_changes)
+        self.branch = SimpleNamespace(
+            history=self.history, plan=_no_plan, rewritten=None, take_changes=_no_changes, recent=_no_conversations
+        )
+        self.models_used = SimpleNamespace(specs=("openai:qwen3@http://127.0.0.1:8080/v1",))
         self.config = SimpleNamespace(screen=ScreenSettings())
         self.permissions = Policy(RuleSet())
         self.servers = SimpleNamespace(unanswered=())  # MCP servers to ask about
@@ -244,3 +247,7 @@ def spoken(seq: int, role: Role, text: str) -> Any:
         text=text,
         chars=len(text),
     )
+
+
+async def _no_conversations(_limit: int) -> list[Any]:
+    return []

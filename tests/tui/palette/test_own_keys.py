@@ -4,7 +4,7 @@ import pytest
 
 from tui.app import PalimpsestApp
 from tui.bindings import BOUND, known_actions
-from tui.keys.own import own_keymap
+from tui.palette.own_keys import own_keymap
 
 KNOWN = known_actions(PalimpsestApp)
 

@@ -1,4 +1,4 @@
-"""The keys of the place where one is, and the commands. Enter does what is chosen."""
+"""A list of what can be done, in groups. What is typed narrows it, Enter does what is chosen."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -13,43 +13,40 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from agent.commands import registry
-from tui.keys.rows import KeyRow
+from tui.palette.rows import PaletteRow, matching
 from tui.typed_app import theme_colour
 from tui.widgets.query_input import QueryInput
 
-COMMANDS: Final = "Commands"
-NOTE: Final = "Enter does it · Esc leaves · the setting screen.keys gives an action other keys"
-_KEYS_COLUMNS: Final = 24  # cells of the column of keys, at most
+_LABEL_COLUMNS: Final = 32  # cells of the labels of a group, at most
 _FRAME_ROWS: Final = 8  # padding, the title, the field and the note, with their margins
 _FRAME_COLUMNS: Final = 7  # padding and the scrollbar
 _SHEET_COLUMNS: Final = 105
 
 
-class KeysScreen(ModalScreen[KeyRow | None]):
+class PaletteScreen(ModalScreen[PaletteRow | None]):
     """Gives the chosen row; None where none was chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", "Back", id="keys.leave", show=False, priority=True),
-        Binding("up", "move(-1)", "Up", id="keys.up", show=False, priority=True),
-        Binding("down", "move(1)", "Down", id="keys.down", show=False, priority=True),
-        Binding("pageup", "move(-10)", "Page up", id="keys.page_up", show=False, priority=True),
-        Binding("pagedown", "move(10)", "Page down", id="keys.page_down", show=False, priority=True),
+        Binding("escape,ctrl+c", "leave", "Back", id="palette.leave", show=False, priority=True),
+        Binding("up", "move(-1)", "Up", id="palette.up", show=False, priority=True),
+        Binding("down", "move(1)", "Down", id="palette.down", show=False, priority=True),
+        Binding("pageup", "move(-10)", "Page up", id="palette.page_up", show=False, priority=True),
+        Binding("pagedown", "move(10)", "Page down", id="palette.page_down", show=False, priority=True),
     ]
 
-    def __init__(self, rows: Sequence[KeyRow], *, commands: bool) -> None:
-        """`commands`: the slash commands are listed too, and can be chosen."""
+    def __init__(self, title: str, rows: Sequence[PaletteRow], note: str) -> None:
         super().__init__()
-        listed = registry.all() if commands else ()
-        self._rows = [*rows, *(KeyRow(COMMANDS, command.short_signature, command.summary) for command in listed)]
-        self._shown: list[KeyRow | None] = []  # None is a heading
+        self._heading = title
+        self._rows = rows
+        self._note = note
+        self._shown: list[PaletteRow | None] = []  # None is a heading
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
-            yield Static("Keys and commands", classes="sheet-title", markup=False)
+            yield Static(self._heading, classes="sheet-title", markup=False)
             yield QueryInput(placeholder="type to narrow", id="filter", compact=True)
             yield OptionList(id="choices", markup=False, compact=True)
-            yield Static(NOTE, classes="sheet-note", markup=False)
+            yield Static(self._note, classes="sheet-note", markup=False)
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
@@ -92,12 +89,14 @@ class KeysScreen(ModalScreen[KeyRow | None]):
             options.scroll_home(animate=False)  # its heading too
 
     def _show(self, query: str) -> None:
-        words = query.lower().split()
-        rows = [row for row in self._rows if all(word in row.searched for word in words)]
-        columns: dict[str, int] = {}  # the width of the keys, by place
-        for row in rows:
-            columns[row.place] = min(max(columns.get(row.place, 0), cell_len(row.keys)), _KEYS_COLUMNS)
+        rows = matching(self._rows, query)
         width = min(self.size.width, _SHEET_COLUMNS) - _FRAME_COLUMNS
+        most = min(_LABEL_COLUMNS, width * 2 // 5)
+        columns: dict[str, int] = {}  # the width of the labels, by place
+        for row in rows:
+            columns[row.place] = min(
+                max(columns.get(row.place, 0), cell_len(row.label)), _LABEL_COLUMNS, width * 2 // 5
+            )
         self._shown = []
         options: list[Option] = []
         place = ""
@@ -114,10 +113,10 @@ class KeysScreen(ModalScreen[KeyRow | None]):
         choices.highlighted = next((number for number, row in enumerate(self._shown) if row), None)
         choices.scroll_home(animate=False)
 
-    def _line(self, row: KeyRow, column: int, width: int) -> Text:
+    def _line(self, row: PaletteRow, column: int, width: int) -> Text:
         muted = theme_colour(self, "muted")
-        keys = Text(row.keys)
-        keys.truncate(column, overflow="ellipsis", pad=True)
-        text = Text(f"  {keys.plain}", no_wrap=True, overflow="ellipsis", end="").append(f"  {row.sentence}", muted)
+        label = Text(row.label)
+        label.truncate(column, overflow="ellipsis", pad=True)
+        text = Text(f"  {label.plain}", no_wrap=True, overflow="ellipsis", end="").append(f"  {row.sentence}", muted)
         gap = width - cell_len(text.plain) - cell_len(row.id)
         return text.append(" " * gap + row.id, muted) if row.id and gap > 1 else text

@@ -1,13 +1,13 @@
 """The keys that act on a screen, read from its bindings."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
-from msgspec import Struct
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
 
+from tui.palette.rows import PaletteRow
 from tui.typed_app import app_of
 from tui.widgets.prompt.input import FIXED_KEYS, Prompt
 
@@ -35,26 +35,7 @@ _NAMES: Final = {
 }
 
 
-class KeyRow(Struct, frozen=True):
-    """One action: where it holds, its keys as they are shown, a sentence, and its id for `screen.keys`.
-
-    `node` and `action` run it; None and "" for what is done by typing.
-    """
-
-    place: str
-    keys: str
-    sentence: str
-    id: str = ""
-    node: DOMNode | None = None
-    action: str = ""
-
-    @property
-    def searched(self) -> str:
-        """What a query is looked for in."""
-        return f"{self.keys} {self.sentence} {self.id}".lower()
-
-
-def key_rows(screen: Screen[object]) -> list[KeyRow]:
+def key_rows(screen: Screen[Any]) -> list[PaletteRow]:
     """The keys that act on the screen now, those of the place first."""
     rows = [*_bound(screen), *_typed(screen)]
     places = [HERE, PROMPT, EVERYWHERE, EDITING]
@@ -71,7 +52,7 @@ def shown_keys(keys: Iterable[str]) -> str:
     return " ".join(dict.fromkeys(map(shown_key, keys)))
 
 
-def _bound(screen: Screen[object]) -> Iterator[KeyRow]:
+def _bound(screen: Screen[Any]) -> Iterator[PaletteRow]:
     found: dict[tuple[int, str], tuple[DOMNode, Binding, list[str]]] = {}
     bindings = {key: (active.node, active.binding) for key, active in screen.active_bindings.items()}
     below = app_of(screen).screen_stack[0].active_bindings  # without those of a dialog, which hides the application's
@@ -85,7 +66,7 @@ def _bound(screen: Screen[object]) -> Iterator[KeyRow]:
             found.setdefault((id(node), binding.action), (node, binding, []))[2].append(key)
     for node, binding, keys in found.values():
         place = EVERYWHERE if node is app_of(screen) else _place_of(node, binding)
-        yield KeyRow(place, shown_keys(keys), binding.description, binding.id or "", node, binding.action)
+        yield PaletteRow(place, shown_keys(keys), binding.description, binding.id or "", node, binding.action)
 
 
 def _place_of(node: DOMNode, binding: Binding) -> str:
@@ -95,6 +76,6 @@ def _place_of(node: DOMNode, binding: Binding) -> str:
     return HERE if binding.id else EDITING
 
 
-def _typed(screen: Screen[object]) -> Iterator[KeyRow]:
+def _typed(screen: Screen[Any]) -> Iterator[PaletteRow]:
     if isinstance(screen.focused, Prompt):
-        yield from (KeyRow(PROMPT, keys, sentence) for keys, sentence in FIXED_KEYS)
+        yield from (PaletteRow(PROMPT, keys, sentence) for keys, sentence in FIXED_KEYS)

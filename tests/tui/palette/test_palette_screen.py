@@ -1,0 +1,77 @@
+"""F1: the keys of the place where one is, read from its bindings, and the commands."""
+
+from tests.tui.conftest import Open
+from tui.chat.screen import ChatScreen
+from tui.palette.key_rows import EVERYWHERE, HERE, key_rows, shown_key
+from tui.palette.rows import command_rows, matching, setting_rows, theme_rows
+from tui.palette.screen import PaletteScreen
+
+
+def test_keys_are_written_as_on_keyboards() -> None:
+    keys = ("ctrl+f", "pageup", "shift+ctrl+up", "g", "G", "f1", "ctrl+end")
+    assert [shown_key(key) for key in keys] == ["Ctrl+F", "PgUp", "Shift+Ctrl+↑", "g", "G", "F1", "Ctrl+End"]
+
+
+async def test_f1_lists_keys_and_commands_and_enter_does_it(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.press("f1")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        assert "Keys and commands" in "\n".join(chat.seen)
+        await chat.type("/remember")
+        await chat.press("enter")
+        assert isinstance(chat.app.screen, ChatScreen)
+        assert chat.screen.prompt.text == "/remember "
+
+
+async def test_f1_again_closes_it_and_changes_nothing(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.insert("a draft")
+        await chat.press("f1")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        await chat.press("f1")
+        await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+        assert chat.screen.prompt.text == "a draft"
+
+
+async def test_a_chosen_key_does_what_it_does(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.press("f1")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        await chat.type("permission mode")  # typed in the prompt only: it has no action
+        await chat.press("enter")
+        assert isinstance(chat.app.screen, ChatScreen)
+
+
+async def test_own_keys_take_the_place_of_the_old_ones(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        assert chat.app.use_keys({"chat.search": "f6", "chat.serch": "f7"}) == [
+            "screen.keys: there is no action “chat.serch”. Did you mean chat.search?"
+        ]
+        rows = {row.id: row.label for row in key_rows(chat.app.screen) if row.place in {HERE, EVERYWHERE}}
+        assert (rows["chat.search"], rows["app.keys"]) == ("F6", "F1")
+
+
+async def test_the_palette_has_everything_and_runs_what_is_chosen(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.press("ctrl+p")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        await chat.type("solarized-light")
+        await chat.press("enter")
+        await chat.until(lambda: chat.said == 1)
+        assert chat.screen.prompt.text == ""
+
+
+async def test_letters_in_order_find_what_no_word_does(open_chat: Open) -> None:
+    rows = [*command_rows(), *setting_rows(), *theme_rows(["nord", "palimpsest-light"])]
+    assert [row.label for row in matching(rows, "pmplght")] == ["palimpsest-light"]
+    assert [row.label for row in matching(rows, "use_memory")] == ["context.use_memory"]
+    assert matching(rows, "") == rows
+
+
+async def test_the_palette_is_of_the_chat_alone(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.press("f1")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        first = chat.app.screen
+        await chat.press("ctrl+p")
+        assert chat.app.screen is first
