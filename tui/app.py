@@ -98,7 +98,7 @@ class PalimpsestApp(ChangesOnlyApp):
         from tui.palette.rows import command_rows
 
         commands = command_rows() if self.screen is self.chat else []
-        note = "Enter does it · Esc leaves · the setting screen.keys gives an action other keys"
+        note = "Enter does it · Esc leaves · the setting screen.keys changes them"
         await self._choose("Keys and commands", lambda: [*key_rows(self.screen), *commands], note)
 
     @work(exclusive=True, group="palette")

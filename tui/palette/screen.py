@@ -94,9 +94,7 @@ class PaletteScreen(ModalScreen[PaletteRow | None]):
         most = min(_LABEL_COLUMNS, width * 2 // 5)
         columns: dict[str, int] = {}  # the width of the labels, by place
         for row in rows:
-            columns[row.place] = min(
-                max(columns.get(row.place, 0), cell_len(row.label)), _LABEL_COLUMNS, width * 2 // 5
-            )
+            columns[row.place] = min(max(columns.get(row.place, 0), cell_len(row.label)), most)
         self._shown = []
         options: list[Option] = []
         place = ""
