@@ -16,6 +16,8 @@ BATCH = 2000
 """Entries per transaction."""
 BATCH_SIZE = 8 * 2**20
 """Bytes of entries per transaction; the last entry may exceed it."""
+HELD_SIZE = 8 * BATCH_SIZE
+"""Bytes of entries that a conversation held here has, kept in case the file continues it."""
 RESTORED = as_made("palimpsest")
 """The source of what an export of our own calls the workspace's own: an import never makes that."""
 MAX_REPORTED = 200
@@ -78,6 +80,9 @@ class ImportWriter:
         self._leaves: dict[str, str] = {}
         self._above_observation: dict[tuple[Cleared, Cleared, Cleared], Cleared | None] = {}  # parents, by its key, id
         self._observations = 0
+        self._held: dict[tuple[Cleared, Cleared], list[_NamedRecord]] = {}  # of own conversations, until they go on
+        self._held_size = 0
+        self._continued: set[tuple[Cleared, Cleared]] = set()  # own conversations of which the file has more
         self._pending: list[_NamedRecord] = []
         self._pending_size = 0
         self._changed: dict[int, None] = {}
@@ -112,6 +117,7 @@ class ImportWriter:
     def finish(self) -> ImportReport:
         """Stores the pending records, and sets each conversation's leaf to the one in the file."""
         self._store()
+        self._already += sum(map(len, self._held.values()))
         for conversation, leaf in self._leaves.items():
             stored = self._by_file_id.get(conversation)
             leaf = stored.renamed.get(leaf, leaf) if stored else leaf  # noqa: PLW2901 — the id that it was stored with
@@ -173,7 +179,7 @@ class ImportWriter:
         draft = EntryDraft(
             conversation=conversation.seq,
             parent=conversation.leaf if follows_stored else None,
-            parent_id=parent_id if parent_id in conversation.known else EMPTY,  # not itself: it becomes known below
+            parent_id=parent_id if conversation.has_parent(parent_id, id_) else EMPTY,
             kind=record.kind,
             role=record.role,
             text=self._cleared(record.text),
@@ -210,21 +216,36 @@ class ImportWriter:
         return self._conversations[self._key(named)]
 
     def _without_own(self, records: list[_NamedRecord]) -> list[_NamedRecord]:
-        """The records less those that a conversation of this workspace has; nothing is ever added to that one."""
+        """The records less those that a conversation of this workspace has; nothing is ever added to that one.
+
+        Where the file continues it, they come first after all: an imported conversation begins with what it continues.
+        """
         claimed: dict[Cleared, list[Cleared]] = {}
-        for named in records:
-            if named.source == "" and not self._fixed_source and named.id:
-                claimed.setdefault(named.conversation, []).append(named.id)
+        for named in filter(self._claims_own, records):
+            claimed.setdefault(named.conversation, []).append(named.id)
         held = {id_: self._destination.held_in_own(id_, ids) for id_, ids in claimed.items()}
-        if not any(held.values()):
-            return records
-        others = [
-            named
-            for named in records
-            if named.source != "" or not _is_held(named.record, held.get(named.conversation, {}).get(named.id))
-        ]
-        self._already += len(records) - len(others)
+        others: list[_NamedRecord] = []
+        for named in records:
+            key = self._key(named)
+            is_held = self._claims_own(named) and _is_held(named.record, held[named.conversation].get(named.id))
+            if is_held and key not in self._continued:
+                self._hold(key, named)
+                continue
+            if key in self._held:
+                others += self._held.pop(key)
+                self._continued.add(key)
+            others.append(named)
         return others
+
+    def _claims_own(self, named: _NamedRecord) -> bool:
+        return named.source == "" and not self._fixed_source and bool(named.id)
+
+    def _hold(self, key: tuple[Cleared, Cleared], named: _NamedRecord) -> None:
+        self._held_size += max(named.record.size, len(named.record.text))
+        if self._held_size <= HELD_SIZE:
+            self._held.setdefault(key, []).append(named)
+        else:
+            self._already += 1
 
     def _open_conversations(self, records: list[_NamedRecord]) -> None:
         """Opens the records' conversations that are not open yet, in one transaction."""
@@ -241,6 +262,7 @@ class ImportWriter:
             return
         self._open_conversations(records)
         with_ids = list(zip(records, self._ids(records), strict=True))
+        self._find_stored_parents(records)
         accepted: list[tuple[_NamedRecord, EntryDraft]] = []
         for record_, id_ in with_ids:
             try:
@@ -254,6 +276,16 @@ class ImportWriter:
             self._store_each(accepted)
         if self._on_progress:
             self._on_progress(self._entries + self._already)
+
+    def _find_stored_parents(self, records: list[_NamedRecord]) -> None:
+        """Looks up the parents that the file does not have: an earlier import may have stored them."""
+        wanted: dict[tuple[Cleared, Cleared], list[Cleared]] = {}
+        for named in records:
+            if named.parent and named.parent not in self._conversation_of(named).known:
+                wanted.setdefault(self._key(named), []).append(named.parent)
+        for key, ids in wanted.items():
+            conversation = self._conversations[key]
+            conversation.parents |= self._destination.known_ids(conversation.seq, ids)
 
     def _store_each(self, accepted: list[tuple[_NamedRecord, EntryDraft]]) -> None:
         """Stores a refused batch entry by entry: a refused entry is a bad record, and its children become roots."""
@@ -308,10 +340,15 @@ class _StoredConversation:
         self.seq = stored.seq
         self.leaf = stored.leaf
         self.known: set[str] = set()
+        self.parents: set[str] = set()  # entries stored before that the file names as parents
         self.contents: dict[str, bytes] = {}  # what an id of the file stands for, by its hash
         self.renamed: dict[str, Cleared] = {}  # the id in the file → the id of its newest entry here
         self.last = EMPTY
         self._ordinals: dict[bytes, int] = {}
+
+    def has_parent(self, id_: str, child: str) -> bool:
+        """Whether it has an entry of this id, and that is not the child itself."""
+        return id_ in self.known or (id_ in self.parents and id_ != child)
 
     def next_ordinal(self, record: ImportRecord) -> int:
         """Its ordinal among the conversation's entries with equal content, from 1; stable when the file grows."""
