@@ -77,7 +77,7 @@ def entry_seqs(connection: apsw.Connection, conversation: int, after: int = 0, l
 def ids_stored(connection: apsw.Connection, conversation: int, ids: Iterable[str]) -> set[str]:
     """The ids among these that the conversation's entries have."""
     found = set[str]()
-    for batch in batches(sorted(set(ids))):
+    for batch in batches(sorted(set(map(plain, ids)))):
         sql = f"SELECT id FROM entries WHERE conversation = ? AND id IN ({marks(batch)})"
         found.update(id_ for (id_,) in each(connection, sql, (conversation, *batch)))
     return found
