@@ -162,9 +162,8 @@ class Session:
             memory.recover()
             model = opened_model(config, config.model, UsedModels.of(config.environment, clock))
             summariser = open_summariser(config.context, config.models, config.environment)
-            return cls(
-                workspace, memory, config, model, clock=clock, facts=facts, summariser=summariser, project=project
-            )
+            opened = memory.workspace, memory, config, model
+            return cls(*opened, clock=clock, facts=facts, summariser=summariser, project=project)
         except BaseException:
             memory.close()
             raise
