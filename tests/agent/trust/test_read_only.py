@@ -77,6 +77,20 @@ def test_what_writes_to_an_untrusted_workspace_is_refused(cloned: Path, bare: Ru
     assert f"palimpsest trust {cloned}" in done.err
 
 
+@pytest.mark.parametrize("command", ["/branch {}", "/rewind {} conversation", "/rewind {} both"])
+def test_slash_commands_that_move_the_branch_are_refused(cloned: Path, bare: Run, command: str) -> None:
+    space = ("--workspace", str(cloned))
+    shown = bare(*space, "conversations", "show", conversation_of(cloned), "--json").json
+    line, before = command.format(shown["entries"][0]["id"]), tree(cloned)
+    said = bare(*space, "-c", "-p", line)
+    assert (said.status, said.out) == (1, ""), said.out
+    data = bare(*space, "-c", "-p", line, "--output-format", "json")
+    assert data.status == 1
+    assert f"palimpsest trust {cloned}" in said.err.splitlines()[-1]
+    assert data.json["error"]["code"] == "read_only" and str(cloned) in data.json["error"]["hint"]
+    assert tree(cloned) == before
+
+
 def test_a_journal_that_holds_words_is_read_from_a_copy(cloned: Path, bare: Run, root: Path) -> None:
     """The newest words stand in cold.db-wal alone, as a kill leaves them."""
     with_journal = cloned.with_name("with-journal")
