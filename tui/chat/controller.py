@@ -23,7 +23,7 @@ from memory.errors import ReadOnly
 from models.excerpts import placeholder
 from tui.chat.blocks import StoredTexts, sent_blocks
 from tui.chat.command_view import UNSENT, CommandView
-from tui.chat.history import PAGE_SIZE, HistoryView
+from tui.chat.history_window import PAGE_SIZE, HistoryWindow
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.images.attached import attachment_previews
@@ -52,7 +52,7 @@ class ChatController:
         self._queue = queue
         self._view = view
         self._working_directory = working_directory
-        self._history = HistoryView(session, view.transcript, self._pictures)
+        self.history = HistoryWindow(session, view.transcript, self._pictures, lambda: queue.busy)
         self._known_changes: frozenset[str] = frozenset()  # changes that the user made or was shown
         self.commands = CommandView(self, view)
         self._turn_failed = False  # whether the last message has no answer
@@ -161,7 +161,7 @@ class ChatController:
     async def send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         typed = reduce(_folded, pastes, text)  # a paste names no files
         attachments, pictures = await asyncio.to_thread(self._read_attachments, typed)
-        if self._history.has_more_below:
+        if self.history.has_more_below:
             await self.return_to_newest()
         message = None if again else UserItem(typed)
         if message is None:
@@ -237,7 +237,7 @@ class ChatController:
         self.show_title()
         self._view.show_opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
         try:
-            await self._history.load_newest()
+            await self.history.load_newest()
             self._view.show_plan(await self.session.branch.plan())
         finally:
             self._view.show_opening("")
@@ -245,16 +245,20 @@ class ChatController:
 
     async def load_earlier(self) -> None:
         """Loads the entries before those shown, if any."""
-        await self._history.load_earlier()
+        await self.history.load_earlier()
+
+    async def show_oldest(self) -> None:
+        """Goes to the first entry of the conversation."""
+        await self.history.show_oldest()
 
     async def load_later(self) -> None:
         """Loads the entries after those shown, if any."""
-        await self._history.load_later()
+        await self.history.load_later()
 
     @property
     def has_more_below(self) -> bool:
         """Whether the transcript ends before the conversation does."""
-        return self._history.has_more_below
+        return self.history.has_more_below
 
     async def return_to_newest(self) -> None:
         """Returns to the end of the conversation."""
@@ -282,7 +286,7 @@ class ChatController:
             self.session.switch_to(location.conversation)
             self._view.status.update_info(tokens=0, budget=0)
         try:
-            await self._history.show_around(location, query)
+            await self.history.show_around(location, query)
         finally:
             await self._view.restore_draft()
 

@@ -1,7 +1,5 @@
-"""Loads stored entries into the transcript: the newest, or those around an entry; more on scrolling."""
+"""Turns stored entries into the items of a transcript."""
 
-import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -28,11 +26,8 @@ from tui.chat.blocks import (
 from tui.chat.tool_result import interrupted_lines, stored_lines
 from tui.dialogs.choices import ChoiceItem
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
-from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
-    from agent.services.locate import EntryLocation
-    from agent.session import Session
     from memory.memory import Memory
     from memory.records import Entry
 
@@ -107,106 +102,6 @@ def _text(entry: Entry, passage: Callable[[Entry], EntryText]) -> str:
         return passage(entry).text
     except Damaged as error:
         return f"[lost: {error.message}]"
-
-
-PAGE_SIZE: Final = 20  # entries shown when a conversation is opened, and loaded on each scroll to the top
-ENTRIES_ABOVE: Final = 10  # entries shown above an entry that was searched for
-OFF_BRANCH_NOTICE: Final = (
-    "This stands on another branch; what you write goes on from the conversation's newest. Ctrl+End goes there."
-)
-
-
-class HistoryView:
-    """The window of entries that the transcript shows. A later call cancels one that is still loading."""
-
-    def __init__(self, session: "Session", transcript: Transcript, pictures: Pictures) -> None:
-        self._session = session
-        self._transcript = transcript
-        self._pictures = pictures
-        self._oldest: int | None = None  # seq of the first entry shown; None if there is none before it
-        self._below: deque[int] = deque()  # seqs of the entries after the last one shown
-        self._is_off_branch = False  # whether the entries shown are on another branch than the newest one
-        self._generation = 0  # number of windows shown; a load of an earlier one is dropped
-
-    @property
-    def has_more_below(self) -> bool:
-        """Whether the transcript ends before the conversation does."""
-        return self._is_off_branch or bool(self._below)
-
-    async def load_newest(self) -> None:
-        """Loads the newest entries, above the present items."""
-        self._start_generation()
-        await self._load_above(None)
-
-    async def load_earlier(self) -> None:
-        """Loads the entries before those shown, if any."""
-        if self._oldest is not None:
-            await self._load_above(self._oldest)
-
-    async def load_later(self) -> None:
-        """Loads the entries after those shown, if any."""
-        if not self._below:
-            return
-        generation, below = self._generation, self._below
-        self._below = deque()  # one load at a time
-        items = await self._items_at([below.popleft() for _ in range(min(PAGE_SIZE, len(below)))])
-        if generation == self._generation:
-            self._below = below
-            self._transcript.append_newer(items, has_more=self.has_more_below)
-
-    async def show_around(self, location: "EntryLocation", query: str) -> None:
-        """Shows an entry with its neighbours, in place of the present items."""
-        generation = self._start_generation()
-        seqs_below = deque(location.below)
-        above = await self._session.branch.history(ENTRIES_ABOVE, location.entry.seq)
-        before = await self._entry_items(above)
-        marker: TranscriptItem = MutedLine(f"▸ found here: {query}" if query else "▸ found here", tone="good", gap=True)
-        shown = await self._entry_items([location.entry]) or [
-            MutedLine(await asyncio.to_thread(self._text, location.entry))
-        ]
-        after = await self._items_at([seqs_below.popleft() for _ in range(min(PAGE_SIZE, len(seqs_below)))])
-        if generation != self._generation:
-            return
-        self._oldest = above[0].seq if len(above) == ENTRIES_ABOVE else None
-        self._below, self._is_off_branch = seqs_below, location.off_branch
-        notice: list[TranscriptItem] = (
-            [MutedLine(OFF_BRANCH_NOTICE, tone="warning", gap=True)] if location.off_branch else []
-        )
-        self._transcript.replace_items([*before, *notice, marker, *shown, *after])
-        self._transcript.scroll_to_item(marker, has_more=self.has_more_below)
-
-    def _start_generation(self) -> int:
-        self._generation += 1
-        self._oldest, self._below, self._is_off_branch = None, deque(), False
-        return self._generation
-
-    async def _load_above(self, before: int | None) -> None:
-        generation = self._generation
-        self._oldest = None  # one load at a time
-        entries = await self._session.branch.history(PAGE_SIZE, before)
-        following: Entry | None = None
-        for entry in reversed(entries):  # the newest is shown first
-            items = await self._entry_items([entry], following)
-            following = entry
-            if generation != self._generation:
-                return
-            self._transcript.insert_older(items)
-        if len(entries) == PAGE_SIZE and generation == self._generation:
-            self._oldest = entries[0].seq
-
-    async def _items_at(self, seqs: Sequence[int]) -> list[TranscriptItem]:
-        entries = await asyncio.to_thread(self._session.memory.conversations.entries, seqs)
-        return await self._entry_items([entries[seq] for seq in seqs if seq in entries])
-
-    async def _entry_items(self, entries: "Sequence[Entry]", following: "Entry | None" = None) -> list[TranscriptItem]:
-        memory = self._session.memory
-        reader = EntryReader(
-            memory.passage, StoredTexts(memory), self._pictures, memory.conversations.interrupted_calls
-        )
-        return await asyncio.to_thread(items_of, entries, reader, following)
-
-    def _text(self, entry: "Entry") -> str:
-        return self._session.memory.passage(entry).text
 
 
 def find_conversations(memory: "Memory", text: str) -> list[ChoiceItem]:

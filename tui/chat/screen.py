@@ -279,8 +279,10 @@ class ChatScreen(Screen[None]):
     async def _back_to_newest(self, controller: "ChatController") -> None:
         await controller.return_to_newest()
 
-    def action_oldest(self) -> None:
-        self.transcript.scroll_to(y=0, animate=False)
+    @work(exclusive=True, group="earlier")
+    async def action_oldest(self) -> None:
+        if self.controller:
+            await self.controller.show_oldest()
 
     @on(Transcript.NewBelowChanged)
     def _show_new_below(self, message: Transcript.NewBelowChanged) -> None:

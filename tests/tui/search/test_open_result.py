@@ -11,7 +11,7 @@ from memory.memory import Memory
 from tests.tui.fakes import FakeSession, answer
 from tests.tui.search.screen_state import BOILER, HARBOUR, field, searching, seen, talk
 from tui.chat.drafts import DELAY
-from tui.chat.history import HistoryView
+from tui.chat.history_window import HistoryWindow
 from tui.passages.screen import NoteScreen, PassageScreen
 from tui.search.screen import SearchScreen
 
@@ -153,13 +153,13 @@ async def test_what_was_written_where_one_goes_returns_however_long_the_way(
 ) -> None:
     talk(session.memory, BOILER, title="House")
     talk(session.memory, HARBOUR, title="Harbour")
-    place = HistoryView.show_around
+    place = HistoryWindow.show_around
 
     async def slow(*given: Any) -> None:
         await asyncio.sleep(DELAY + 0.3)  # what is kept a moment after the last key comes due on the way
         await place(*given)
 
-    monkeypatch.setattr(HistoryView, "show_around", slow)
+    monkeypatch.setattr(HistoryWindow, "show_around", slow)
     await session.resume("House")
     async with open_chat(session=session) as chat:
         await chat.type("of the house")

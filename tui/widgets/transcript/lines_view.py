@@ -81,11 +81,13 @@ class LinesView(ScrollView, can_focus=False):
         if size == self.virtual_size:
             return
         room = self.container_size.height
+        was_own, self._is_own_scroll = self._is_own_scroll, True  # a shorter transcript moves the view
         if (size.height > room) != (self.virtual_size.height > room):
             self.virtual_size = size  # the scrollbar appears or disappears: a new layout
         else:
             self.set_reactive(ScrollView.virtual_size, size)  # pyright: ignore[reportArgumentType] - it is a reactive of the class
             self._scroll_update(size)
+        self._is_own_scroll = was_own
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of a frame, the very strips of the cache. Textual would copy each line for each frame, for the

@@ -1,0 +1,202 @@
+"""The window of stored entries that the transcript shows: more at one end on scrolling, and as many less at the other.
+
+However long the conversation is, at most MAX_SHOWN of its entries are loaded.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from agent.services.locate import locate_entry
+from tui.chat.blocks import StoredTexts
+from tui.chat.history import EntryReader, Pictures, items_of
+from tui.widgets.transcript.items import MutedLine, TranscriptItem
+from tui.widgets.transcript.view import Transcript
+
+if TYPE_CHECKING:
+    from agent.services.locate import EntryLocation
+    from agent.session import Session
+    from memory.records import Entry
+
+PAGE_SIZE: Final = 20  # entries shown when a conversation is opened, and loaded on each scroll to an end
+MAX_SHOWN: Final = 200  # entries; more are dropped at the far end, down to the half
+ENTRIES_ABOVE: Final = 10  # entries shown above an entry that was searched for
+OFF_BRANCH_NOTICE: Final = (
+    "This stands on another branch; what you write goes on from the conversation's newest. Ctrl+End goes there."
+)
+
+
+class ShownEntry(Struct, frozen=True):
+    """An entry in the transcript. A block that was opened since is another item."""
+
+    seq: int
+    items: tuple[TranscriptItem, ...]
+
+
+class HistoryWindow:
+    """Loads entries into the transcript. A later call cancels one that is still loading."""
+
+    def __init__(
+        self, session: "Session", transcript: Transcript, pictures: Pictures, is_busy: Callable[[], bool]
+    ) -> None:
+        """While `is_busy` the end of the transcript is kept, because the turn writes there."""
+        self._session = session
+        self._transcript = transcript
+        self._pictures = pictures
+        self.is_busy = is_busy
+        self._shown: deque[ShownEntry] = deque()  # those loaded; a turn's own items follow them
+        self._has_more_above = False
+        self._below: deque[int] = deque()  # seqs of the entries after the last one shown
+        self._is_off_branch = False  # whether the entries shown are on another branch than the newest one
+        self._generation = 0  # number of windows shown; a load of an earlier one is dropped
+
+    @property
+    def has_more_below(self) -> bool:
+        """Whether the transcript ends before the conversation does."""
+        return self._is_off_branch or bool(self._below)
+
+    async def load_newest(self) -> None:
+        """Loads the newest entries, above the present items; the newest is shown first."""
+        generation = self._start()
+        entries = await self._session.branch.history(PAGE_SIZE, None)
+        following: Entry | None = None
+        for entry in reversed(entries):
+            (shown,) = await self._load([entry], following)
+            following = entry
+            if generation != self._generation:
+                return
+            self._transcript.insert_older(shown.items)
+            self._shown.appendleft(shown)
+        self._has_more_above = len(entries) == PAGE_SIZE
+
+    async def load_earlier(self) -> None:
+        """Loads the entries before those shown, if any."""
+        if not self._has_more_above:
+            return
+        generation, first = self._generation, self._shown[0].seq
+        entries = await self._session.branch.history(PAGE_SIZE, first)
+        loaded = await self._load(entries)
+        if generation != self._generation or self._shown[0].seq != first:
+            return
+        self._transcript.insert_older([item for shown in loaded for item in shown.items])
+        self._shown.extendleft(reversed(loaded))
+        self._has_more_above = len(entries) == PAGE_SIZE
+        if len(self._shown) > MAX_SHOWN and not self.is_busy():
+            await self._drop_newest()
+
+    async def load_later(self) -> None:
+        """Loads the entries after those shown, if any."""
+        if not self._below:
+            return
+        generation, seqs = self._generation, [*self._below][:PAGE_SIZE]
+        loaded = await self._load_seqs(seqs)
+        if generation != self._generation or self._below[0] != seqs[0]:
+            return
+        for _ in seqs:
+            self._below.popleft()
+        self._shown.extend(loaded)
+        items = [item for shown in loaded for item in shown.items]
+        self._transcript.append_newer(items, has_more=self.has_more_below)
+        if len(self._shown) > MAX_SHOWN:
+            self._drop_oldest()
+
+    async def show_oldest(self) -> None:
+        """Shows the first entries of the conversation; during a turn, the first ones that are loaded."""
+        if self._has_more_above and not self.is_busy():
+            generation = self._start()
+            seqs = await asyncio.to_thread(self._branch_seqs)
+            loaded = await self._load_seqs(seqs[: 2 * PAGE_SIZE])
+            if generation != self._generation:
+                return
+            self._shown, self._below = deque(loaded), deque(seqs[2 * PAGE_SIZE :])
+            self._transcript.replace_items([item for shown in loaded for item in shown.items])
+            self._transcript.append_newer((), has_more=self.has_more_below)
+        self._transcript.scroll_to(y=0, animate=False)
+
+    async def show_around(self, location: "EntryLocation", query: str) -> None:
+        """Shows an entry with its neighbours, in place of the present items."""
+        generation = self._start()
+        seqs_below = deque(location.below)
+        above = await self._session.branch.history(ENTRIES_ABOVE, location.entry.seq)
+        before = await self._load(above)
+        marker: TranscriptItem = MutedLine(f"▸ found here: {query}" if query else "▸ found here", tone="good", gap=True)
+        (found,) = await self._load([location.entry])
+        shown = found.items or (MutedLine(await asyncio.to_thread(self._text, location.entry)),)
+        after = await self._load_seqs([seqs_below.popleft() for _ in range(min(PAGE_SIZE, len(seqs_below)))])
+        if generation != self._generation:
+            return
+        self._shown = deque([*before, ShownEntry(location.entry.seq, shown), *after])
+        self._has_more_above = len(above) == ENTRIES_ABOVE
+        self._below, self._is_off_branch = seqs_below, location.off_branch
+        notice: list[TranscriptItem] = (
+            [MutedLine(OFF_BRANCH_NOTICE, tone="warning", gap=True)] if location.off_branch else []
+        )
+        items_before, items_after = ([item for shown in side for item in shown.items] for side in (before, after))
+        self._transcript.replace_items([*items_before, *notice, marker, *shown, *items_after])
+        self._transcript.scroll_to_item(marker, has_more=self.has_more_below)
+
+    def _start(self) -> int:
+        self._generation += 1
+        self._shown, self._below = deque(), deque()
+        self._has_more_above = self._is_off_branch = False
+        return self._generation
+
+    async def _drop_newest(self) -> None:
+        """Drops the newest half of what is shown, with all that was added below it."""
+        kept = MAX_SHOWN // 2
+        while kept > 1 and not self._is_in_transcript(self._shown[kept - 1].items[-1:]):
+            kept -= 1
+        last = self._shown[kept - 1]
+        if not self._below:
+            generation = self._generation
+            location = await asyncio.to_thread(locate_entry, self._session.memory, last.seq)
+            if generation != self._generation or location.off_branch or self.is_busy():
+                return
+            self._below = deque(location.below)
+        else:
+            self._below.extendleft(shown.seq for shown in [*self._shown][: kept - 1 : -1])
+        while len(self._shown) > kept:
+            self._shown.pop()
+        self._transcript.drop_after(last.items[-1])
+
+    def _drop_oldest(self) -> None:
+        """Drops the oldest half of what is shown."""
+        while len(self._shown) > MAX_SHOWN // 2 or not self._is_in_transcript(self._shown[0].items[:1]):
+            self._shown.popleft()
+        self._has_more_above = True
+        self._transcript.drop_before(self._shown[0].items[0])
+
+    def _is_in_transcript(self, items: Sequence[TranscriptItem]) -> bool:
+        return bool(items) and self._transcript.line_cache.index_of(items[0]) is not None
+
+    def _branch_seqs(self) -> list[int]:
+        """The seqs of the whole branch, the first one first. Blocks."""
+        conversation = self._session.branch.standing()
+        leaf = conversation.leaf if conversation else None
+        return [] if leaf is None else [*self._session.memory.conversations.path_seqs(leaf)][::-1]
+
+    async def _load_seqs(self, seqs: Sequence[int]) -> list[ShownEntry]:
+        entries = await asyncio.to_thread(self._session.memory.conversations.entries, seqs)
+        return await self._load([entries[seq] for seq in seqs if seq in entries])
+
+    async def _load(self, entries: "Sequence[Entry]", following: "Entry | None" = None) -> list[ShownEntry]:
+        """The entries with their items; `following` is the entry after them."""
+        memory = self._session.memory
+        interrupted = memory.conversations.interrupted_calls
+        reader = EntryReader(memory.passage, StoredTexts(memory), self._pictures, interrupted)
+
+        def read() -> list[ShownEntry]:
+            return [
+                ShownEntry(entry.seq, tuple(items_of([entry], reader, after)))
+                for entry, after in pairwise([*entries, following])
+                if entry is not None
+            ]
+
+        return await asyncio.to_thread(read)
+
+    def _text(self, entry: "Entry") -> str:
+        return self._session.memory.passage(entry).text
