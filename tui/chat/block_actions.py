@@ -34,12 +34,14 @@ class BlockActions:
         transcript: Transcript,
         controller: Callable[[], "ChatController | None"],
         cite: Callable[[str], None],
+        quote: Callable[[str], None],
     ) -> None:
-        """`cite` puts a citation into the prompt."""
+        """`cite` puts a citation into the prompt, `quote` a text, which is folded where it is long."""
         self._screen = screen
         self._transcript = transcript
         self._controller = controller
         self._cite = cite
+        self._quote = quote
         self._dropped = ""  # the id of the last turn that was dropped
 
     def names(self, target: FocusTarget) -> list[str]:
@@ -59,7 +61,7 @@ class BlockActions:
         message = ["r edit and resend"] if isinstance(item, UserItem) else []
         turn = [] if self._turn_of(target) is None else ["b branch", "m bookmark", "d delete"]
         back = ["u undo delete"] if self._dropped else []
-        return [*back, *opening, "c copy", *message, *turn]
+        return [*back, *opening, "c copy", "i into prompt", *message, *turn]
 
     async def act(self, action: str, target: FocusTarget) -> bool:
         """Carries an action out. False where the prompt has the keys next."""
@@ -70,6 +72,9 @@ class BlockActions:
                 self._show_whole(target)
             case "copy":
                 await self._copy(target)
+            case "quote":
+                await self._put_into_prompt(target)
+                return False
             case "bookmark":
                 await self._bookmark(target)
             case "resend" if isinstance(target.first, UserItem):
@@ -148,15 +153,26 @@ class BlockActions:
         app_of(self._screen).push_screen(screen, lambda citation: self._cite(citation) if citation else None)
 
     async def _copy(self, target: FocusTarget) -> None:
-        text, item = self._text_of(target), target.first
-        if isinstance(item, Block) and item.read is not None:
-            try:
-                text = (await in_thread(item.read)).text
-            except PalimpsestError as error:
-                self._say(f"{error.title}: {error.message}")
-                return
-        app_of(self._screen).copy_to_clipboard(text)
-        self._say(f"Copied {len(text):,} characters.")
+        if (text := await self._whole_text(target)) is not None:
+            app_of(self._screen).copy_to_clipboard(text)
+            self._say(f"Copied {len(text):,} characters.")
+
+    async def _put_into_prompt(self, target: FocusTarget) -> None:
+        """Puts the text behind a block, with its name, or a message into the prompt."""
+        if (text := await self._whole_text(target)) is not None:
+            item = target.first
+            self._quote(f"{item.name}\n\n{text}" if isinstance(item, Block) else text)
+
+    async def _whole_text(self, target: FocusTarget) -> str | None:
+        """The text behind a block, or of a message; None where it cannot be read, which is told."""
+        item = target.first
+        if not isinstance(item, Block) or item.read is None:
+            return self._text_of(target)
+        try:
+            return (await in_thread(item.read)).text
+        except PalimpsestError as error:
+            self._say(f"{error.title}: {error.message}")
+            return None
 
     def _text_of(self, target: FocusTarget) -> str:
         if target.is_answer:

@@ -25,10 +25,12 @@ from tui.chat.blocks import StoredTexts, sent_blocks
 from tui.chat.command_view import UNSENT, CommandView
 from tui.chat.history_window import PAGE_SIZE, HistoryWindow
 from tui.chat.port import ChatPort, answer_event
+from tui.chat.shell import ShellCommand
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
 from tui.typed_app import app_of
+from tui.widgets.prompt.prefixes import NOTE, Prefixed, prefixed
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class ChatController:
         self._known_changes: frozenset[str] = frozenset()  # changes that the user made or was shown
         self.commands = CommandView(self, view)
         self._turn_failed = False  # whether the last message has no answer
+        self._shell: ShellCommand | None = None  # the person's own command that runs
 
     async def next_mode(self) -> str:
         """Goes to the next permission mode; gives a sentence about it."""
@@ -81,6 +84,8 @@ class ChatController:
         if not self._queue.busy:
             return self.take_back()
         self.commands.cancel()
+        if self._shell is not None:
+            self._shell.stop()
         self.session.stop()
         self._queue.return_unsent()
         return True
@@ -145,6 +150,8 @@ class ChatController:
         try:
             if message.entry is not None:
                 await self.show_entry(message.entry, message.text)
+            elif (own := prefixed(message.text)) is not None and not message.skill:
+                await self._run_prefixed(own)
             elif message.text.startswith("/") and not message.skill and _is_command(message.text):
                 await self.commands.run(message.text.strip())
             else:
@@ -157,6 +164,21 @@ class ChatController:
             self._view.status.update_info(doing="", seconds=0)
             self.show_title()
         return not self._turn_failed
+
+    async def _run_prefixed(self, own: Prefixed) -> None:
+        """Runs a command of the person's in the shell, or keeps a note."""
+        if own.kind == NOTE:
+            await self.commands.run(f"/remember {own.text}")
+            return
+        if self._history.has_more_below:
+            await self.return_to_newest()
+        self._view.transcript.follow_end()
+        self._view.status.update_info(doing="the shell · Esc stops")
+        self._shell = ShellCommand(self.session, self._view.transcript, own.text)
+        try:
+            await self._shell.run()
+        finally:
+            self._shell = None
 
     async def send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         typed = reduce(_folded, pastes, text)  # a paste names no files

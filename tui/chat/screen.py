@@ -25,6 +25,7 @@ from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
+from tui.widgets.prompt.prefixes import HINTS, prefixed
 from tui.widgets.prompt.suggestions import Suggestions
 from tui.widgets.status import NewBelowHint, StatusBar
 from tui.widgets.title_line import TitleLine
@@ -231,6 +232,8 @@ class ChatScreen(Screen[None]):
         self.draft_keeper.changed()
         if self.controller and not self.prompt.text:
             self.controller.take_back()
+        own = prefixed(self.prompt.text)
+        self.status.update_info(hint=HINTS[own.kind] if own else "")
         self._complete()
 
     @work(exclusive=True, group="completion")
@@ -255,12 +258,15 @@ class ChatScreen(Screen[None]):
     @on(Prompt.HistoryRequested)
     @work
     async def _search_history(self) -> None:
-        from tui.dialogs.choices import ChoiceItem, ChoicesScreen
+        from tui.chat.prompt_actions import choose_earlier
 
-        entries = list(dict.fromkeys(reversed(self._history.entries)))
-        items = [ChoiceItem(str(number), entry) for number, entry in enumerate(entries)]
-        if (choice := await app_of(self).push_screen_wait(ChoicesScreen("What you typed before", items))) is not None:
-            self.prompt.replace_text(entries[int(choice)])
+        await choose_earlier(self.prompt, self._history.entries)
+
+    @on(Prompt.EditorRequested)
+    def _open_editor(self) -> None:
+        from tui.chat.prompt_actions import edit_in_editor
+
+        edit_in_editor(self.prompt, is_idle=self.queue.is_idle)
 
     # Scrolling
 
@@ -314,7 +320,9 @@ class ChatScreen(Screen[None]):
             from tui.chat.block_actions import BlockActions
             from tui.chat.focus_mode import FocusMode
 
-            actions = BlockActions(self, self.transcript, lambda: self.controller, self.prompt.insert_text)
+            actions = BlockActions(
+                self, self.transcript, lambda: self.controller, self.prompt.insert_text, self.prompt.insert_folded
+            )
             self._focus_mode = FocusMode(self._widgets, actions)
         return self._focus_mode
 

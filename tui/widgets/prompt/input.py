@@ -29,6 +29,7 @@ FIXED_KEYS: Final = (
     ("Tab", "Take the suggestion"),
     ("Shift+Tab", "The next permission mode"),
     ("/ @", "Commands, files"),
+    ("! #", "Run a line in the shell, add a line to MEMORY.md"),
 )
 """Keys that stand for what is typed, and cannot be changed: keys, sentence."""
 _PASTE_MARK = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
@@ -87,6 +88,7 @@ class Prompt(TextArea):
             show=False,
         ),
         Binding("ctrl+d", "end", "Leave, where the prompt is empty", id="prompt.end", show=False),
+        Binding("ctrl+g", "edit", "Write in your editor", id="prompt.edit", show=False),
         Binding("ctrl+r", "search_history", "Search what you typed before", id="prompt.search_history", show=False),
     ]
 
@@ -109,6 +111,10 @@ class Prompt(TextArea):
     @dataclass
     class HistoryRequested(Message):
         """Ctrl+R."""
+
+    @dataclass
+    class EditorRequested(Message):
+        """Ctrl+G."""
 
     @dataclass
     class ModeRequested(Message):
@@ -146,6 +152,10 @@ class Prompt(TextArea):
         before = " " if line[:column].strip() and not line[:column].endswith(" ") else ""
         after = "" if line[column:].startswith(" ") else " "
         self.insert(f"{before}{' '.join(visible(text).split())}{after}")
+
+    def insert_folded(self, text: str) -> None:
+        """Inserts a text at the cursor, control characters made visible; a long one as a placeholder."""
+        self.insert(visible(self._pastes.fold(text)))
 
     def take_text(self) -> str:
         """The whole text, with pastes unfolded. Empties the prompt."""
@@ -264,8 +274,7 @@ class Prompt(TextArea):
             before, _, after = self.text.partition(placeholder)
             self._show(visible(before + text + after))
             return
-        folded = self._pastes.fold(text)
-        self.insert(visible(folded))
+        self.insert_folded(text)
 
     # Interrupting and leaving
 
@@ -285,6 +294,9 @@ class Prompt(TextArea):
             self.action_delete_right()
         else:
             self.post_message(self.EndOfInput())
+
+    def action_edit(self) -> None:
+        self.post_message(self.EditorRequested())
 
     def action_search_history(self) -> None:
         self.post_message(self.HistoryRequested())

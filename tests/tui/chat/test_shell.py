@@ -1,0 +1,106 @@
+"""`!command` runs in the shell and stays out of the model's context; `#note` is kept; Ctrl+G opens the editor."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from foundation.paths import Workspace
+from tests.agent.sessions import open_session
+from tests.tui.conftest import Chat, Open
+from tests.tui.pty_screen import Terminal
+from tui.widgets.prompt.prefixes import prefixed
+
+posix = pytest.mark.skipif(os.name != "posix", reason="the commands are those of a POSIX shell")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "meant"),
+    [
+        ("!ls -la", "!", "ls -la"),
+        ("! ls", "!", "ls"),
+        ("!cat <<A\nb\nA", "!", "cat <<A\nb\nA"),
+        ("#The cat is called Ada", "#", "The cat is called Ada"),
+        ("# buy clay", "#", "buy clay"),
+    ],
+)
+def test_the_first_character_says_what_is_meant(text: str, kind: str, meant: str) -> None:
+    found = prefixed(text)
+    assert found is not None
+    assert (found.kind, found.text) == (kind, meant)
+
+
+@pytest.mark.parametrize("text", ["", "!", "! ", "#", "# ", "## Plan", "# Plan\n\nfirst", " !ls", " #note", "hi!"])
+def test_everything_else_is_a_message(text: str) -> None:
+    assert prefixed(text) is None
+
+
+async def ran(chat: Chat, line: str) -> None:
+    await chat.say(line)
+    await chat.quiet()
+
+
+@posix
+async def test_a_command_shows_its_output_to_no_model(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:
+    session = open_session(workspace, tmp_path)
+    async with open_chat(session=session) as chat:
+        await ran(chat, "!printf 'gl%s\\n' aze; exit 3")
+        assert "! printf 'gl%s\\n' aze; exit 3\n    exit 3" in chat.text
+        assert "glaze" in chat.text
+        report = await session.context_report("hello")
+        assert "glaze" not in "".join(message.text for message in report.messages)
+        assert session.conversation is None
+
+
+@posix
+async def test_a_key_puts_the_output_into_the_prompt(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:
+    session = open_session(workspace, tmp_path)
+    async with open_chat(session=session) as chat:
+        await ran(chat, "!seq 60")
+        await chat.press("ctrl+up", "i")
+        await chat.until(lambda: chat.screen.prompt.text)
+        assert chat.screen.prompt.text.startswith("[Pasted text #1 · 62 lines]")
+        assert "\n59\n60" in chat.screen.prompt.full_text
+        assert "seq 60" in chat.screen.prompt.full_text
+
+
+@posix
+async def test_esc_ends_a_command_with_what_it_started(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:
+    session = open_session(workspace, tmp_path)
+    async with open_chat(session=session) as chat:
+        await chat.say(f"!echo begun; sleep 60; touch {tmp_path / 'late'}")
+        await chat.until(lambda: "begun" in chat.text.partition("echo begun")[2])
+        await chat.press("escape")
+        await chat.quiet()
+        assert "stopped by the user" in chat.text
+        assert not (tmp_path / "late").exists()
+
+
+async def test_a_note_is_kept_in_memory(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:
+    session = open_session(workspace, tmp_path)
+    async with open_chat(session=session) as chat:
+        await ran(chat, "#The cat is called Ada")
+        assert "The cat is called Ada" in workspace.memory_md.read_text(encoding="utf-8")
+
+
+async def test_the_prompt_says_what_enter_will_do(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.insert("!ls")
+        assert "Enter runs it in the shell" in chat.seen[-1]
+        await chat.press("backspace", "backspace", "backspace")
+        assert "Enter" not in chat.seen[-1]
+
+
+@posix
+@pytest.mark.timeout(60)
+def test_an_editor_has_the_text_and_gives_it_back(tmp_path: Path) -> None:
+    with_ = {"EDITOR": "sed -i s/cat/dog/", "PALIMPSEST_CONFIG_DIR": str(tmp_path / "config")}
+    terminal = Terminal("--workspace", str(tmp_path / "work"), **with_)
+    try:
+        terminal.until(lambda shown: "❯ Ask" in shown)
+        terminal.type("the cat 锅炉")
+        terminal.until(lambda shown: "the cat 锅炉" in shown)
+        terminal.type("\x07")
+        terminal.until(lambda shown: "the dog 锅炉" in shown)
+    finally:
+        terminal.close()

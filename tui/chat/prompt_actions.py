@@ -1,0 +1,47 @@
+"""What the prompt asks of the screen: an editor of its own, and the list of what was typed before."""
+
+import subprocess
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from textual.app import SuspendNotSupported
+
+from foundation.terminal_text import visible
+from tui.dialogs.choices import ChoiceItem, ChoicesScreen
+from tui.typed_app import app_of
+
+if TYPE_CHECKING:
+    from tui.widgets.prompt.input import Prompt
+
+BUSY: Final = "The editor opens when nothing is going on: an answer would wait for it. Esc stops the answer."
+NO_EDITOR: Final = "The editor could not be opened: {}. VISUAL or EDITOR names another."
+
+
+async def choose_earlier(prompt: "Prompt", entries: Sequence[str]) -> None:
+    """Lists what was typed before, newest first; puts the chosen one into the prompt."""
+    entries = list(dict.fromkeys(reversed(entries)))
+    items = [ChoiceItem(str(number), entry) for number, entry in enumerate(entries)]
+    choice = await app_of(prompt).push_screen_wait(ChoicesScreen("What you typed before", items))
+    if choice is not None:
+        prompt.replace_text(entries[int(choice)])
+
+
+def edit_in_editor(prompt: "Prompt", *, is_idle: bool) -> None:
+    """Opens the prompt's text in VISUAL or EDITOR, and takes over what was saved. Blocks until the editor is left."""
+    if not is_idle:
+        prompt.notify(BUSY, timeout=5)
+        return
+    import click
+
+    app = app_of(prompt)
+    try:
+        with app.suspend():
+            edited = click.edit(prompt.full_text, extension=".md", require_save=True)
+    except SuspendNotSupported:
+        prompt.notify("This terminal cannot give its place to an editor.", severity="warning")
+    except (click.ClickException, OSError, subprocess.SubprocessError) as error:
+        prompt.notify(visible(NO_EDITOR.format(error)), severity="warning")
+    else:
+        if edited is not None:
+            prompt.set_text(edited.removesuffix("\n"))
+    app.refresh(repaint=True, layout=True)

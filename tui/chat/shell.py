@@ -1,0 +1,81 @@
+"""Commands that the person runs from the prompt: `!ls`. Their output is shown, and no model sees it unasked."""
+
+import asyncio
+import itertools
+import time
+from collections import deque
+from threading import Event
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible_code_line
+from tui.widgets.status import elapsed, shown_seconds
+from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockExcerpt, BlockText, find_block
+from tui.widgets.transcript.items import MutedLine
+from tui.widgets.transcript.view import Transcript
+
+if TYPE_CHECKING:
+    from agent.session import Session
+
+TICK_S: Final = 0.25  # seconds between two looks at the output of a command that runs
+LONGEST_S: Final = 24 * 3600  # seconds until a command is ended
+MAX_PIECES: Final = 2_000  # of the output of a command that runs
+_KEYS: Final = "Ctrl+↑ i puts it into the prompt"
+_NUMBERS = itertools.count(1)
+
+
+class ShellCommand:
+    """One command line and its block. It runs outside the sandbox, as the person's own, without keys and tokens."""
+
+    def __init__(self, session: "Session", transcript: Transcript, line: str) -> None:
+        self._session = session
+        self._transcript = transcript
+        self._line = line
+        self._key = f"shell:{next(_NUMBERS)}"
+        self._stopped = Event()
+        self._printed: deque[str] = deque(maxlen=MAX_PIECES)
+
+    def stop(self) -> None:
+        """Ends the command, and all that it started."""
+        self._stopped.set()
+
+    async def run(self) -> None:
+        """Runs it to its end; its block shows what it prints."""
+        started = time.monotonic()
+        block = Block(key=self._key, rows=self._rows(""), read=self._so_far, title=self._line)
+        self._transcript.add(block.opened(BlockExcerpt("")))
+        running = asyncio.create_task(asyncio.to_thread(self._run))
+        try:
+            while not (await asyncio.wait([running], timeout=TICK_S))[0]:
+                self._show(elapsed(shown_seconds(time.monotonic() - started)), BlockExcerpt.last_of(self._so_far()))
+        finally:
+            self.stop()
+            output = await running
+        ended, _, text = output.partition("\n")
+        whole = BlockText(text)
+        self._show(f"{ended.strip('[]')} · {_KEYS}", BlockExcerpt.of(whole), whole)
+
+    def _run(self) -> str:
+        try:
+            return self._session.commands.run(self._line, LONGEST_S, self._stopped, self._printed.append, inside=False)
+        except PalimpsestError as error:
+            return f"[{error.title}]\n{error.message} {error.hint}".rstrip()
+
+    def _so_far(self) -> BlockText:
+        return BlockText("".join(self._printed))
+
+    def _rows(self, state: str) -> tuple[MutedLine, ...]:
+        line = MutedLine(f"! {visible_code_line(self._line)}", gap=True, prefix=CLOSED_MARK)
+        return (line, MutedLine(state, prefix="  ")) if state else (line,)
+
+    def _show(self, state: str, excerpt: BlockExcerpt, whole: BlockText | None = None) -> None:
+        """Shows the state and, where the block is open, its output."""
+        present = find_block(self._transcript.line_cache.items, self._key)
+        if present is None:
+            return
+        block = replace(present, rows=self._rows(state))
+        if whole is not None:
+            block = replace(block, read=lambda: whole)
+        self._transcript.replace_item(present, [block.opened(excerpt) if present.is_open else block])
