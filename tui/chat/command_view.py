@@ -1,7 +1,7 @@
 """Runs the commands of the chat, and shows what comes of them."""
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from agent.commands import registry
 from agent.commands.results import (
@@ -22,13 +22,10 @@ from agent.commands.results import (
 )
 from tui.chat.background import PageProgress
 from tui.chat.history import find_conversations
-from tui.chat.port import ChatPort
+from tui.chat.port import ChatPort, CommandChat
 from tui.dialogs.choices import ExpandChoice
 from tui.widgets.transcript.context_panel import ContextPanel, source_labels
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_items
-
-if TYPE_CHECKING:
-    from tui.chat.controller import ChatController
 
 UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
 
@@ -36,7 +33,7 @@ UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt t
 class CommandView:
     """The commands of one chat."""
 
-    def __init__(self, chat: "ChatController", view: ChatPort) -> None:
+    def __init__(self, chat: CommandChat, view: ChatPort) -> None:
         self._chat = chat
         self._view = view
         self._progress: PageProgress | None = None  # of a running proposal

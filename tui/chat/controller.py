@@ -170,7 +170,7 @@ class ChatController:
         if own.kind == NOTE:
             await self.commands.run(f"/remember {own.text}")
             return
-        if self._history.has_more_below:
+        if self.history.has_more_below:
             await self.return_to_newest()
         self._view.transcript.follow_end()
         self._view.status.update_info(doing="the shell · Esc stops")

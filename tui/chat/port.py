@@ -13,6 +13,7 @@ from agent.events import (
     SpendingLimitReached,
 )
 from agent.permissions.action import PermissionAnswer
+from foundation.errors import PalimpsestError
 from tui.dialogs.choices import ExpandChoice
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.view import Transcript
@@ -75,6 +76,29 @@ class ChatPort(Protocol):
 
     @property
     def leave(self) -> Callable[[], None]: ...
+
+
+class CommandChat(Protocol):
+    """What commands need of the chat's controller."""
+
+    session: "Session"
+
+    @property
+    def has_more_below(self) -> bool: ...
+
+    async def return_to_newest(self) -> None: ...
+
+    async def send(self, text: str, skill: str, *, again: bool = False) -> None: ...
+
+    async def search(self, text: str = "", *, by_command: bool = False) -> None: ...
+
+    async def show_entry(self, seq: int, query: str) -> None: ...
+
+    async def show_conversation(self, conversation_before: str = "") -> None: ...
+
+    def show_mode(self) -> None: ...
+
+    def show_error(self, error: PalimpsestError) -> None: ...
 
 
 async def answer_event(view: ChatPort, event: SessionEvent) -> None:
