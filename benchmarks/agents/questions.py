@@ -42,8 +42,7 @@ async def ask(session: Session, facts: list[Fact], sliding_tokens: int) -> dict[
     texts = {entry.seq: session.memory.passage(entry).text for entry in path}
     now = await session.context_report("")
     summaries = "\n".join(texts[entry.seq] for entry in path if entry.kind is EntryKind.SUMMARY)
-    said = [entry for entry in path if entry.kind is not EntryKind.SUMMARY]  # a sliding window has no summaries
-    window = _newest(said, texts, sliding_tokens * CHARACTERS_A_TOKEN)
+    window = _newest(path, texts, sliding_tokens * CHARACTERS_A_TOKEN)
     search = MemorySearch(session.memory, lambda: session.context.told_whole(session.conversation))
     rows: list[dict[str, Any]] = []
     for fact in facts:
