@@ -107,7 +107,8 @@ class OpenBranch:
                     yield event
         finally:
             if is_stored:
-                self._known = await asyncio.to_thread(self._end_of, newest())
+                with suppress(NotFound):  # another process deleted the conversation meanwhile
+                    self._known = await asyncio.to_thread(self._end_of, newest())
             elif rewritten is not None:
                 stored = self._memory.conversations
                 self.conversation = await asyncio.to_thread(stored.set_leaf, rewritten.conversation_seq, before)

@@ -1,5 +1,6 @@
 """Two windows on one conversation: what the one does to it, the other tells in a line before it goes on."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from agent.commands import registry
 from agent.commands.results import Outcome, Proposal, TextResult
-from agent.events import Notice, TextDelta
+from agent.events import Notice, TextDelta, TurnFailed, UserStored
 from agent.session import Session
 from context.settings import ContextSettings
 from foundation.paths import Workspace
@@ -128,3 +129,17 @@ async def test_compact_without_a_question_and_its_undo_tell_in_the_result(window
     await turn(second, "And the key?")
     outcome = await registry.run(first, "/compact --undo")
     assert isinstance(outcome, TextResult) and "went on in another window: 2 messages" in outcome.markdown
+
+
+async def test_a_conversation_that_another_window_deletes_in_a_turn_ends_it_with_an_error(
+    windows: Windows, server: Loopback
+) -> None:
+    first, second = windows
+    assert first.conversation is not None
+    conversation = second.memory.conversations.at(first.conversation.seq)
+    seen: list[Any] = []
+    async for event in first.send("Where is it?"):
+        seen.append(event)
+        if isinstance(event, UserStored):
+            await asyncio.to_thread(second.memory.knowledge.delete_conversation, conversation.seq)
+    assert isinstance(seen[-1], TurnFailed)
