@@ -317,7 +317,7 @@ def test_the_hint_to_take_a_conversation_up_again_is_quoted(monkeypatch: pytest.
         def run(self) -> None:
             """Nothing."""
 
-    monkeypatch.setattr(launch, "create_app", lambda _: Ended())
+    monkeypatch.setattr(launch, "create_app", lambda *_: Ended())
     launch.run_chat(SimpleNamespace(workspace_flag="a; touch y"))
     hint = "Continue it with: palimpsest --workspace 'a; touch y' -r 'c1; touch x #'"
     assert capsys.readouterr().err.strip() == hint

@@ -11,6 +11,7 @@ from agent.config.settings import ScreenSettings
 from agent.events import AnswerStored, ContextReady, Recall, SessionEvent, Stopped, TextDelta, UsageKnown, UserStored
 from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
+from agent.tools.files.project import ProjectFolders
 from context.compaction.compact import CompactionReceipt
 from context.compaction.preview import CompactionPreview
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
@@ -105,6 +106,7 @@ class FakeSession:
         self.branch = SimpleNamespace(
             history=self.history, plan=_no_plan, rewritten=None, take_changes=_no_changes, recent=_no_conversations
         )
+        self.project = ProjectFolders((Path("/no/such/project"),))
         self.models_used = SimpleNamespace(specs=("openai:qwen3@http://127.0.0.1:8080/v1",))
         self.config = SimpleNamespace(screen=ScreenSettings())
         self.permissions = Policy(RuleSet())

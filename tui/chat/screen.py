@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import Static
@@ -14,6 +14,7 @@ from textual.worker import Worker
 
 from agent.message_queue import MessageQueue
 from foundation.errors import PalimpsestError
+from tui.chat.chat_keys import CHAT_KEYS
 from tui.chat.drafts import NEW, DraftKeeper, Drafts
 from tui.chat.opening_questions import OpeningQuestions
 from tui.chat.start import ChatStart
@@ -34,6 +35,7 @@ from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
+    from tui.chat.completion import PromptCompletion
     from tui.chat.controller import ChatController
     from tui.chat.focus_mode import FocusMode
 
@@ -44,18 +46,7 @@ LEAVE_REQUEST_S: Final = 2.0  # seconds in which a second Ctrl+C leaves
 class ChatScreen(Screen[None]):
     """The chat: handles keys and opens the session."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "stop", "Stop the answer", id="chat.stop", show=False),
-        Binding("pageup", "page(-1)", "Scroll a page up", id="chat.page_up", show=False, priority=True),
-        Binding("pagedown", "page(1)", "Scroll a page down", id="chat.page_down", show=False, priority=True),
-        Binding("ctrl+end", "newest", "Go to the newest message", id="chat.newest", show=False, priority=True),
-        Binding("ctrl+home", "oldest", "Go to the oldest message", id="chat.oldest", show=False, priority=True),
-        Binding("f2", "take_offer", "Take the offered model", id="chat.take_offer", show=False, priority=True),
-        Binding("f4", "toggle_plan", "Show or fold the plan", id="chat.toggle_plan", show=False, priority=True),
-        Binding("ctrl+up,alt+up", "block(-1)", "Go to the block above", id="chat.above", show=False, priority=True),
-        Binding("ctrl+down,alt+down", "block(1)", "Go to the block below", id="chat.below", show=False, priority=True),
-        Binding("ctrl+f,f3", "search", "Search everything", id="chat.search", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = CHAT_KEYS
 
     def __init__(self, start: ChatStart, open_session: Callable[[], Awaitable["Session"]]) -> None:
         super().__init__()
@@ -74,6 +65,7 @@ class ChatScreen(Screen[None]):
         self.status = StatusBar()
         self._focus_bar = FocusBar()
         self._title = TitleLine(start.folder)
+        self._completion: PromptCompletion | None = None  # made when something is first typed
         self._focus_mode: FocusMode | None = None  # made when it is first used
         self._new_below = NewBelowHint()
         self.suggestions = Suggestions()
@@ -238,10 +230,13 @@ class ChatScreen(Screen[None]):
 
     @work(exclusive=True, group="completion")
     async def _complete(self) -> None:
-        from tui.widgets.prompt.completion import commands_for, files_for
+        from tui.chat.completion import PromptCompletion
 
         text, before = self.prompt.text, self.prompt.before_cursor
-        suggestions = commands_for(text) or await files_for(before, self._start.working_directory)
+        if self._completion is None:
+            self._completion = PromptCompletion(self._start.working_directory, tuple(app_of(self).available_themes))
+        self._completion.session = self.controller.session if self.controller else None
+        suggestions = await self._completion.suggest(text, before)
         if self.prompt.text == text:
             self.suggestions.offer(suggestions)
 
@@ -396,6 +391,8 @@ class ChatScreen(Screen[None]):
             return ""
         if self._file_watch:
             self._file_watch.cancel()
+        if self._completion:
+            self._completion.close()
         self.resumable_id = controller.session.conversation.id if controller.session.conversation else ""
         await controller.session.close()
         return self.resumable_id

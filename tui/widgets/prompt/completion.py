@@ -1,6 +1,5 @@
 """Completion of commands and file names in the prompt."""
 
-import asyncio
 import os
 import re
 from pathlib import Path
@@ -30,20 +29,6 @@ def commands_for(text: str) -> list[Suggestion]:
             sends=not command.usage or command.usage.startswith("["),
         )
         for command in registry.complete(text)
-    ]
-
-
-async def files_for(before_cursor: str, working_directory: Path) -> list[Suggestion]:
-    """Files that complete `@…`. Reads the folder on a thread."""
-    typed = typed_path(before_cursor)
-    if typed is None:
-        return []
-    paths = await asyncio.to_thread(suggest_paths, typed, working_directory)
-    mention = typed_mention(before_cursor)
-    return [
-        Suggestion(path.text, "folder" if folder else "", quote_mention(path.text) + ("" if folder else " "), mention)
-        for path in paths
-        for folder in [path.text.endswith("/")]
     ]
 
 

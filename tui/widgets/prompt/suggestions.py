@@ -46,7 +46,7 @@ class Suggestions(Widget):
         self.items = tuple(items)
         self.selected = 0
         self.display = bool(items)
-        self.styles.height = min(len(self.items), MAX_SHOWN)
+        self.styles.height = min(len(self.items), MAX_SHOWN) + (len(self.items) > MAX_SHOWN)
         self.refresh()
 
     def current(self, before_cursor: str) -> Suggestion | None:
@@ -75,6 +75,8 @@ class Suggestions(Widget):
             text.append("  " + detail.plain, theme_colour(self, "muted"))
             if number < first + len(shown) - 1:
                 text.append("\n")
+        if len(self.items) > MAX_SHOWN:
+            text.append(f"\n  {self.selected + 1} of {len(self.items)} · ↑ ↓", theme_colour(self, "muted"))
         return text
 
 

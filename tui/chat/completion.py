@@ -1,0 +1,128 @@
+"""What is suggested for the prompt: commands and their arguments, files of the project, passages of memory."""
+
+import asyncio
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agent.commands import registry
+from foundation.terminal_text import escape_name, visible_line
+from tui.widgets.prompt.completion import commands_for, quote_mention, suggest_paths, typed_mention, typed_path
+from tui.widgets.prompt.suggestions import Suggestion
+
+if TYPE_CHECKING:
+    from agent.services.project_files import ProjectFiles
+    from agent.session import Session
+
+MAX_FILES: Final = 50
+MAX_PASSAGES: Final = 8
+TYPING_PAUSE_S: Final = 0.08  # seconds without a key before files or memory are searched
+_MEMORY: Final = re.compile(r"(?<!\S)@mem:([^\n]*)$")
+_ARGUMENT: Final = re.compile(r"/(\S+) +(\S*)")
+
+
+class PromptCompletion:
+    """Suggests for one chat. `session` is None until it is open."""
+
+    def __init__(self, working_directory: Path, themes: tuple[str, ...] = ()) -> None:
+        """`themes` are the names that /theme takes."""
+        self._here = working_directory
+        self._themes = themes
+        self._files: ProjectFiles | None = None
+        self._asked = 0
+        self.session: Session | None = None
+
+    async def suggest(self, text: str, before_cursor: str) -> list[Suggestion]:
+        """Suggestions for the prompt's text with the cursor behind `before_cursor` in its line, best first."""
+        self._asked += 1
+        asked = self._asked
+        if commands := commands_for(text):
+            return commands
+        if arguments := self._arguments(text):
+            return arguments
+        if memory := _MEMORY.search(before_cursor):
+            await asyncio.sleep(TYPING_PAUSE_S)
+            return await asyncio.to_thread(self._passages, memory[1], memory[0]) if asked == self._asked else []
+        typed = typed_path(before_cursor)
+        if typed is None:
+            return []
+        if typed:
+            await asyncio.sleep(TYPING_PAUSE_S)
+        if asked != self._asked:
+            return []
+        paths = await asyncio.to_thread(self._paths, typed, asked)
+        mention = typed_mention(before_cursor)
+        return [
+            Suggestion(path, "folder" if is_folder else "", quote_mention(path) + ("" if is_folder else " "), mention)
+            for path in paths
+            for is_folder in [path.endswith("/")]
+        ]
+
+    def close(self) -> None:
+        if self._files is not None:
+            self._files.close()
+
+    def _paths(self, typed: str, asked: int) -> list[str]:
+        """Folders and files that the path completes, then files of the whole project that have it. Blocks."""
+        completed = [path.text for path in suggest_paths(typed, self._here)]
+        if not typed or typed.startswith(("/", "~", ".")) or self.session is None:
+            return completed
+        if self._files is None:
+            from agent.services.project_files import ProjectFiles
+
+            self._files = ProjectFiles(self.session.project, self._here)
+        found = self._files.search(typed, MAX_FILES, lambda: asked != self._asked)
+        return list(dict.fromkeys([*completed[:3], *map(escape_name, found), *completed]))[:MAX_FILES]
+
+    def _passages(self, query: str, mention: str) -> list[Suggestion]:
+        """What memory has for the words; its citation takes their place. Blocks."""
+        from agent.services.browse import browse
+
+        if self.session is None:
+            return []
+        rows = browse(self.session.memory, query).rows[:MAX_PASSAGES]
+        return [
+            Suggestion(visible_line(row.snippet)[:200], visible_line(row.citation), f"{row.citation} ", mention)
+            for row in rows
+        ]
+
+    def _arguments(self, text: str) -> list[Suggestion]:
+        """The values that a command's first argument can have."""
+        found = _ARGUMENT.fullmatch(text)
+        command = registry.find(found[1]) if found else None
+        if found is None or command is None:
+            return []
+        typed = found[2].lower()
+        values = [(name, detail) for name, detail in self._values(command.name) if typed in name.lower()]
+        values.sort(key=lambda value: not value[0].lower().startswith(typed))
+        if [name for name, _ in values] == [found[2]]:
+            return []
+        return [
+            Suggestion(visible_line(name), detail, f"/{found[1]} {name}", text, sends=True) for name, detail in values
+        ]
+
+    def _values(self, command: str) -> list[tuple[str, str]]:
+        """The values, each with a sentence or ""."""
+        values: list[str] = []
+        match command:
+            case "help":
+                return [(one.name, one.summary) for one in registry.all()]
+            case "settings":
+                from agent.config.settings import all_settings
+
+                return [(name, setting.sentence) for name, setting in all_settings().items()]
+            case "theme":
+                values = ["auto", *sorted(self._themes)]
+            case "model" if self.session is not None:
+                values = ["offline", *self.session.models_used.specs]
+            case "mode":
+                from agent.permissions.policy import PermissionMode
+
+                values = [mode.value for mode in PermissionMode]
+            case "switches":
+                from context.switches import SWITCHES
+
+                values = list(SWITCHES)
+            case _:
+                pass
+        return [(value, "") for value in dict.fromkeys(values)]
