@@ -156,7 +156,7 @@ class Welcome(Struct, frozen=True):
         rows += _labelled("model", OFFLINE if self.model == "offline" else self.model, room, styles)
         if self.mode:
             rows += _labelled("mode", f"{self.mode}; Shift+Tab changes what tools may do", room, styles)
-        rows += _labelled("help", "/help lists the commands, /resume continues an earlier conversation", room, styles)
+        rows += _labelled("help", "F1 the keys, Ctrl+P all that can be done, /resume an earlier talk", room, styles)
         space = Segment(" " * GUTTER, styles.text)
         return indent(rows, space, space)
 
