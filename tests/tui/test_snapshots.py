@@ -12,9 +12,11 @@ from msgspec import structs
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from agent.config.settings import all_settings
 from agent.services import live_search
 from agent.services.browse import PagePicture
 from agent.services.browse import browse as browsing_look
+from agent.services.settings import SettingRow
 from context.report import PageUsage, archive_of
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
@@ -27,11 +29,13 @@ from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
 from tui.dialogs.confirm import ProposalScreen
+from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
-from tui.themes.own import LIGHT
+from tui.settings.screen import SettingsScreen
+from tui.themes.own import CONTRAST_DARK, LIGHT
 from tui.widgets.transcript.view import Transcript
 
 MARKDOWN = """# The boiler, 锅炉
@@ -349,3 +353,46 @@ def test_more_below_is_hinted_at(look: Look) -> None:
         app.chat.transcript.post_message(Transcript.NewBelowChanged(has_new=True))
 
     assert look(act)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_the_keys_of_the_place_and_the_commands(look: Look, size: tuple[int, int]) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await pilot.press("f1")
+        await shown(app, pilot, PaletteScreen)
+
+    assert look(act, size=size)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, CONTRAST_DARK, "nord", "ansi-dark"])
+def test_the_palette_in_every_kind_of_theme(look: Look, theme: str) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await pilot.press("ctrl+p")
+        await shown(app, pilot, PaletteScreen)
+
+    assert look(act, size=(120, 36), theme=theme)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_the_settings_with_who_set_them(look: Look, size: tuple[int, int]) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        app.push_screen(SettingsScreen(ThreeSettings()))
+        await shown(app, pilot, SettingsScreen)
+        await pilot.press("down", "enter")
+
+    assert look(act, size=size)
+
+
+class ThreeSettings:
+    """A switch that was changed, a number that is being changed, and a choice."""
+
+    async def rows(self) -> list[SettingRow]:
+        names = {"context.use_memory": ("false", "config.yaml, line 2"), "models.window": ("8192", "default")}
+        names["screen.pictures"] = ("auto", "default")
+        return [
+            SettingRow(setting=all_settings()[name], written=value, origin=origin, of_workspace=False, is_secret=False)
+            for name, (value, origin) in names.items()
+        ]
+
+    async def change(self, name: str, text: str | None, *, user: bool) -> str:
+        raise AssertionError(name, text, user)
