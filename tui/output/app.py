@@ -24,7 +24,9 @@ class ChangesOnlyApp(App[None]):
     else: after a resize or a suspension, when it gets the focus, and on Ctrl+L.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+l", "redraw", "Redraw", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+l", "redraw", "Draw the screen anew", id="app.redraw", show=False)
+    ]
 
     def __init__(self) -> None:
         super().__init__()
