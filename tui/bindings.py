@@ -45,7 +45,7 @@ def known_actions(app: type[DOMNode]) -> Mapping[str, str]:
     """The sentence of each action that can have other keys, by its id. `app` is the class of the application."""
     return {
         binding.id: binding.description
-        for kind in (app, *BOUND)
+        for kind in (*app.__mro__, *BOUND)
         for binding in kind.__dict__.get("BINDINGS", ())
         if isinstance(binding, Binding) and binding.id
     }
