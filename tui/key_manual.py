@@ -33,7 +33,8 @@ _TITLES: Final = {
 _HEAD: Final = """# Keys
 
 Every key by the screen where it holds, with the name that the setting `screen.keys` takes
-([how](screen.md#keys)). In the program `F1` shows the same for the place where you are. Written by `python -m tui.key_manual`.
+([how](screen.md#keys)). In the program `F1` shows the same for the place where you are.
+Written by `python -m tui.key_manual`.
 """
 
 

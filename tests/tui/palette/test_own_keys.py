@@ -4,6 +4,7 @@ import pytest
 
 from tui.app import PalimpsestApp
 from tui.bindings import BOUND, known_actions
+from tui.output.app import ChangesOnlyApp
 from tui.palette.own_keys import own_keymap
 
 KNOWN = known_actions(PalimpsestApp)
@@ -44,7 +45,9 @@ def test_two_actions_of_a_place_with_one_key_are_told() -> None:
 
 def test_each_key_of_a_screen_has_an_id_of_its_own_and_a_sentence() -> None:
     """Except where the answer gives or takes trust: its keys stay where they are."""
-    bindings = [binding for kind in (PalimpsestApp, *BOUND) for binding in kind.__dict__.get("BINDINGS", ())]
+    bindings = [
+        binding for kind in (PalimpsestApp, ChangesOnlyApp, *BOUND) for binding in kind.__dict__.get("BINDINGS", ())
+    ]
     assert [binding for binding in bindings if not (binding.id and binding.description)] == []
     ids = [binding.id for binding in bindings]
     assert len(ids) == len(set(ids))
