@@ -1,6 +1,7 @@
 """Background work of the chat: watching edited files, detecting a local model, the progress of long commands."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from threading import Event
 from typing import TYPE_CHECKING, Final
@@ -9,6 +10,7 @@ from msgspec import Struct
 
 from agent.commands.results import Cancelled
 from foundation.errors import PalimpsestError
+from tui.typed_app import seconds_since_key
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.items import MutedLine, notice_line
 from tui.widgets.transcript.view import Transcript
@@ -16,14 +18,18 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:
     from agent.session import Session
 
-PERIOD: Final = 1.0  # seconds between two checks; each is a few calls of stat
+PERIOD: Final = 1.0  # seconds between two checks; each takes about 2 ms
+AWAY_PERIOD: Final = 5.0  # the same while nobody types
+AWAY_S: Final = 30.0  # seconds without a key after which nobody types
 
 
 async def watch_files(session: "Session", is_idle: Callable[[], bool], transcript: Transcript) -> None:
     """Reports edited files until it is cancelled. Does nothing during a turn, which checks the files itself."""
     reported = ""  # the last error, shown once
+    started = time.monotonic()
     while True:
-        await asyncio.sleep(PERIOD)
+        is_away = min(seconds_since_key(transcript), time.monotonic() - started) > AWAY_S
+        await asyncio.sleep(AWAY_PERIOD if is_away else PERIOD)
         if not is_idle():
             continue
         try:
