@@ -219,6 +219,7 @@ class ChatController:
             self._view.transcript.end_stream()
             self._view.end_turn()
             self._view.status.update_info(working=self.session.working)
+        await self.history.trim()
 
     async def _tick(self, turn_view: TurnView) -> None:
         """Counts the seconds of the turn on screen until it is cancelled; in larger steps where animations are off."""

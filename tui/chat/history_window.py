@@ -14,7 +14,7 @@ from msgspec import Struct
 from agent.services.locate import locate_entry
 from tui.chat.blocks import StoredTexts
 from tui.chat.history import EntryReader, Pictures, items_of
-from tui.widgets.transcript.items import MutedLine, TranscriptItem
+from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PAGE_SIZE: Final = 20  # entries shown when a conversation is opened, and loaded on each scroll to an end
 MAX_SHOWN: Final = 200  # entries; more are dropped at the far end, down to the half
+MAX_ITEMS: Final = 1_000  # items of the transcript between two turns; more are dropped above, down to the half
 ENTRIES_ABOVE: Final = 10  # entries shown above an entry that was searched for
 OFF_BRANCH_NOTICE: Final = (
     "This stands on another branch; what you write goes on from the conversation's newest. Ctrl+End goes there."
@@ -103,6 +104,20 @@ class HistoryWindow:
         self._transcript.append_newer(items, has_more=self.has_more_below)
         if len(self._shown) > MAX_SHOWN:
             self._drop_oldest()
+
+    async def trim(self) -> None:
+        """Drops what a long session left above; it is loaded again on scrolling up. Called between turns."""
+        items = self._transcript.line_cache.items
+        if len(items) <= MAX_ITEMS or not self._transcript.is_following:
+            return
+        first = next((item for item in items[-MAX_ITEMS // 2 :] if isinstance(item, UserItem) and item.entry), None)
+        if first is None:
+            return
+        generation = self._generation
+        entry = await asyncio.to_thread(self._session.memory.conversations.find_entry, first.entry)
+        if generation == self._generation and self._is_in_transcript([first]):
+            self._shown, self._has_more_above = deque([ShownEntry(entry.seq, (first,))]), True
+            self._transcript.drop_before(first)
 
     async def show_oldest(self) -> None:
         """Shows the first entries of the conversation; during a turn, the first ones that are loaded."""

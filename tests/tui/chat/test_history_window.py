@@ -19,6 +19,7 @@ from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.tui.displayed import displayed_lines
 from tui.app import PalimpsestApp
+from tui.chat import history_window
 from tui.chat.history_window import MAX_SHOWN, HistoryWindow
 from tui.launch import create_app
 from tui.widgets.transcript.items import AnswerBlock, TranscriptItem, UserItem
@@ -157,3 +158,24 @@ async def test_while_a_turn_runs_its_end_stays_loaded(stored: Workspace, tmp_pat
         assert len(chat.numbers) > MAX_SHOWN
         assert chat.numbers[-1] == ENTRIES - 1
         assert not chat.window.has_more_below
+
+
+async def test_a_long_session_drops_what_is_far_above_and_loads_it_again(
+    stored: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_window, "MAX_ITEMS", 30)
+    async with opened(stored, tmp_path) as chat:
+        while len(chat.numbers) < 60:
+            await chat.pilot.press("pageup")
+            await chat.pilot.pause(0.02)
+        most = len(chat.numbers)
+        await chat.window.trim()
+        assert len(chat.numbers) == most  # not under the eyes of someone who reads
+        await chat.pilot.press("ctrl+end")
+        await chat.window.trim()
+        assert len(chat.numbers) <= 15
+        assert f"entry number {ENTRIES - 1}." in chat.seen
+        while len(chat.numbers) < 60:
+            await chat.pilot.press("pageup")
+            await chat.pilot.pause(0.02)
+        assert chat.numbers == list(range(chat.numbers[0], ENTRIES))

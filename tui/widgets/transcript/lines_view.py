@@ -21,7 +21,7 @@ from tui.widgets.transcript.styles import TranscriptStyles
 
 MAX_WIDTH: Final = 104  # cells; longer lines are hard to read
 SLICE_LINES: Final = 40  # lines wrapped at once after a resize, so that keys are not delayed
-MAX_CACHED_LINES: Final = 6_000  # lines; older ones are rendered again when they scroll into view
+MAX_CACHED_LINES: Final = 2_000  # lines; older ones are rendered again when they scroll into view
 
 
 class LinesView(ScrollView, can_focus=False):
@@ -74,7 +74,14 @@ class LinesView(ScrollView, can_focus=False):
         styles = self.line_styles
         lines = item.lines(max(min(self._width - 1, MAX_WIDTH), 10), styles)
         left = Segment(" " * self.left_margin, styles.text)
-        return to_strips([[left, *line] for line in lines] if self.left_margin else lines, self._width, styles)
+        strips = to_strips([[left, *line] for line in lines] if self.left_margin else lines, self._width, styles)
+        return [self._filtered(strip) for strip in strips]
+
+    def _filtered(self, strip: Strip) -> Strip:
+        """The strip without the colours that the terminal is not to be sent. Textual's own way keeps both in memory."""
+        for line_filter in self.get_line_filters():
+            strip = Strip(line_filter.apply([*strip], self.background_colors[1]), strip.cell_length)
+        return strip
 
     def _update_size(self) -> None:
         size = Size(self._width, self.line_cache.total)
@@ -97,9 +104,6 @@ class LinesView(ScrollView, can_focus=False):
         self._marked_lines = self.marked_lines()
         strips = [self.render_line(y) for y in crop.line_range]
         self._is_painting = False
-        background = self.background_colors[1]
-        for line_filter in self.get_line_filters():
-            strips = [strip.apply_filter(line_filter, background) for strip in strips]
         first, last = crop.column_span
         return strips if (first, last) == (0, self.size.width) else [strip.crop(first, last) for strip in strips]
 
@@ -107,14 +111,16 @@ class LinesView(ScrollView, can_focus=False):
         scroll_x, scroll_y = self.scroll_offset
         width, number = self.size.width, scroll_y + y
         if number >= self.line_cache.total:
-            return Strip.blank(width, self.line_styles.text)
+            return self._filtered(Strip.blank(width, self.line_styles.text))
         if not self.line_cache.is_rendered(self.line_cache.locate(number)[0]):
             self.call_later(self._wrap_visible)
-        strip = self.line_cache.line(number) or Strip.blank(width, self.line_styles.text)
+        strip = cached = self.line_cache.line(number) or Strip.blank(width, self.line_styles.text)
         if (selection := self.text_selection) and (span := selection.get_span(number)):
             strip = highlight_span(strip, span, self.line_styles.selection)
         if number in self._marked_lines:
             strip = with_mark(strip, self.left_margin, self.line_styles.accent)
+        if strip is not cached:
+            strip = self._filtered(strip)
         strip = strip.crop_extend(scroll_x, scroll_x + width, self.line_styles.text)
         return strip if self._is_painting else strip.apply_offsets(scroll_x, number)
 
