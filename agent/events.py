@@ -2,9 +2,9 @@
 
 They come in this order: Notice*, Archiving?, Notice*, UserStored, WordsHidden?; for each request Summarising?,
 Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, ResultsReduced?, Notice*, Recall (the first request only),
-ContextReady, then ContextOverflowed and the same request again, at most once a turn, or
-Prefill, Retrying, Notice, TextDelta and ReasoningDelta in any order, UsageKnown, CallLimitReached?, and for each tool
-call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice, QuestionAsked and
+ContextReady, then ContextOverflowed and the same request again, at most once a turn, or ModelConnected, Prefill,
+Retrying, Notice, TextDelta, ReasoningDelta and CallWritten in any order, UsageKnown, CallLimitReached?, and for each
+tool call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice, QuestionAsked and
 PlanUpdated in any order, ToolFinished (calls that only read run side by side, so that their events mix), then Notice?
 and CallLimitReached*; then the next request. The last event is exactly one of AnswerStored (after UsageKnown, Notice*),
 Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
@@ -134,6 +134,17 @@ class ContextReady(Struct, frozen=True):
     """The request is built; the model is called next."""
 
     report: ContextReport
+
+
+class ModelConnected(Struct, frozen=True):
+    """The model's server accepted the request."""
+
+
+class CallWritten(Struct, frozen=True):
+    """The model writes a tool call: its tool, and the characters of its arguments so far."""
+
+    tool: str
+    chars: int
 
 
 class Prefill(Struct, frozen=True):
@@ -351,6 +362,8 @@ SessionEvent = (
     | Compacted
     | ResultsReduced
     | ContextReady
+    | ModelConnected
+    | CallWritten
     | Prefill
     | Retrying
     | TextDelta

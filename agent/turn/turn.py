@@ -8,7 +8,6 @@ reads its events.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -17,6 +16,7 @@ from agent.events import ContextOverflowed, SessionEvent
 from agent.permissions.action import PermissionAnswer
 from agent.turn.automatic_compaction import AutomaticCompaction
 from agent.turn.call_limits import REPEATS_ASKED, mistaken_calls, too_many_calls, too_many_repeats
+from agent.turn.model_events import session_event
 from agent.turn.overflow import OVERFLOW, OverflowRetry
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.recorder import AnswerRecorder
@@ -26,21 +26,9 @@ from context.notice import FileNotice
 from context.recall.prefetch import Prefetch
 from context.working_set.receipt import REDUCED
 from foundation.errors import PalimpsestError
-from models.chat.port import (
-    AnswerEnd,
-    AnswerError,
-    Event,
-    PrefillProgress,
-    ReasoningChunk,
-    RetryWait,
-    StopReason,
-    TextChunk,
-    ToolsRefused,
-)
+from models.chat.port import AnswerEnd, AnswerError, Event, StopReason
 from models.messages import ToolCall
 from models.recalled import by_relevance
-
-TOOLS_IN_TEXT: Final = "{}. It calls tools in text from now on; choosing it again with /model offers them anew."
 
 
 class TurnRun:
@@ -318,7 +306,7 @@ class TurnRun:
         self._pump = asyncio.create_task(self._record(recorder, queue.put_nowait))
         try:
             while (event := await queue.get()) is not None:
-                if shown := _shown(event, recorder.reasoning_seconds):
+                if shown := session_event(event, recorder.reasoning_seconds):
                     yield shown
             await _ended(self._pump)
             if overflow := self._learn_overflow(recorder, self._assembled):
@@ -375,22 +363,6 @@ class TurnRun:
 
 def _reason(error: PalimpsestError | OSError) -> str:
     return error.message if isinstance(error, PalimpsestError) else f"{error.strerror or error}."
-
-
-def _shown(event: Event, reasoning_seconds: float) -> SessionEvent | None:
-    match event:
-        case TextChunk(text=text):
-            return events.TextDelta(text)
-        case ReasoningChunk(text=text):
-            return events.ReasoningDelta(text, reasoning_seconds)
-        case PrefillProgress(done=done, total=total):
-            return events.Prefill(done, total)
-        case RetryWait(number=number, most=most, seconds=seconds, reason=reason):
-            return events.Retrying(number, most, seconds, reason)
-        case ToolsRefused(reason=reason):
-            return events.Notice("info", TOOLS_IN_TEXT.format(reason.rstrip(".")))
-        case _:
-            return None
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

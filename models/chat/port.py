@@ -14,6 +14,9 @@ from msgspec.structs import replace
 from models.chat.overflow import OverflowFigures
 from models.messages import Request, ToolCall, Usage
 
+PROGRESS_STEP = 256
+"""Characters of a call's arguments between two CallProgress."""
+
 
 class TextChunk(Struct, frozen=True):
     text: str
@@ -30,6 +33,17 @@ class PrefillProgress(Struct, frozen=True):
 
     done: int
     total: int
+
+
+class Connected(Struct, frozen=True):
+    """The server accepted the request: its answer begins when it has read the prompt."""
+
+
+class CallProgress(Struct, frozen=True):
+    """A call is being written: its tool, and the characters of its arguments so far. Not for short arguments."""
+
+    name: str
+    chars: int
 
 
 class RetryWait(Struct, frozen=True):
@@ -77,7 +91,17 @@ class AnswerError(Struct, frozen=True):
 
 
 Event = (
-    TextChunk | ReasoningChunk | ToolCall | Usage | PrefillProgress | RetryWait | ToolsRefused | AnswerEnd | AnswerError
+    Connected
+    | TextChunk
+    | ReasoningChunk
+    | CallProgress
+    | ToolCall
+    | Usage
+    | PrefillProgress
+    | RetryWait
+    | ToolsRefused
+    | AnswerEnd
+    | AnswerError
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from models.chat.errors import AttemptFailed
-from models.chat.port import Event, PrefillProgress, RetryWait
+from models.chat.port import Connected, Event, PrefillProgress, RetryWait
 from models.settings import ModelSettings
 
 LOADING_WAIT = 1.0  # seconds between looks at a server that still loads its model
@@ -26,7 +26,7 @@ async def with_retries(
         try:
             async with aclosing(attempt()) as events:
                 async for event in events:
-                    spoke = spoke or not isinstance(event, PrefillProgress)
+                    spoke = spoke or not isinstance(event, Connected | PrefillProgress)
                     yield event
             return
         except AttemptFailed as broken:

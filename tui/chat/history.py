@@ -24,6 +24,7 @@ from tui.chat.blocks import (
     without_pastes,
 )
 from tui.chat.tool_result import interrupted_lines, stored_lines
+from tui.chat.turn_view import EMPTY_ANSWER
 from tui.dialogs.choices import ChoiceItem
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
 
@@ -85,7 +86,9 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
         case EntryKind.MESSAGE, _:
             reasoning = stored_reasoning(entry, reader.texts)
             answer = [*reasoning, *markdown_items(_text(entry, reader.passage))]
-            return answer if entry.complete else [*answer, MutedLine("the answer broke off here", gap=True)]
+            is_empty = not entry.chars and not entry.meta.get("tool_calls")
+            note = "the answer broke off here" if not entry.complete else EMPTY_ANSWER if is_empty else ""
+            return [*answer, MutedLine(note, gap=True)] if note else answer
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
             name, failed = str(entry.meta.get("name", "tool")), bool(entry.meta.get("failed"))
             shown, summary = str(entry.meta.get("shown", "")) or entry.text or "", str(entry.meta.get("summary", ""))

@@ -9,10 +9,12 @@ from msgspec.structs import replace
 from agent.events import (
     AnswerStored,
     Archiving,
+    CallWritten,
     Compacted,
     ContextOverflowed,
     ContextReady,
     EpochChanged,
+    ModelConnected,
     Notice,
     PermissionDenied,
     Prefill,
@@ -33,15 +35,18 @@ from agent.events import (
     WordsHidden,
 )
 from context.report import Reduction
+from tui.chat.activity import Activity
 from tui.chat.blocks import StoredTexts, recalled_items, receipt_block
 from tui.chat.reasoning_view import ReasoningView
 from tui.chat.tool_cards import ToolCards
-from tui.widgets.status import StatusBar, short_count, shown_seconds
+from tui.widgets.status import StatusBar, short_count
 from tui.widgets.transcript.block import BlockText
 from tui.widgets.transcript.items import ErrorItem, MutedLine, UserItem, notice_line
 from tui.widgets.transcript.view import Transcript
 
 MAX_PROGRESS: Final = 60  # characters of a running tool's last line, in the status bar
+WAITING: Final = "waiting for the first words"
+EMPTY_ANSWER: Final = "The answer is empty. /retry asks for another one."
 MODEL_CHANGED: Final = "the model changed"
 ARCHIVED: Final = "older turns were archived"
 
@@ -72,7 +77,7 @@ class TurnView:
         self._transcript = transcript
         self._status = status
         self._clock = clock
-        self._began = clock()
+        self._activity = Activity(status, clock)
         self._texts = texts
         self._message = message
         self._conversation = ""  # its id
@@ -85,9 +90,8 @@ class TurnView:
         self.failed = False  # whether the turn ended without an answer
 
     def tick(self) -> None:
-        """Shows the seconds of the turn, and of each call that runs."""
-        if self._status.info.doing:
-            self._status.update_info(seconds=shown_seconds(self._clock() - self._began))
+        """Shows the seconds of what is waited for, and of each call that runs."""
+        self._activity.tick()
         self._cards.tick()
         self._reasoning.tick()
 
@@ -98,27 +102,40 @@ class TurnView:
             case ReasoningDelta(text=text, seconds=seconds):
                 self._reasoning.take(text, seconds)
                 thought = short_count(self._reasoning.chars)
-                self._status.update_info(doing=f"thinking · {thought} characters · Esc stops")
-            case Prefill(done=done, total=total):
-                self._status.update_info(doing=f"reading {short_count(done)}/{short_count(total)} tokens · Esc stops")
+                self._activity.show("thinking", f"{thought} characters", may_stall=True)
             case ContextReady(report=report):
                 self._reasoning.end()
-                self._status.update_info(tokens=report.total_tokens, budget=report.budget, doing="waiting · Esc stops")
+                self._status.update_info(tokens=report.total_tokens, budget=report.budget)
+                self._activity.show("connecting")
             case Recall(recalled=recalled):
                 self._transcript.add(*([] if self._quotes else recalled_items(recalled)))
             case UsageKnown(tokens_per_second=speed):
                 self._status.update_info(speed=0.0 if self._quotes else speed)
-            case Archiving(names=names):
-                self._status.update_info(doing=f"archiving {', '.join(names)} · Esc stops")
-            case Summarising():
-                self._status.update_info(doing="summarising older turns · Esc stops")
             case UserStored(conversation=conversation, entry=entry):
                 self._conversation = conversation
                 if self._message is not None:
                     self._transcript.replace_item(self._message, [replace(self._message, entry=entry)])
-                self._status.update_info(doing="thinking back · Esc stops")
+                self._activity.show("thinking back")
             case AnswerStored() | Stopped() | TurnFailed():
                 self._finish(event)
+            case _:
+                self._write_waiting(event)
+
+    def _write_waiting(self, event: SessionEvent) -> None:
+        """Shows what is waited for."""
+        match event:
+            case Prefill(done=done, total=total):
+                read = f"{short_count(done)}/{short_count(total)} tokens"
+                self._activity.show("reading", read, may_stall=True, gap=" ")
+            case ModelConnected():
+                self._activity.show(WAITING)
+            case CallWritten(tool=tool, chars=chars):
+                figures = f"{short_count(chars)} characters"
+                self._activity.show(f"writing the arguments of {tool}", figures, may_stall=True)
+            case Archiving(names=names):
+                self._activity.show(f"archiving {', '.join(names)}")
+            case Summarising():
+                self._activity.show("summarising older turns")
             case _:
                 self._write_muted(event)
 
@@ -130,10 +147,10 @@ class TurnView:
             self._after_tool = False
         self._transcript.feed(text, marked=not self._answering)
         self._answering = True
-        self._status.update_info(doing="answering · Esc stops")
+        self._activity.show("answering", may_stall=True)
 
     def _write_retry(self, event: Retrying) -> None:
-        self._status.update_info(doing=f"{event.summary} · Esc stops")
+        self._activity.show(event.summary)
         if event.number:  # while a server loads its model, there is one a second
             self._muted_line(event.text)
 
@@ -164,13 +181,13 @@ class TurnView:
             case ToolStarted(summary=summary, call=call):
                 self._reasoning.end()
                 self._cards.start(call, summary)
-                self._status.update_info(doing=f"{call.name} · Esc stops")
+                self._activity.show(f"running {call.name}")
             case PermissionDenied(call=call, reason=reason):
                 self._cards.deny(call, reason)
             case ToolProgress(call=call, text=text):
                 self._cards.progress(call, text)
                 if last := text.strip().rpartition("\n")[2].strip():
-                    self._status.update_info(doing=f"{call.name}: {last[:MAX_PROGRESS]} · Esc stops")
+                    self._activity.show(f"running {call.name}", last[:MAX_PROGRESS])
             case ToolFinished(call=call, chars=chars, failed=failed, shown=shown, entry=entry):
                 texts = self._texts
                 read = texts.result(texts.by_id(self._conversation, entry)) if texts else None
@@ -187,8 +204,10 @@ class TurnView:
         self._transcript.end_stream()
         self.failed = not isinstance(event, AnswerStored)
         match event:
-            case AnswerStored(reason=reason):
-                if reason == "length":
+            case AnswerStored(reason=reason, text=text):
+                if not text.strip():
+                    self._muted_line(EMPTY_ANSWER, gap=True)
+                elif reason == "length":
                     self._muted_line("cut at the length kept for an answer; say “go on” for more", gap=True)
             case Stopped(text=text):
                 self._muted_line("stopped; what came is kept" if text else "stopped", gap=True)
@@ -197,7 +216,7 @@ class TurnView:
                 if text:
                     self._muted_line("what came before is kept")
         self._cards.end()
-        self._status.update_info(doing="", seconds=0)
+        self._activity.end()
 
 
 def reduction_line(reduction: Reduction) -> str:

@@ -10,8 +10,7 @@ from models.chat.anthropic import request as anthropic_request
 from models.chat.anthropic.reply import AnthropicReplyReader
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
-from models.chat.joined_text import joined_text
-from models.chat.port import AnswerEnd, Event, Profile, StopReason, with_window
+from models.chat.port import AnswerEnd, Connected, Event, Profile, StopReason, joined_text, with_window
 from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
@@ -70,6 +69,7 @@ class Anthropic:
             if not await reply.is_stream():
                 body = await reply.whole()
                 raise AttemptFailed(errors.invalid_json_error(self.endpoint, body[:1000].decode("utf-8", "replace")))
+            yield Connected()
             reader = AnthropicReplyReader(self._settings.limits)
             try:
                 async for event in self._streamed(reply, reader):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from foundation.bounded_json import Json
-from models.chat.port import Event, ReasoningChunk, StopReason, TextChunk
+from models.chat.port import PROGRESS_STEP, CallProgress, Event, ReasoningChunk, StopReason, TextChunk
 from models.chat.reasoning import SurrogateJoiner
 from models.limits import AnswerMeter, StreamLimits, count_of
 from models.messages import ToolCall, Usage
@@ -31,6 +31,7 @@ class _Tool:
         self.id = _string(block.get("id"))
         self.name = _string(block.get("name"))
         self.arguments: list[str] = []
+        self.chars = 0
 
 
 class AnthropicReplyReader:
@@ -87,7 +88,11 @@ class AnthropicReplyReader:
             case "input_json_delta" if index in self._tools:
                 piece = _string(delta.get("partial_json"))
                 self._meter.take_call(piece)
-                self._tools[index].arguments.append(piece)
+                tool = self._tools[index]
+                tool.arguments.append(piece)
+                before, tool.chars = tool.chars, tool.chars + len(piece)
+                if tool.chars // PROGRESS_STEP > before // PROGRESS_STEP:
+                    yield CallProgress(tool.name, tool.chars)
             case _:
                 pass  # signature_delta, citations_delta
 

@@ -14,7 +14,7 @@ from models.chat.joined_text import joined_text
 from models.chat.openai import probe
 from models.chat.openai import request as openai_request
 from models.chat.openai.reply import OpenAIReplyReader
-from models.chat.port import AnswerEnd, Event, Profile, StopReason, with_window
+from models.chat.port import AnswerEnd, Connected, Event, Profile, StopReason, with_window
 from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
@@ -110,6 +110,7 @@ class OpenAICompatible:
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
         async with AsyncExitStack() as stack:
             reply = await self._transport.post(stack, "/chat/completions", self.body(request))
+            yield Connected()
             reader = OpenAIReplyReader(self._settings.limits)
             pieces = self._streamed(reply, reader) if await reply.is_stream() else self._at_once(reply, reader)
             try:

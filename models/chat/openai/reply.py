@@ -7,7 +7,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 from foundation.bounded_json import Json
-from models.chat.port import Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
+from models.chat.port import PROGRESS_STEP, CallProgress, Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
 from models.chat.reasoning import SurrogateJoiner, ThinkSplitter
 from models.limits import LARGEST_COUNT, AnswerMeter, StreamLimits, count_of
 from models.messages import ToolCall, Usage
@@ -23,6 +23,7 @@ class _Call:
         self.id = ""
         self.name = ""
         self.arguments: list[str] = []
+        self.chars = 0
 
 
 class OpenAIReplyReader:
@@ -77,13 +78,13 @@ class OpenAIReplyReader:
                 yield from self._count(event)
         calls: object = delta.get("tool_calls")
         for position, call in enumerate(cast("list[Any]", calls) if isinstance(calls, list) else ()):
-            self._take_call(_object(call), position)
+            yield from self._take_call(_object(call), position)
 
     def _count(self, event: TextChunk | ReasoningChunk) -> Iterator[Event]:
         self.words += len(event.text)
         yield event
 
-    def _take_call(self, delta: Json, position: int) -> None:
+    def _take_call(self, delta: Json, position: int) -> Iterator[Event]:
         """Adds a piece to its call, by its index; a new id under an old index begins another call."""
         index = delta.get("index")
         index = index if isinstance(index, int) else position
@@ -102,6 +103,9 @@ class OpenAIReplyReader:
             arguments = json.dumps(arguments, ensure_ascii=False)
         if arguments:
             call.arguments.append(arguments)
+            before, call.chars = call.chars, call.chars + len(arguments)
+            if call.chars // PROGRESS_STEP > before // PROGRESS_STEP:
+                yield CallProgress(call.name, call.chars)
         self._meter.take_call(call_id, _string(function.get("name")), arguments or "")
 
     def _take_usage(self, chunk: Json) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 COMPACTION = "((Summarising )?Compacted (Notice )?)*(Summarising )?"
 ONE_REQUEST = f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(ResultsReduced )?(Notice )*{{recall}}ContextReady "
-REQUEST = f"({ONE_REQUEST}((Retrying|Notice) )*ContextOverflowed )?{ONE_REQUEST}"
-ANSWER = "((Prefill|Retrying|Notice|TextDelta|ReasoningDelta) )*"
+REQUEST = f"({ONE_REQUEST}((ModelConnected|Retrying|Notice) )*ContextOverflowed )?{ONE_REQUEST}"
+ANSWER = "((ModelConnected|Prefill|Retrying|Notice|TextDelta|ReasoningDelta|CallWritten) )*"
 RUN = "(PermissionDenied |((ToolProgress|Notice|QuestionAsked|PlanUpdated) )+)"
 CALL = (
     f"(PermissionRequested (Notice )?ToolStarted ({RUN})?ToolFinished (CheckpointMade )*|"
@@ -25,7 +25,7 @@ NO_MORE_CALLS = re.compile(
 )
 FAILED_EARLY = re.compile(
     "(Notice )*(Archiving )?(Notice )*(UserStored (WordsHidden )?)?"
-    f"({ONE_REQUEST.format(recall='(Recall )?')}((Retrying|Notice) )*ContextOverflowed )?"
+    f"({ONE_REQUEST.format(recall='(Recall )?')}((ModelConnected|Retrying|Notice) )*ContextOverflowed )?"
     f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(ResultsReduced )?(Notice )*(Recall )?(TurnFailed|Stopped)"
 )
 IN_TOOLS = (

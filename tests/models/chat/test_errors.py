@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from models.chat.port import AnswerEnd, AnswerError, TextChunk
+from models.chat.port import AnswerEnd, AnswerError, Connected, TextChunk
 from models.limits import StreamLimitExceeded, StreamLimits
 from models.settings import ModelSettings
 from tests.loopback import (
@@ -209,6 +209,7 @@ async def test_stopping_closes_the_connection(loopback: Loopback, hasty: ModelSe
     loopback.plays(stream(data(delta(content="One ")), Stall()))
     model = open_model(f"openai:scripted@{loopback.address}", settings=ModelSettings(), env={})
     events = model.stream(request())
+    assert await anext(events) == Connected()
     assert await anext(events) == TextChunk("One ")
     await events.aclose()
     assert loopback.client_left.wait(2), "the server would work on for no one"

@@ -48,16 +48,20 @@ async def test_the_seconds_of_a_turn_and_of_a_call_are_counted(open_chat: Any, s
         view.tick()
         await chat.pilot.pause()
         assert chat.seen[-1].endswith("thinking · 2 characters · Esc stops"), "few seconds are not shown"
-        now[0] += 10.4
+        now[0] += 7.4
         view.tick()
         await chat.pilot.pause()
-        assert chat.seen[-1].endswith("thinking · 2 characters · 12 s · Esc stops")
+        assert chat.seen[-1].endswith("thinking · 2 characters · 9 s · Esc stops")
+        now[0] += 3
+        view.tick()
+        await chat.pilot.pause()
+        assert chat.seen[-1].endswith("thinking · 2 characters · stalled 12 s · Esc stops")
         view.write(started("call_1", "read 陶器.py"))
         now[0] += 65
         view.tick()
         await chat.pilot.pause()
         assert "▸ read 陶器.py · 1 min 5 s" in [line.strip() for line in chat.lines]
-        assert "read_file · 1 min 17 s · Esc stops" in chat.seen[-1]
+        assert "running read_file · 1 min 5 s · Esc stops" in chat.seen[-1]
         view.write(finished("call_1", "text"))
         assert "▸ read 陶器.py" in [line.strip() for line in chat.lines]
         view.write(answer("Done.")[-1])
@@ -83,8 +87,8 @@ async def test_the_seconds_are_counted_while_an_answer_is_awaited(open_chat: Any
     events = answer("Well.")
     async with open_chat(answers=lambda _: [*events[:3], gate, *events[3:]]) as chat:
         await chat.say("hello")
-        await chat.until(lambda: "waiting · 2 s · Esc stops" in chat.seen[-1])
-        await chat.until(lambda: "waiting · 3 s · Esc stops" in chat.seen[-1])
+        await chat.until(lambda: "connecting · 2 s · Esc stops" in chat.seen[-1])
+        await chat.until(lambda: "connecting · 3 s · Esc stops" in chat.seen[-1])
         gate.set()
         await chat.quiet()
         assert "Esc stops" not in chat.seen[-1]
@@ -100,7 +104,7 @@ async def test_without_animations_the_seconds_are_counted_in_larger_steps(
     async with open_chat(answers=lambda _: [*events[:3], gate, *events[3:]]) as chat:
         chat.app.animation_level = "none"
         await chat.say("hello")
-        await chat.until(lambda: "waiting · 2 s · Esc stops" in chat.seen[-1])
+        await chat.until(lambda: "connecting · 2 s · Esc stops" in chat.seen[-1])
         gate.set()
         await chat.quiet()
 

@@ -7,7 +7,7 @@ import pytest
 
 from models.chat.anthropic import request as anthropic_request
 from models.chat.open import open_model
-from models.chat.port import AnswerEnd, ReasoningChunk, StopReason, TextChunk
+from models.chat.port import AnswerEnd, Connected, ReasoningChunk, StopReason, TextChunk
 from models.messages import Image, Message, Role, Tool, ToolCall, ToolResult, Usage, assistant, system, user
 from models.settings import ModelSettings
 from tests.loopback import Cut, Loopback, Pause, Reply, Stall, http, in_pieces, json_reply, stream
@@ -178,6 +178,7 @@ async def test_stopping_closes_the_connection(loopback: Loopback, spec: str) -> 
     loopback.plays(stream(sent(START, *text("One ")), Pause(0.01), Stall()))
     model = open_model(spec, settings=ModelSettings(), env={})
     events = model.stream(request())
+    assert await anext(events) == Connected()
     assert isinstance(await anext(events), TextChunk | ReasoningChunk)
     await events.aclose()
     assert loopback.client_left.wait(2)

@@ -68,7 +68,7 @@ async def test_tools_are_called_in_text_from_then_on(loopback: Loopback, hasty: 
     again = await all_events(model, request("And now?", tools=(READ,)))
     await model.close()
 
-    assert isinstance(events[0], ToolsRefused)
+    assert any(isinstance(event, ToolsRefused) for event in events[:2])
     assert words(events) == "I look.\n"
     calls = [event for event in events if isinstance(event, ToolCall)]
     assert [(call.name, json.loads(call.arguments)) for call in calls] == [("read_page", {"id": "pg_7"})]
