@@ -10,7 +10,8 @@ from models.chat.anthropic import request as anthropic_request
 from models.chat.anthropic.reply import AnthropicReplyReader
 from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import HttpResponse, Transport
-from models.chat.port import AnswerEnd, Connected, Event, Profile, StopReason, joined_text, with_window
+from models.chat.joined_text import joined_text
+from models.chat.port import AnswerEnd, Connected, Event, Profile, StopReason, with_window
 from models.chat.retry import with_retries
 from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
