@@ -23,8 +23,8 @@ from agent.events import (
 from context.compaction.compact import CompactionReceipt
 from context.report import PageUsage, archive_of
 from models.chat.port import Profile
-from models.messages import Role, ToolCall
-from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer, spoken
+from models.messages import ToolCall
+from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer
 from tui.dialogs.choices import ChoicesScreen
 
 
@@ -256,23 +256,6 @@ async def test_a_mentioned_file_goes_with_the_message(open_chat: Any, tmp_path: 
         await chat.quiet()
         assert chat.session.sent == [("see @plan.txt, and @nothing.txt", ("plan.txt",), "")]
         assert "  ▸ with plan.txt" in chat.lines
-
-
-async def test_a_conversation_is_taken_up_with_its_newest_messages_and_older_ones_on_the_way_up(open_chat: Any) -> None:
-    session = FakeSession(lambda text: answer(text))
-    session.entries = [
-        spoken(number, Role.USER if number % 2 else Role.ASSISTANT, f"message {number}") for number in range(1, 51)
-    ]
-    async with open_chat(session=session, latest=True) as chat:
-        assert "message 50" in chat.text
-        assert "message 31" in chat.text
-        assert "message 30" not in chat.text
-        assert chat.screen.transcript.is_following
-        await chat.press("ctrl+home")
-        await chat.until(lambda: "message 11" in chat.text)
-        assert "message 10" not in chat.text.replace("message 100", "")
-        top = chat.screen.transcript.render_line(0).text + chat.screen.transcript.render_line(1).text
-        assert "message 31" in top
 
 
 async def test_a_found_model_is_offered_and_f2_takes_it(open_chat: Any) -> None:

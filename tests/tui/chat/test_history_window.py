@@ -104,6 +104,19 @@ async def opened(workspace: Workspace, tmp_path: Path) -> AsyncIterator[OpenChat
         yield chat
 
 
+async def test_a_conversation_opens_at_its_newest_entries_and_earlier_ones_load_above_what_is_read(
+    stored: Workspace, tmp_path: Path
+) -> None:
+    async with opened(stored, tmp_path) as chat:
+        await chat.until(lambda: chat.numbers == list(range(ENTRIES - 20, ENTRIES)))
+        assert chat.transcript.is_following
+        chat.transcript.scroll_to(y=0, animate=False)
+        await chat.until(lambda: chat.numbers[0] == ENTRIES - 40)
+        assert chat.numbers == list(range(ENTRIES - 40, ENTRIES))
+        assert f"entry number {ENTRIES - 20}." in "".join(chat.transcript.render_line(row).text for row in (0, 1))
+        assert not chat.transcript.is_following
+
+
 async def test_scrolling_up_to_the_first_entry_keeps_few_loaded_and_loses_none(
     stored: Workspace, tmp_path: Path
 ) -> None:
