@@ -35,6 +35,7 @@ _BETWEEN_WORDS: Final = frozenset(f"{letter} " for letter in f"{ascii_letters},.
 _END_OF_A_CODE: Final = lazy_pattern(r"(?<=\x1b\[)[0-9;]{0,20}[A-Za-z]|(?<=\\)n")
 _DIGIT: Final = lazy_pattern(r"[0-9]")
 _LAST: Final = 4  # keywords of a part: where a token goes on in the next part, it begins at one of the last
+_LONGEST_NEXT: Final = 64  # characters that `next_token` matches
 _LEFT: Final = 64  # characters before a token that have a part in it
 _BOUNDARY: Final = lazy_pattern(BEGIN)
 _MAY_PRECEDE: Final = lazy_pattern(  # the beginning of a token whose keyword stands within
@@ -44,11 +45,14 @@ _Candidate = tuple[int, int, int, str]  # start, -end, order, rule
 
 
 class SecretRuleTable(Struct, frozen=True):
-    """The rules by the shortest keyword that begins theirs, and a pattern that finds these."""
+    """The rules by the shortest keyword that begins theirs, and a pattern that finds these.
+
+    `next_token` matches where a token may begin directly after another one: once that is taken out, the other ends.
+    """
 
     rules: dict[str, tuple[tuple[int, TokenRule], ...]]
     keyword: re.Pattern[str]
-    attached: re.Pattern[str]
+    next_token: re.Pattern[str]
     beginnings: frozenset[str]
     attached_beginnings: frozenset[str]
     longest: int
@@ -64,9 +68,7 @@ def secret_table() -> SecretRuleTable:
     return SecretRuleTable(
         {root: tuple(group) for root, group in groups.items()},
         re.compile(_trie(groups)),
-        re.compile(
-            "|".join(re.escape(word) for word in dict.fromkeys(rule.keyword for rule in rules if rule.attached))
-        ),
+        re.compile(_next_token(rules)),
         _beginnings(rule.keyword for rule in rules),
         _beginnings(rule.keyword for rule in rules if rule.attached),
         max(len(rule.keyword) for rule in rules),
@@ -327,9 +329,9 @@ def _fitting(rule: TokenRule, text: str, start: int) -> re.Match[str] | None:
     if match := _compiled(rule.pattern + rule.end).match(text, start):
         return match
     match = _compiled(rule.pattern).match(text, start)
-    if not match or not secret_table().attached.search(text, start + 1, match.end() + secret_table().longest):
+    if not match or not secret_table().next_token.search(text, start + 1, match.end() + _LONGEST_NEXT):
         return None
-    return _compiled(f"{rule.pattern}(?={secret_table().attached.pattern})").match(text, start)  # another token follows
+    return _compiled(f"{rule.pattern}(?={secret_table().next_token.pattern})").match(text, start)
 
 
 @cache
@@ -340,6 +342,17 @@ def _addresses() -> tuple[tuple[int, TokenRule], ...]:
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
+
+
+def _next_token(rules: Iterable[TokenRule]) -> str:
+    """A pattern for the first characters of a token: its keyword, or all of it where the keyword is further in."""
+    attached, apart, whole = (list[str]() for _ in range(3))
+    for rule in rules:
+        if rule.back != (0, 0):
+            whole.append(rule.pattern)
+        else:
+            (attached if rule.attached else apart).append(re.escape(rule.keyword))
+    return "|".join(dict.fromkeys((*attached, f"{BEGIN}(?:{'|'.join(dict.fromkeys(apart))})", *whole)))
 
 
 def _beginnings(keywords: Iterable[str]) -> frozenset[str]:
