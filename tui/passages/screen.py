@@ -23,7 +23,7 @@ from tui.internal_errors import in_thread
 from tui.passages.page_screen import PictureScreen, view_page
 from tui.typed_app import app_of, theme_colour
 from tui.widgets.transcript.items import ErrorItem, MutedLine
-from tui.widgets.transcript.line_numbers import NumberedLines, numbered_items
+from tui.widgets.transcript.line_numbers import NumberedLines, item_of_line, numbered_items
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
@@ -80,8 +80,11 @@ class PassageScreen(ModalScreen[str | None]):
                 self._text.add(MutedLine("What search has of it:", gap=True), MutedLine(self._row.snippet, tone="text"))
             return
         self._set_header(self._description(passage))
-        items = await asyncio.to_thread(numbered_items, passage.text, frozenset(passage.doubt))
+        marks = marks_in_passage(self._row, passage.text)
+        items = await asyncio.to_thread(numbered_items, passage.text, frozenset(passage.doubt), marks=marks)
         self._text.replace_items(items)
+        if marks and (hit := item_of_line(items, passage.text.count("\n", 0, marks[0][0]) + 1)) is not None:
+            self._text.scroll_to_item(hit, has_more=False)
         if passage.pages:
             self.query_one(".room-keys", Static).update(f"{SCROLL_KEYS} · p page · o viewer · {TAKE_KEYS}")
 
@@ -152,6 +155,16 @@ class PassageScreen(ModalScreen[str | None]):
             self._text.follow_end()
         else:
             self._text.scroll_to(y=0, animate=False)
+
+
+def marks_in_passage(row: BrowseRow, text: str) -> list[tuple[int, int]]:
+    """The words of a row's query in its passage, or else the part of the passage that was recalled; in order."""
+    start = row.span[0] if text[row.span[0] : row.span[1]] == row.snippet else text.find(row.snippet)
+    if start < 0 or not row.snippet:
+        return []
+    if row.marks:
+        return [(start + first, start + last) for first, last in sorted(row.marks) if last <= len(row.snippet)]
+    return [] if row.snippet == text or row.passage is not None else [(start, start + len(row.snippet))]
 
 
 class NoteScreen(PassageScreen):

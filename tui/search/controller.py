@@ -57,11 +57,12 @@ class SearchController:
 
 
 def summary(page: BrowsePage) -> str:
-    """The number of results and the time they took; during indexing, how much of memory is indexed."""
+    """The number of rows and the time they took; during indexing, how much of memory is indexed."""
     if page.indexed is not None:
         return f"{page.total:,} found so far · {100 * page.indexed:.0f} % of memory is read"
     damaged = f"{len(page.damaged):,} pages are damaged" if len(page.damaged) != 1 else "a page is damaged"
+    total = page.total if page.next else len(page.rows)  # what says the same is folded into one row
     if page.damaged:
-        return f"{page.total:,} found · {damaged}: `{PROGRAM} check --repair`"
+        return f"{total:,} found · {damaged}: `{PROGRAM} check --repair`"
     label = "found" if page.likely else "lie near, none surely answers"
-    return f"{page.total:,} {label} · {page.took_ms:,.0f} ms" if page.total else ""
+    return f"{total:,} {label} · {page.took_ms:,.0f} ms" if total else ""
