@@ -265,7 +265,7 @@ def test_in_a_terminal_declined_with_a_reason(terminal: "Terminal", project: Pat
 def test_in_a_terminal_stopped_in_mid_command(terminal: "Terminal", proxy: RecordingProxy) -> None:
     say(terminal, "Just wait.")
     answer(terminal, "run_command", 1)
-    terminal.until(lambda text: "run_command: begun" in text, within=60)
+    terminal.until(lambda text: "run_command · begun" in text, within=60)
     assert left_running()
     terminal.type("\x1b")
     terminal.until(lambda text: "stopped" in text, within=60)
@@ -276,7 +276,7 @@ def test_in_a_terminal_stopped_in_mid_command(terminal: "Terminal", proxy: Recor
 def test_a_terminal_that_goes_leaves_no_process(terminal: "Terminal", how: str) -> None:
     say(terminal, "Just wait.")
     answer(terminal, "run_command", 1)
-    terminal.until(lambda text: "run_command: begun" in text, within=60)
+    terminal.until(lambda text: "run_command · begun" in text, within=60)
     assert left_running()
     if how == "window":
         terminal.close_terminal()
