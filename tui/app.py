@@ -20,6 +20,7 @@ from tui.themes.choice import resolve_theme
 from tui.themes.own import THEMES
 from tui.themes.terminal import AUTO, TerminalGround
 from tui.themes.variables import variables_for
+from tui.widgets.transcript.items import MutedLine
 
 if TYPE_CHECKING:  # loaded after first paint
     from textual.notifications import SeverityLevel
@@ -135,6 +136,7 @@ class PalimpsestApp(ChangesOnlyApp):
     def use_keys(self, keys: Mapping[str, str]) -> list[str]:
         """Gives actions the person's own keys; a sentence for each that cannot be given."""
         if not keys:
+            self.set_keymap({})
             return []
         from tui.bindings import known_actions
         from tui.palette.own_keys import own_keymap
@@ -161,8 +163,8 @@ class PalimpsestApp(ChangesOnlyApp):
         """Takes up the person's keys, and what was typed before there was a screen."""
         if self._ground.typed:
             self.chat.prompt.insert(visible(self._ground.typed.replace("\r", "\n")))
-        for problem in self.use_keys(self._own_keys):
-            self.notify(problem, title="Keys", severity="warning", timeout=10)
+        problems = self.use_keys(self._own_keys)
+        self.chat.transcript.add(*(MutedLine(visible(problem), tone="warning", gap=True) for problem in problems))
 
     async def on_unmount(self) -> None:
         self._watch.stop()

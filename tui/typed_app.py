@@ -1,6 +1,7 @@
 """Typed access to the application and the theme of a widget."""
 
 import time
+from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 from textual.app import App
@@ -25,6 +26,8 @@ class ThemedApp(Protocol):
     def available_themes(self) -> dict[str, Theme]: ...
 
     def use_theme(self, name: str) -> None: ...
+
+    def use_keys(self, keys: Mapping[str, str]) -> list[str]: ...
 
     def action_show_keys(self) -> object: ...
 

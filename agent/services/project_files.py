@@ -34,6 +34,11 @@ class ProjectFiles:
         """Whether all names were read once."""
         return bool(self._read_at)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is being read."""
+        return self._reading is None or not self._reading.is_alive()
+
     def close(self) -> None:
         """Ends the reading."""
         self._stopped.set()

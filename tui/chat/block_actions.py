@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NO_MESSAGE: Final = "Its message is above what is shown: Ctrl+Home loads it."
 BUSY: Final = "An answer is under way. Esc in the prompt stops it."
+MAX_QUOTED: Final = 400_000  # characters that are put into the prompt
+TOO_LONG: Final = "{:,} characters are too many for a message. In a file, /archive FILE keeps them."
 BOOKMARK: Final = "★"
 
 
@@ -160,6 +162,9 @@ class BlockActions:
     async def _put_into_prompt(self, target: FocusTarget) -> None:
         """Puts the text behind a block, with its name, or a message into the prompt."""
         if (text := await self._whole_text(target)) is not None:
+            if len(text) > MAX_QUOTED:
+                self._say(TOO_LONG.format(len(text)))
+                return
             item = target.first
             self._quote(f"{item.name}\n\n{text}" if isinstance(item, Block) else text)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_FILES: Final = 50
 MAX_PASSAGES: Final = 8
+RETRY_S: Final = 0.5  # seconds until files are looked for again that are still being read
 TYPING_PAUSE_S: Final = 0.08  # seconds without a key before files or memory are searched
 _MEMORY: Final = re.compile(r"(?<!\S)@mem:([^\n]*)$")
 _ARGUMENT: Final = re.compile(r"/(\S+) +(\S*)")
@@ -57,6 +58,14 @@ class PromptCompletion:
             for path in paths
             for is_folder in [path.endswith("/")]
         ]
+
+    async def has_more_soon(self, before_cursor: str) -> bool:
+        """Whether files are asked for that are not all read yet; True comes after RETRY_S."""
+        is_asked = bool(typed_path(before_cursor)) and not before_cursor.endswith(" ")
+        is_partial = is_asked and (self.session is None or (self._files is not None and not self._files.is_settled))
+        if is_partial:
+            await asyncio.sleep(RETRY_S)
+        return is_partial
 
     def close(self) -> None:
         if self._files is not None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from textual.screen import Screen
 
+from agent.config.edit import parse_value
 from agent.services.settings import SettingRow, change_setting, setting_rows
 from context.switches import SWITCHES
 from foundation.terminal_text import visible
@@ -56,6 +57,9 @@ class SettingsOfSession:
         if row.setting.name == "screen.theme":
             themed_app(self._screen).use_theme(row.written)
             return "It holds at once."
+        if row.setting.name == "screen.keys":
+            problems = themed_app(self._screen).use_keys(parse_value(row.setting, row.written))
+            return " ".join(["It holds at once.", *map(visible, problems)])
         if row.setting.name.removeprefix("context.") in SWITCHES:
             return f"{_NEXT_START} /switches sets this conversation now."
         return _NEXT_START

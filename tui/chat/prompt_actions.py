@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tui.widgets.prompt.input import Prompt
 
 BUSY: Final = "The editor opens when nothing is going on: an answer would wait for it. Esc stops the answer."
-NO_EDITOR: Final = "The editor could not be opened: {}. VISUAL or EDITOR names another."
+NO_EDITOR: Final = "The text is as it was: {}. VISUAL or EDITOR names the editor."
 
 
 async def choose_earlier(prompt: "Prompt", entries: Sequence[str]) -> None:
@@ -34,14 +34,20 @@ def edit_in_editor(prompt: "Prompt", *, is_idle: bool) -> None:
     import click
 
     app = app_of(prompt)
+    edited: str | None = None
+    failure = ""
     try:
-        with app.suspend():
-            edited = click.edit(prompt.full_text, extension=".md", require_save=True)
+        with app.suspend():  # an error that left this block would leave the terminal to nobody
+            try:
+                edited = click.edit(prompt.full_text, extension=".md", require_save=True)
+            except click.ClickException as error:
+                failure = error.format_message()
+            except (OSError, subprocess.SubprocessError) as error:
+                failure = str(error)
     except SuspendNotSupported:
-        prompt.notify("This terminal cannot give its place to an editor.", severity="warning")
-    except (click.ClickException, OSError, subprocess.SubprocessError) as error:
-        prompt.notify(visible(NO_EDITOR.format(error)), severity="warning")
-    else:
-        if edited is not None:
-            prompt.set_text(edited.removesuffix("\n"))
+        failure = "this terminal cannot give its place to one"
+    if failure:
+        prompt.notify(visible(NO_EDITOR.format(failure.rstrip("."))), severity="warning")
+    elif edited is not None:
+        prompt.set_text(edited.removesuffix("\n"))
     app.refresh(repaint=True, layout=True)

@@ -239,6 +239,8 @@ class ChatScreen(Screen[None]):
         suggestions = await self._completion.suggest(text, before)
         if self.prompt.text == text:
             self.suggestions.offer(suggestions)
+        if await self._completion.has_more_soon(before):
+            self._complete()
 
     @on(Prompt.ModeRequested)
     @work(exclusive=True, group="mode")

@@ -55,7 +55,7 @@ class ShellCommand:
             output = await running
         ended, _, text = output.partition("\n")
         whole = BlockText(text)
-        self._show(f"{ended.strip('[]')} · {_KEYS}", BlockExcerpt.of(whole), whole)
+        self._show(f"{ended.strip('[]')} · {_KEYS}", BlockExcerpt.end_of(whole), whole)
 
     def _run(self) -> str:
         try:

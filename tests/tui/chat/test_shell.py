@@ -104,3 +104,30 @@ def test_an_editor_has_the_text_and_gives_it_back(tmp_path: Path) -> None:
         terminal.until(lambda shown: "the dog 锅炉" in shown)
     finally:
         terminal.close()
+
+
+@posix
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("editor", ["false", "/no/such/editor"])
+def test_an_editor_that_fails_leaves_the_text_and_the_screen(editor: str, tmp_path: Path) -> None:
+    with_ = {"EDITOR": editor, "PALIMPSEST_CONFIG_DIR": str(tmp_path / "config")}
+    terminal = Terminal("--workspace", str(tmp_path / "work"), **with_)
+    try:
+        terminal.until(lambda shown: "❯ Ask" in shown)
+        terminal.type("the cat")
+        terminal.until(lambda shown: "the cat" in shown)
+        terminal.type("\x07")
+        terminal.until(lambda shown: "The text is as it was" in shown)
+        terminal.type(" sat")
+        terminal.until(lambda shown: "the cat sat" in shown)
+    finally:
+        terminal.close()
+
+
+@posix
+async def test_the_end_of_a_long_output_is_shown(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:
+    session = open_session(workspace, tmp_path)
+    async with open_chat(session=session) as chat:
+        await ran(chat, "!seq 100; exit 2")
+        assert "100" in chat.lines[-2]
+        assert "80 lines above: e shows all" in chat.text

@@ -16,6 +16,7 @@ CLOSED_MARK: Final = "▸ "
 OPEN_MARK: Final = "▾ "
 MAX_LINES: Final = 60  # shown of an open block
 MAX_LINE_CHARS: Final = 1_000  # shown of a line
+MAX_END_LINES: Final = 20  # shown of a text whose end says most
 MAX_GROWING_LINES: Final = 12  # shown of a text that still grows
 INDENT: Final = 2
 
@@ -48,6 +49,16 @@ class BlockExcerpt(Struct, frozen=True):
         is_cut = any(len(line) > MAX_LINE_CHARS for line in shown)
         more = f"{hidden:,} more line{'s' if hidden > 1 else ''}" if hidden else "longer lines" if is_cut else ""
         return cls(_clipped(shown), whole.language, f"… {more}: e shows all" if more else "")
+
+    @classmethod
+    def end_of(cls, whole: BlockText) -> "BlockExcerpt":
+        """The last lines of a text whose end says most, as a command's output."""
+        lines = whole.text.strip("\n").split("\n")
+        shown, hidden = lines[-MAX_END_LINES:], max(len(lines) - MAX_END_LINES, 0)
+        if not whole.text.strip():
+            return cls("", note="no text")
+        more = f"{hidden:,} line{'s' if hidden > 1 else ''} above: e shows all" if hidden else ""
+        return cls(_clipped(shown), whole.language, more)
 
     @classmethod
     def last_of(cls, whole: BlockText) -> "BlockExcerpt":
