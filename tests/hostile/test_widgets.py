@@ -15,14 +15,17 @@ from textual.widget import Widget
 from textual.widgets._toast import Toast
 
 import tui
+from agent.config.settings import all_settings
 from agent.permissions.action import Access, Action, PersonQuestion
 from agent.services.browse import BrowseRow
 from agent.services.conversation_tree import ConversationTree, TurnNode
+from agent.services.settings import SettingRow
 from context.checklist import Checklist, PlanStep, StepState
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
+from foundation.terminal_text import visible_line
 from foundation.trust import Trust
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
@@ -37,11 +40,14 @@ from tui.dialogs.question import QuestionScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
 from tui.images.attached import AttachmentPreview
 from tui.images.protocol import GraphicsProtocol
+from tui.palette.rows import PaletteRow
+from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import NoteScreen, PassageScreen
 from tui.passages.text_screen import TextScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
+from tui.settings.screen import SettingsScreen
 from tui.tree.screen import LoadTree, TreeScreen
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
@@ -209,6 +215,25 @@ def tree_of(memory: Memory, text: str) -> LoadTree:
     return load
 
 
+def palette_rows(text: str) -> list[PaletteRow]:
+    """Rows as they are made of names from elsewhere: of conversations, models and themes."""
+    return [PaletteRow("Conversations", visible_line(text), visible_line(text), line=f"/resume {text}")]
+
+
+class SettingsWith:
+    """A setting whose value and origin hold the text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    async def rows(self) -> list[SettingRow]:
+        setting = all_settings()["model"]
+        return [SettingRow(setting=setting, written=self._text, origin=self._text, of_workspace=True, is_secret=False)]
+
+    async def change(self, name: str, text: str | None, *, user: bool) -> str:
+        return f"{name} {text} {user}"
+
+
 async def said(line: str) -> str:
     return line
 
@@ -232,6 +257,8 @@ SCREENS = {
     QuestionScreen: lambda memory, text: QuestionScreen(PersonQuestion(text, (text, text))),
     ServerScreen: lambda memory, text: ServerScreen(text, [text], is_changed=False),
     TreeScreen: lambda memory, text: TreeScreen(tree_of(memory, text), said),
+    PaletteScreen: lambda memory, text: PaletteScreen("Palette", palette_rows(text), "a note"),
+    SettingsScreen: lambda memory, text: SettingsScreen(SettingsWith(text)),
 }
 IN_CHAT = {
     *("ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput", "PlanPanel"),
@@ -256,7 +283,7 @@ def test_every_class_that_shows_something_has_a_case() -> None:
         {each.__name__ for each in (*PIECES, *SCREENS)}
         | IN_CHAT
         | WITHOUT_TEXT.keys()
-        | {"TranscriptItem", "QuestionDialog", "SheetDialog"}
+        | {"TranscriptItem", "QuestionDialog", "SheetDialog", "LinesView"}
     )
     assert {each.__name__ for each in classes()} - known == set()
 
