@@ -316,7 +316,7 @@ class _WaitingNotice:
                 self.end()
                 if not self._is_written:
                     self._timer = asyncio.get_running_loop().call_later(NOTICE_AFTER_S, self._write_notice)
-            case events.Prefill():
+            case events.Prefill() | events.ModelConnected():  # no word yet
                 pass
             case _:
                 self.end()

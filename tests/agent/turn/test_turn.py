@@ -56,7 +56,7 @@ async def stored(session: Session) -> list[tuple[Role | None, str]]:
 async def test_an_answer(session: Session, server: Loopback) -> None:
     server.plays(chat("The boiler ", "is fine."))
     seen = await turn(session, "How is the boiler?")
-    assert names(seen) == "UserStored Recall ContextReady TextDelta TextDelta UsageKnown AnswerStored"
+    assert names(seen) == "UserStored Recall ContextReady ModelConnected TextDelta TextDelta UsageKnown AnswerStored"
     assert await stored(session) == [(Role.USER, "How is the boiler?"), (Role.ASSISTANT, "The boiler is fine.")]
 
 
@@ -96,8 +96,8 @@ async def test_tools_come_after_the_usage_and_each_further_request_is_ready_once
     server.plays(several_calls(("remember", {"note": "Blue tea."}), ("search_memory", {"query": "tea"})), chat("Done."))
     seen = await turn(session, "Remember the tea", True)
     assert names(seen) == (
-        "UserStored Recall ContextReady UsageKnown PermissionRequested ToolStarted ToolFinished "
-        "ToolStarted ToolFinished ContextReady TextDelta UsageKnown AnswerStored"
+        "UserStored Recall ContextReady ModelConnected UsageKnown PermissionRequested ToolStarted ToolFinished "
+        "ToolStarted ToolFinished ContextReady ModelConnected TextDelta UsageKnown AnswerStored"
     )
 
 
