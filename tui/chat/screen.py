@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
-from textual.widgets import Static
 from textual.worker import Worker
 
 from agent.message_queue import MessageQueue
 from foundation.errors import PalimpsestError
 from tui.chat.chat_keys import CHAT_KEYS
 from tui.chat.drafts import NEW, DraftKeeper, Drafts
+from tui.chat.foot import ChatFoot
 from tui.chat.opening_questions import OpeningQuestions
 from tui.chat.start import ChatStart
 from tui.chat.view import ChatView, ChatWidgets
@@ -23,19 +22,15 @@ from tui.internal_errors import internal_error
 from tui.shutdown import EXIT_COMMANDS
 from tui.typed_app import app_of
 from tui.widgets.focus_bar import FocusBar
-from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
-from tui.widgets.prompt.prefixes import HINTS, prefixed
-from tui.widgets.prompt.suggestions import Suggestions
-from tui.widgets.status import NewBelowHint, StatusBar
+from tui.widgets.status import NewBelowHint
 from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.items import MutedLine, TranscriptItem
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
-    from tui.chat.completion import PromptCompletion
     from tui.chat.controller import ChatController
     from tui.chat.focus_mode import FocusMode
 
@@ -62,16 +57,12 @@ class ChatScreen(Screen[None]):
         self._leave_requested = False
         self.resumable_id = ""  # id of the conversation, after the session is closed
         self.transcript = Transcript(id="transcript")
-        self.status = StatusBar()
-        self._focus_bar = FocusBar()
+        self._foot = ChatFoot(
+            self._history, start.working_directory, lambda: self._session, is_idle=lambda: self.queue.is_idle
+        )
+        self.prompt, self.status, self.suggestions = self._foot.prompt, self._foot.status, self._foot.suggestions
         self._title = TitleLine(start.folder)
-        self._completion: PromptCompletion | None = None  # made when something is first typed
         self._focus_mode: FocusMode | None = None  # made when it is first used
-        self._new_below = NewBelowHint()
-        self.suggestions = Suggestions()
-        self._plan = PlanPanel()
-        self.prompt = Prompt(self._history, self.suggestions)
-        self._queue_list = Static(id="waiting", markup=False)
         drafts, conversation = Drafts(start.workspace.drafts), self._prompt_conversation
         self.draft_keeper = DraftKeeper(self.prompt, self._history, drafts, conversation, lambda: self.controller)
         self._widgets = ChatWidgets(
@@ -79,10 +70,10 @@ class ChatScreen(Screen[None]):
             transcript=self.transcript,
             status=self.status,
             prompt=self.prompt,
-            plan=self._plan,
-            waiting=self._queue_list,
+            plan=self._foot.plan,
+            waiting=self._foot.queue_list,
             keeper=self.draft_keeper,
-            focus_bar=self._focus_bar,
+            focus_bar=self._foot.focus_bar,
             title=self._title,
         )
         self._view = ChatView(self._widgets, self.leave, self.action_stop)
@@ -91,19 +82,9 @@ class ChatScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield self._title
         yield self.transcript
-        with Vertical(id="foot"), Vertical(id="foot-column"):
-            yield self._new_below
-            yield self._plan
-            yield self.suggestions
-            yield self._queue_list
-            with Horizontal(id="prompt-line"):
-                yield Static("❯", id="prompt-mark", markup=False)
-                yield self.prompt
-            yield self.status
-            yield self._focus_bar
+        yield self._foot
 
     def on_mount(self) -> None:
-        self._queue_list.display = False
         start = self._start
         items: list[TranscriptItem] = []
         if not start.resumes:
@@ -126,6 +107,10 @@ class ChatScreen(Screen[None]):
     @property
     def _is_open(self) -> bool:
         return self.controller is not None and self.is_conversation_known
+
+    @property
+    def _session(self) -> "Session | None":
+        return self.controller.session if self.controller else None
 
     def _prompt_conversation(self) -> str:
         """The conversation that the prompt's text belongs to; "" while it is not known."""
@@ -202,7 +187,7 @@ class ChatScreen(Screen[None]):
             self._offer = ""
 
     def action_toggle_plan(self) -> None:
-        self._plan.toggle()
+        self._foot.plan.toggle()
 
     # The prompt
 
@@ -224,23 +209,6 @@ class ChatScreen(Screen[None]):
         self.draft_keeper.changed()
         if self.controller and not self.prompt.text:
             self.controller.take_back()
-        own = prefixed(self.prompt.text)
-        self.status.update_info(hint=HINTS[own.kind] if own else "")
-        self._complete()
-
-    @work(exclusive=True, group="completion")
-    async def _complete(self) -> None:
-        from tui.chat.completion import PromptCompletion
-
-        text, before = self.prompt.text, self.prompt.before_cursor
-        if self._completion is None:
-            self._completion = PromptCompletion(self._start.working_directory, tuple(app_of(self).available_themes))
-        self._completion.session = self.controller.session if self.controller else None
-        suggestions = await self._completion.suggest(text, before)
-        if self.prompt.text == text:
-            self.suggestions.offer(suggestions)
-        if await self._completion.has_more_soon(before):
-            self._complete()
 
     @on(Prompt.ModeRequested)
     @work(exclusive=True, group="mode")
@@ -251,19 +219,6 @@ class ChatScreen(Screen[None]):
             await asyncio.sleep(MODE_SHOWN_S)
             if self.status.info.hint == sentence:
                 self.status.update_info(hint="")
-
-    @on(Prompt.HistoryRequested)
-    @work
-    async def _search_history(self) -> None:
-        from tui.chat.prompt_actions import choose_earlier
-
-        await choose_earlier(self.prompt, self._history.entries)
-
-    @on(Prompt.EditorRequested)
-    def _open_editor(self) -> None:
-        from tui.chat.prompt_actions import edit_in_editor
-
-        edit_in_editor(self.prompt, is_idle=self.queue.is_idle)
 
     # Scrolling
 
@@ -289,7 +244,7 @@ class ChatScreen(Screen[None]):
 
     @on(Transcript.NewBelowChanged)
     def _show_new_below(self, message: Transcript.NewBelowChanged) -> None:
-        self._new_below.set_shown(message.has_new)
+        self._foot.new_below.set_shown(message.has_new)
 
     @on(Transcript.TopReached)
     @work(exclusive=True, group="earlier")
@@ -346,7 +301,7 @@ class ChatScreen(Screen[None]):
 
     @on(FocusBar.Left)
     def _leave_focus(self) -> None:
-        if self.is_current and not self._focus_bar.has_focus:  # a screen above it gives the keys back
+        if self.is_current and not self._foot.focus_bar.has_focus:  # a screen above it gives the keys back
             self.focus_mode.leave()
 
     # Stopping and leaving
@@ -367,8 +322,9 @@ class ChatScreen(Screen[None]):
         self.set_timer(LEAVE_REQUEST_S, self._cancel_leave_request)
 
     def _cancel_leave_request(self) -> None:
-        self._leave_requested = False
-        self.status.update_info(hint="")
+        if self._leave_requested:
+            self._leave_requested = False
+            self.status.update_info(hint="")
 
     @on(Prompt.EndOfInput)
     def leave(self) -> None:
@@ -393,8 +349,7 @@ class ChatScreen(Screen[None]):
             return ""
         if self._file_watch:
             self._file_watch.cancel()
-        if self._completion:
-            self._completion.close()
+        self._foot.close()
         self.resumable_id = controller.session.conversation.id if controller.session.conversation else ""
         await controller.session.close()
         return self.resumable_id

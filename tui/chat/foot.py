@@ -1,0 +1,99 @@
+"""Foot of the chat: the prompt with all that stands around it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Static
+
+from tui.typed_app import app_of
+from tui.widgets.focus_bar import FocusBar
+from tui.widgets.plan_panel import PlanPanel
+from tui.widgets.prompt.history import PromptHistory
+from tui.widgets.prompt.input import Prompt
+from tui.widgets.prompt.prefixes import HINTS, prefixed
+from tui.widgets.prompt.suggestions import Suggestions
+from tui.widgets.status import NewBelowHint, StatusBar
+
+if TYPE_CHECKING:  # loaded after first paint
+    from agent.session import Session
+    from tui.chat.completion import PromptCompletion
+
+
+class ChatFoot(Vertical):
+    """Completes what is typed, and opens the editor and the list of earlier texts."""
+
+    def __init__(
+        self,
+        history: PromptHistory,
+        folder: Path,
+        session: "Callable[[], Session | None]",
+        is_idle: Callable[[], bool],
+    ) -> None:
+        """`folder` is where the names of files begin; `session` gives None before it is open; `is_idle` says whether
+        an editor may take the terminal.
+        """
+        super().__init__(id="foot")
+        self._history, self._folder, self._session, self._is_idle = history, folder, session, is_idle
+        self.suggestions = Suggestions()
+        self.prompt = Prompt(history, self.suggestions)
+        self.status = StatusBar()
+        self.focus_bar = FocusBar()
+        self.plan = PlanPanel()
+        self.new_below = NewBelowHint()
+        self.queue_list = Static(id="waiting", markup=False)
+        self.queue_list.display = False
+        self._completion: PromptCompletion | None = None  # made when something is first typed
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="foot-column"):
+            yield self.new_below
+            yield self.plan
+            yield self.suggestions
+            yield self.queue_list
+            with Horizontal(id="prompt-line"):
+                yield Static("❯", id="prompt-mark", markup=False)
+                yield self.prompt
+            yield self.status
+            yield self.focus_bar
+
+    def close(self) -> None:
+        """Ends the reading of the project's files."""
+        if self._completion:
+            self._completion.close()
+
+    @on(Prompt.Changed)
+    def _prompt_changed(self) -> None:
+        own = prefixed(self.prompt.text)
+        self.status.update_info(hint=HINTS[own.kind] if own else "")
+        self._complete()
+
+    @work(exclusive=True, group="completion")
+    async def _complete(self) -> None:
+        from tui.chat.completion import PromptCompletion
+
+        text, before = self.prompt.text, self.prompt.before_cursor
+        if self._completion is None:
+            self._completion = PromptCompletion(self._folder, tuple(app_of(self).available_themes))
+        self._completion.session = self._session()
+        suggestions = await self._completion.suggest(text, before)
+        if self.prompt.text == text:
+            self.suggestions.offer(suggestions)
+        if await self._completion.has_more_soon(before):
+            self._complete()
+
+    @on(Prompt.HistoryRequested)
+    @work
+    async def _search_history(self) -> None:
+        from tui.chat.prompt_actions import choose_earlier
+
+        await choose_earlier(self.prompt, self._history.entries)
+
+    @on(Prompt.EditorRequested)
+    def _open_editor(self) -> None:
+        from tui.chat.prompt_actions import edit_in_editor
+
+        edit_in_editor(self.prompt, is_idle=self._is_idle())
