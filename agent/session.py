@@ -85,9 +85,7 @@ class Session:
     ) -> None:
         """`project` are the folders where tools work, by default the workspace."""
         open_log(workspace.log, config.log)
-        self.workspace = workspace
-        self.memory = memory
-        self.config = config
+        self.workspace, self.memory, self.config = workspace, memory, config
         self.models_used = UsedModels.of(config.environment, clock)
         self._model = SessionModel(config, model, self.models_used)
         self.clock = clock
@@ -327,11 +325,14 @@ class Session:
         return await asyncio.to_thread(self.context.skills)
 
     async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> ContextReport:
-        """The accounting of the request that `text` would make now. No model is called, nothing is stored."""
+        return (await self.preview_request(text, attachments)).report
+
+    async def preview_request(self, text: str = "", attachments: Sequence[Attachment] = ()) -> AssembledRequest:
+        """The request that `text` would make now. No model is called, nothing is stored."""
         await self.prepare_model()
         if not self.servers.are_taken:
             await self._refresh_tools()
-        return (await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)))).report
+        return await asyncio.to_thread(self._previews.request, TurnInput(text, tuple(attachments)))
 
     def assemble(self, turn: Turn, *, recall: bool = True) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline answers need."""

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from context.assembly.parts import RequestPart
 from context.compaction.projection import ProjectedCompaction
 from context.epoch import EpochState
 from context.notice import FileNotice
@@ -72,6 +73,7 @@ class AssembledRequest(Struct, frozen=True, kw_only=True):
 
     request: Request
     report: ContextReport
+    parts: tuple[RequestPart, ...] = ()  # in order; their tokens sum to the report's total
     recalled: tuple[RecalledSpan, ...] = ()
     tail: ClearedParts = NO_PARTS
     notices: tuple[FileNotice, ...] = ()  # about the sources of the tail

@@ -10,6 +10,8 @@ from tui.dialogs.choices import ChoicesScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
 from tui.dialogs.sheet import SheetDialog
+from tui.overview.context_screen import ContextScreen
+from tui.overview.list_screen import ListScreen
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
@@ -34,6 +36,8 @@ BOUND: tuple[type[DOMNode], ...] = (
     TreeScreen,
     PaletteScreen,
     SettingsScreen,
+    ListScreen,
+    ContextScreen,
     SheetDialog,
     PermissionScreen,
     QuestionScreen,

@@ -26,6 +26,8 @@ _TITLES: Final = {
     "TreeScreen": "The tree of a conversation",
     "PaletteScreen": "The palette, and the list of keys",
     "SettingsScreen": "The settings",
+    "ListScreen": "What the program knows: context, memory, figures, archive",
+    "ContextScreen": "The context",
     "SheetDialog": "A dialog",
     "PermissionScreen": "A question of permission",
     "QuestionScreen": "A question of the model",

@@ -162,7 +162,14 @@ async def _exit(_session: Session, _rest: str) -> Outcome:
 COMMANDS = (
     Command(name="model", summary="List the models at hand, or speak to another.", usage="[SPEC|ADDRESS]", run=_model),
     Command(name="stats", summary="Count messages and tokens, and show what models cost.", run=_stats),
-    Command(name="context", summary="Show what the next request holds, layer by layer.", usage="[TEXT]", run=_context),
+    Command(
+        name="context",
+        summary="Show what the next request holds, layer by layer.",
+        usage="[TEXT]",
+        keys="↑ ↓ choose, Enter opens the exact text of a layer, a zone or a part, a that of the whole request, Esc "
+        "leaves.",
+        run=_context,
+    ),
     Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
     Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", run=_copy),
     Command(name="status", summary="Show the project, the mode, the conversation and the model.", run=_status),

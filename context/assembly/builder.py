@@ -267,6 +267,7 @@ class RequestAssembler:
         excerpts = excerpts_of(result.tail.pieces, self._turn.attachments if gathered else ())
         return AssembledRequest(
             request=result.request,
+            parts=result.parts,
             report=msgspec.structs.replace(result.report, reduced=reductions),
             reduction=None if compaction else reduction_receipt(reductions, self._reduced_before, total),
             recalled=result.tail.recalled,

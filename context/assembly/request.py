@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from context.assembly.budget import Budget, lend
 from context.assembly.digest import Item, encode_items, message_item, messages_sha256, part_item, unchanged_tokens
 from context.assembly.offline_sources import NOTHING, OfflineSources
+from context.assembly.parts import RequestPart, request_parts, shown_text
 from context.assembly.tail import RequestTail, squeeze
 from context.assembly.tokens import CountedMessage, Layer, MessageCounter
 from context.epoch import EpochState
@@ -35,15 +36,9 @@ from foundation.trust import Citation
 from models.chat.port import Profile
 from models.messages import (
     Fact,
-    Image,
-    Message,
-    MessagePart,
     Request,
     Role,
     Tool,
-    ToolCall,
-    render,
-    wire_parts,
 )
 from models.tokens import REQUEST_OVERHEAD
 
@@ -101,6 +96,7 @@ class BuiltRequest(Struct, frozen=True):
     report: ContextReport
     tail: RequestTail
     digest: ClearedBytes
+    parts: tuple[RequestPart, ...] = ()
 
 
 def build_request(inputs: RequestInputs) -> BuiltRequest:
@@ -125,7 +121,8 @@ def build_request(inputs: RequestInputs) -> BuiltRequest:
     request = replace(request, cited=_citations(inputs, request)) if inputs.offline.citations else request
     request = replace(request, superseded=dict(inputs.offline.superseded)) if inputs.offline.superseded else request
     items = _items(inputs, last)
-    return BuiltRequest(request, _report(inputs, request, tail, last, items), tail, encode_items(items))
+    report = _report(inputs, request, tail, last, items)
+    return BuiltRequest(request, report, tail, encode_items(items), request_parts(inputs, last, items))
 
 
 def _citations(inputs: RequestInputs, request: Request) -> tuple[Citation | None, ...]:
@@ -261,18 +258,3 @@ def _zones(inputs: RequestInputs, request: Request, last: CountedMessage | None)
         ZoneReport(name, end - start, count, messages_sha256(request.messages[start:end]))
         for name, start, end, count in zip("ABCD", starts, request.zones, tokens, strict=True)
     )
-
-
-def shown_text(message: Message) -> str:
-    """The message as text for display: images and tool calls are described."""
-    return "\n\n".join(text for part in wire_parts(message) if (text := _part_text(part)))
-
-
-def _part_text(part: MessagePart) -> str:
-    match part:
-        case Image(name=name, width=width, height=height):
-            return f"[picture {name}: {width}×{height}]"
-        case ToolCall(name=name, arguments=arguments):
-            return f"[calls {name} {arguments}]"
-        case _:
-            return render(part)

@@ -18,8 +18,10 @@ import tui
 from agent.config.settings import all_settings
 from agent.permissions.action import Access, Action, PersonQuestion
 from agent.services.browse import BrowseRow
+from agent.services.context_view import ContextView
 from agent.services.conversation_tree import ConversationTree, TurnNode
 from agent.services.settings import SettingRow
+from context.assembly.parts import RequestPart
 from context.checklist import Checklist, PlanStep, StepState
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
 from foundation.clock import SystemClock
@@ -29,7 +31,7 @@ from foundation.terminal_text import visible_line
 from foundation.trust import Trust
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
-from models.messages import Role
+from models.messages import Role, Text
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
 from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
@@ -40,6 +42,7 @@ from tui.dialogs.question import QuestionScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
 from tui.images.attached import AttachmentPreview
 from tui.images.protocol import GraphicsProtocol
+from tui.overview.context_screen import ContextScreen
 from tui.palette.rows import PaletteRow
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
@@ -54,7 +57,6 @@ from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import QueryInput
 from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText
-from tui.widgets.transcript.context_panel import ContextPanel
 from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserItem, Welcome
 from tui.widgets.transcript.line_numbers import numbered_items
 from tui.widgets.transcript.recalled import RecalledLine, RecalledLines
@@ -115,7 +117,6 @@ PIECES = {
     MutedLine: lambda text: [MutedLine(text)],
     ErrorItem: lambda text: [ErrorItem(text, text, text)],
     Welcome: lambda text: [Welcome(text, text, text, text, first=True)],
-    ContextPanel: lambda text: [ContextPanel(report(text), {text: text})],
     type(numbered_items("a")[0]): lambda text: numbered_items(text),
     AttachmentPreview: lambda text: [AttachmentPreview(None, text, GraphicsProtocol.OFF)],
 }
@@ -238,7 +239,16 @@ async def said(line: str) -> str:
     return line
 
 
+def part(text: str) -> RequestPart:
+    return RequestPart(zone="A", layer=text, source=text, tokens=3, role=Role.USER, contents=(Text(text),))
+
+
+async def context_of(text: str) -> ContextView:
+    return ContextView(report(text), (part(text),), {text: text}, (text,))
+
+
 SCREENS = {
+    ContextScreen: lambda memory, text: ContextScreen(lambda: context_of(text), str),
     ChoicesScreen: lambda memory, text: ChoicesScreen(
         text, [ChoiceItem(text, text, text)], notes=[text], takes_text=True
     ),
@@ -262,7 +272,7 @@ SCREENS = {
 }
 IN_CHAT = {
     *("ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput", "PlanPanel"),
-    *("FocusBar", "TitleLine"),
+    *("FocusBar", "TitleLine", "ChatFoot"),
 }
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""
 WITHOUT_TEXT = {"BlockPicture": CONTROL_OF_PICTURES}
@@ -283,7 +293,7 @@ def test_every_class_that_shows_something_has_a_case() -> None:
         {each.__name__ for each in (*PIECES, *SCREENS)}
         | IN_CHAT
         | WITHOUT_TEXT.keys()
-        | {"TranscriptItem", "QuestionDialog", "SheetDialog", "LinesView"}
+        | {"TranscriptItem", "QuestionDialog", "SheetDialog", "LinesView", "ListScreen"}
     )
     assert {each.__name__ for each in classes()} - known == set()
 

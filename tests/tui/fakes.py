@@ -12,13 +12,14 @@ from agent.events import AnswerStored, ContextReady, Recall, SessionEvent, Stopp
 from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet
 from agent.tools.files.project import ProjectFolders
+from context.assembly.parts import RequestPart
 from context.compaction.compact import CompactionReceipt
 from context.compaction.preview import CompactionPreview
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
 from foundation.trust import Citation, Trust
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile
-from models.messages import RecalledSpan, Role, Usage
+from models.messages import RecalledSpan, Role, Text, Usage
 
 NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
 
@@ -46,6 +47,36 @@ REPORT = ContextReport(
     prefix_sha256="",
     unchanged_prefix_tokens=3_900,
     previous_tokens=3_900,
+)
+
+PARTS = (
+    RequestPart(
+        zone="A", layer="system", source="system.yaml", tokens=610, role=Role.SYSTEM, contents=(Text("Be brief."),)
+    ),
+    RequestPart(
+        zone="C",
+        layer="conversation",
+        source="",
+        tokens=1_650,
+        role=Role.USER,
+        contents=(Text("When is the boiler serviced? 锅炉什么时候保养？"),),
+        is_unchanged=True,
+    ),
+    RequestPart(
+        zone="D",
+        layer="message",
+        source="recalled 2",
+        tokens=310,
+        role=Role.USER,
+        contents=(
+            RecalledSpan(
+                "The boiler is serviced in May.",
+                Citation(kind="entry", ref="e_4kx7", title="House", speaker="Ann", time=NOW),
+                Trust.EXACT,
+                likelihood=0.61,
+            ),
+        ),
+    ),
 )
 
 PLAN = CompactionPreview(
@@ -170,6 +201,11 @@ class FakeSession:
 
     async def context_report(self, text: str = "") -> ContextReport:
         return REPORT
+
+    async def preview_request(self, text: str = "", attachments: Sequence[Any] = ()) -> Any:
+        """The request with the figures of `context_report`."""
+        report = await self.context_report(text)
+        return SimpleNamespace(report=report, parts=PARTS, compaction=None)
 
     @property
     def compaction(self) -> Any:

@@ -29,6 +29,7 @@ from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
 from tui.dialogs.confirm import ProposalScreen
+from tui.overview.context_screen import ContextScreen
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
@@ -195,15 +196,20 @@ def test_commands_are_offered_above_the_prompt(look: Look) -> None:
     assert look(act)
 
 
-def test_the_context_by_layer(look: Look) -> None:
-    assert look(saying("/context"), size=(80, 30), new=False)
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)], ids=["small", "medium", "large"])
 
 
-def test_the_context_with_pages_in_view(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+@SIZES
+def test_the_context_by_layer_and_part(look: Look, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     pages = PageUsage(7, 4_175, 9_393)
     report = structs.replace(REPORT, pages=pages, archive=archive_of(118_018, pages))
     monkeypatch.setattr(FakeSession, "context_report", AsyncMock(return_value=report))
-    assert look(saying("/context"), size=(80, 36), new=False)
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        app.chat.queue.add("/context")
+        await shown(app, pilot, ContextScreen)
+
+    assert look(act, size=size, new=False)
 
 
 def test_an_error_is_one_panel(look: Look) -> None:

@@ -1,6 +1,7 @@
 """Runs the commands of the chat, and shows what comes of them."""
 
 import asyncio
+from functools import partial
 from typing import Final
 
 from agent.commands import registry
@@ -24,7 +25,6 @@ from tui.chat.background import PageProgress
 from tui.chat.history import find_conversations
 from tui.chat.port import ChatPort, CommandChat
 from tui.dialogs.choices import ExpandChoice
-from tui.widgets.transcript.context_panel import ContextPanel, source_labels
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_items
 
 UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
@@ -58,9 +58,8 @@ class CommandView:
         self._view.status.update_info(doing=f"/{name}")
         conversation_before = self._chat.session.conversation.id if self._chat.session.conversation else ""
         if registry.find(name) is registry.find("context"):
-            report = await self._chat.session.context_report(arguments.strip())
-            labels = await asyncio.to_thread(source_labels, report, self._chat.session.memory)
-            self._show_items(MutedLine(line, gap=True), ContextPanel(report, labels))
+            printed = partial(registry.run, self._chat.session, line)
+            await self._open(line, OpenNamedScreen("context", arguments.strip(), printed))
             return
         await self._show(line, await registry.run(self._chat.session, line), conversation_before)
 

@@ -12,10 +12,12 @@ from foundation.terminal_text import visible
 from tui.dialogs.theme import pick_theme
 from tui.settings.screen import SettingsScreen
 from tui.typed_app import app_of, themed_app
+from tui.widgets.status import StatusBar
 
 if TYPE_CHECKING:
     from agent.commands.results import OpenNamedScreen
     from agent.session import Session
+    from context.report import ContextReport
 
 _NEXT_START: Final = "It holds from the next start of the chat."
 
@@ -34,6 +36,22 @@ async def open_program_screen(screen: Screen[None], session: "Session", opened: 
         case "keys":
             app.action_show_keys()
             return ""
+        case "context":
+            await _show_context(screen, session, opened.text)
+            return ""
+
+
+async def _show_context(screen: Screen[None], session: "Session", text: str) -> None:
+    """Shows the next request; the status bar shows the same figures from then on."""
+    from agent.services.context_view import context_view
+    from tui.overview.context_screen import ContextScreen
+
+    status = screen.query_one(StatusBar)
+
+    def show(report: "ContextReport") -> None:
+        status.update_info(tokens=report.total_tokens, budget=report.budget)
+
+    await app_of(screen).push_screen_wait(ContextScreen(lambda: context_view(session, text), show))
 
 
 class SettingsOfSession:

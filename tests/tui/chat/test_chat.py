@@ -3,12 +3,10 @@
 import asyncio
 from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock
 
 from msgspec import structs
 
 from agent.commands.results import Choice, Choices, Copy, TextResult
-from agent.commands.tables import savings_sentences
 from agent.events import (
     Compacted,
     ContextReady,
@@ -21,7 +19,6 @@ from agent.events import (
     TurnFailed,
 )
 from context.compaction.compact import CompactionReceipt
-from context.report import PageUsage, archive_of
 from models.chat.port import Profile
 from models.messages import ToolCall
 from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer
@@ -219,27 +216,6 @@ async def test_copy_goes_to_the_clipboard_to_the_letter(open_chat: Any, monkeypa
         await chat.say("/copy")
         await chat.quiet()
         assert chat.app.clipboard == "a\tb "
-
-
-async def test_context_is_drawn_layer_by_layer(open_chat: Any) -> None:
-    async with open_chat() as chat:
-        await chat.say("/context")
-        await chat.quiet()
-        assert any("conversation" in line and "█" in line and "1,650/4,096" in line for line in chat.lines)
-        assert any("left out: summary 1, 220 tokens, over its share" in line for line in chat.lines)
-
-
-async def test_context_says_what_pages_in_view_cost_and_what_is_out_of_view(open_chat: Any, monkeypatch: Any) -> None:
-    pages = PageUsage(3, 1_500, 4_100)
-    report = structs.replace(REPORT, pages=pages, archive=archive_of(9_000, pages))
-    async with open_chat() as chat:
-        monkeypatch.setattr(chat.session, "context_report", AsyncMock(return_value=report))
-        await chat.say("/context")
-        await chat.quiet()
-        shown = " ".join(" ".join(line.split()) for line in chat.lines)
-        for sentence in savings_sentences(report):
-            assert sentence in shown
-        assert len(savings_sentences(report)) == 2
 
 
 async def test_a_path_is_a_message_and_no_command(open_chat: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from agent.commands.results import Choice, Choices, SendMessage, SessionSwitched, TextResult
 from agent.events import Compacted, EpochChanged, ResultsReduced, Retrying
+from agent.services.context_view import source_labels
 from context.compaction.compact import CompactionReceipt
 from context.notice import FileNotice
 from context.report import Reduction
@@ -17,7 +18,6 @@ from tests.tui.fakes import REPORT, answer, spoken
 from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_notice
 from tui.dialogs.choices import ChoiceItem
 from tui.widgets.status import StatusBar
-from tui.widgets.transcript.context_panel import source_labels
 
 
 async def test_an_edited_file_is_told_without_a_message(open_chat: Any) -> None:
