@@ -11,7 +11,9 @@ from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
 from tui.dialogs.sheet import SheetDialog
 from tui.overview.context_screen import ContextScreen
+from tui.overview.edit_screen import EditScreen
 from tui.overview.list_screen import ListScreen
+from tui.overview.memory_screen import MemoryScreen
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
@@ -38,6 +40,8 @@ BOUND: tuple[type[DOMNode], ...] = (
     SettingsScreen,
     ListScreen,
     ContextScreen,
+    MemoryScreen,
+    EditScreen,
     SheetDialog,
     PermissionScreen,
     QuestionScreen,

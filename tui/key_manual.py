@@ -28,6 +28,8 @@ _TITLES: Final = {
     "SettingsScreen": "The settings",
     "ListScreen": "What the program knows: context, memory, figures, archive",
     "ContextScreen": "The context",
+    "MemoryScreen": "The files of memory",
+    "EditScreen": "The editor of a file of memory",
     "SheetDialog": "A dialog",
     "PermissionScreen": "A question of permission",
     "QuestionScreen": "A question of the model",

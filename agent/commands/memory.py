@@ -7,10 +7,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.results import OpenRecall, Outcome, TextResult
+from agent.commands.results import OpenNamedScreen, OpenRecall, Outcome, TextResult
 from agent.commands.tables import observation_table
 from foundation.errors import Misuse
 from foundation.privacy import clear
+from foundation.terminal_text import visible
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -25,6 +26,20 @@ async def _remember(session: Session, text: str) -> Outcome:
     conversation = session.conversation.id if session.conversation else None
     note = await asyncio.to_thread(session.memory.hot.remember, clear(text), heading=None, conversation=conversation)
     return TextResult(f"Remembered in `{note.path}` (line {note.line_first}).")
+
+
+async def _memory(session: Session, _rest: str) -> Outcome:
+    async def printed() -> Outcome:
+        from agent.services.memory_files import memory_files
+
+        rows = [
+            f"| `{visible(file.path)}` | {file.tokens:,} | {file.size:,} | {file.share} |"
+            for file in await memory_files(session)
+        ]
+        head = ["| file | tokens | bytes | in the request |", "|---|---:|---:|---|"]
+        return TextResult("\n".join([*head, *rows]) if rows else "There are no notes yet. `/remember TEXT` writes one.")
+
+    return OpenNamedScreen("memory", "", printed)
 
 
 async def _recall(_session: Session, query: str) -> Outcome:
@@ -56,6 +71,13 @@ async def _search(session: Session, text: str) -> Outcome:
 
 COMMANDS = (
     Command(name="remember", summary="Add a note to MEMORY.md.", usage="TEXT", run=_remember),
+    Command(
+        name="memory",
+        summary="Look at MEMORY.md and memory/*.md, and edit them.",
+        keys="↑ ↓ choose, Enter edits, Ctrl+G opens your editor, v shows the file whole, d what changed, Esc leaves. "
+        "In the editor: Ctrl+S saves, Esc leaves.",
+        run=_memory,
+    ),
     Command(
         name="recall",
         summary="Look through memory, and bring a passage back whole.",

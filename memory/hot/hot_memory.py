@@ -46,11 +46,12 @@ from memory.hot.files import (
     snapshot_file,
     too_large_message,
 )
-from memory.hot.note import HotFileProblem, Note
+from memory.hot.merge import merge
+from memory.hot.note import HotFile, HotFileProblem, Note
 from memory.hot.parse import parse
 from memory.hot.recovery import RecentVersion, settle_leftovers
-from memory.hot.swap import ExposedStates, apply_edit
-from memory.hot.versions import Versions
+from memory.hot.swap import ExposedStates, apply_edit, merge_or_append
+from memory.hot.versions import FileVersion, Versions
 
 _LOCK_SECONDS: Final = 10
 _LATE_BYTES: Final = 32_000_000  # of versions that are still read again for late writes
@@ -112,6 +113,37 @@ class HotMemory:
         with self._lock:
             self._ensure_read()
             return tuple(seen.problem for seen in self._seen.values() if seen.problem)
+
+    def files(self) -> tuple[HotFile, ...]:
+        """Every file as of the last look, MEMORY.md first."""
+        with self._lock:
+            self._ensure_read()
+            return tuple(
+                HotFile(name, seen.text, len(seen.notes), seen.problem, is_ours=name in self._ours)
+                for name, seen in self._seen.items()
+            )
+
+    def last_version(self, name: str) -> FileVersion | None:
+        """The file as it was before the last write by this program, or as this program wrote it before somebody else
+        changed it. None where no version is kept."""
+        return self._versions.last(name)
+
+    def replace_text(self, name: str, base: str, text: Cleared) -> str:
+        """Gives a file a new text, made from `base`; gives what it holds then. What others changed meanwhile is merged.
+
+        Raises NoteChanged, with the file unchanged, where they changed the same lines.
+        """
+        with self._writing(name):
+            seen = self._seen.get(name)
+            if merge(base, seen.text if seen else "", text).leftover.strip():
+                raise NoteChanged(
+                    "The file changed",
+                    f"{name} was changed meanwhile, in the same lines, so it was not saved.",
+                    "Copy what you wrote, open the file again, and put it in.",
+                )
+            moment = self._clock.now()
+            self._write(name, lambda before: merge_or_append(base, before, text, moment))
+            return self._seen[name].text if name in self._seen else ""
 
     def memory_md(self) -> str:
         """MEMORY.md as of the last look; "" where there is none."""

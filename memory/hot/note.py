@@ -47,3 +47,13 @@ def note_id(path: str, time: datetime | None, heading: str, first_words: str, oc
     """
     parts = (path, iso(time) if time else "", heading, "" if time else first_words, str(occurrence or ""))
     return "m_" + hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+class HotFile(Struct, frozen=True):
+    """A file of the hot memory as it was last read. `notes` is their number; `is_ours`: this program wrote it last."""
+
+    path: str
+    text: str
+    notes: int
+    problem: HotFileProblem | None = None
+    is_ours: bool = False

@@ -43,6 +43,8 @@ from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScre
 from tui.images.attached import AttachmentPreview
 from tui.images.protocol import GraphicsProtocol
 from tui.overview.context_screen import ContextScreen
+from tui.overview.edit_screen import EditScreen
+from tui.overview.memory_screen import MemoryScreen
 from tui.palette.rows import PaletteRow
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
@@ -247,7 +249,21 @@ async def context_of(text: str) -> ContextView:
     return ContextView(report(text), (part(text),), {text: text}, (text,))
 
 
+async def saved(_base: str, text: str) -> str:
+    return text
+
+
+def files_of(memory: Memory, text: str) -> Any:
+    """A session whose files of memory hold the text."""
+    memory.hot.remember(clear(f"zebra {text.encode('utf-8', 'replace').decode()}"), heading=None, conversation=None)
+    session: Any = FakeSession(lambda _: ())
+    session.memory = memory
+    return session
+
+
 SCREENS = {
+    MemoryScreen: lambda memory, text: MemoryScreen(files_of(memory, text)),
+    EditScreen: lambda memory, text: EditScreen(text, text, saved),
     ContextScreen: lambda memory, text: ContextScreen(lambda: context_of(text), str),
     ChoicesScreen: lambda memory, text: ChoicesScreen(
         text, [ChoiceItem(text, text, text)], notes=[text], takes_text=True

@@ -125,6 +125,7 @@ class FakeSession:
         self._answers = answers
         self._models = list(models)
         self.profile = Profile(spec=spec, name=spec)
+        self.model = SimpleNamespace(counter=SimpleNamespace(count=lambda text: len(text) // 4))
         self.conversation: Any = None
         self.memory = SimpleNamespace(
             passage=lambda entry: SimpleNamespace(text=entry.text),

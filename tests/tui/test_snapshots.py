@@ -30,6 +30,7 @@ from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
 from tui.dialogs.confirm import ProposalScreen
 from tui.overview.context_screen import ContextScreen
+from tui.overview.memory_screen import MemoryScreen
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
@@ -210,6 +211,21 @@ def test_the_context_by_layer_and_part(look: Look, size: tuple[int, int], monkey
         await shown(app, pilot, ContextScreen)
 
     assert look(act, size=size, new=False)
+
+
+@SIZES
+def test_the_files_of_memory(look: Look, remembered: Memory, size: tuple[int, int]) -> None:
+    folder = remembered.workspace.root
+    text = "# Memory\n\n- The boiler is serviced in May. 锅炉 🙂\n"
+    (folder / "MEMORY.md").write_text(text, encoding="utf-8")
+    (folder / "memory").mkdir(exist_ok=True)
+    (folder / "memory" / "people.md").write_text("- Ann plays the cello.\n" * 40, encoding="utf-8")
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        app.chat.queue.add("/memory")
+        await shown(app, pilot, MemoryScreen)
+
+    assert look(act, size=size, new=False, memory=remembered)
 
 
 def test_an_error_is_one_panel(look: Look) -> None:

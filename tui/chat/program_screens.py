@@ -39,6 +39,11 @@ async def open_program_screen(screen: Screen[None], session: "Session", opened: 
         case "context":
             await _show_context(screen, session, opened.text)
             return ""
+        case "memory":
+            from tui.overview.memory_screen import MemoryScreen
+
+            await app_of(screen).push_screen_wait(MemoryScreen(session))
+            return ""
 
 
 async def _show_context(screen: Screen[None], session: "Session", text: str) -> None:

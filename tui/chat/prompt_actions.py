@@ -1,20 +1,16 @@
 """What the prompt asks of the screen: an editor of its own, and the list of what was typed before."""
 
-import subprocess
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from textual.app import SuspendNotSupported
-
-from foundation.terminal_text import visible
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
+from tui.editor import edited_text
 from tui.typed_app import app_of
 
 if TYPE_CHECKING:
     from tui.widgets.prompt.input import Prompt
 
 BUSY: Final = "The editor opens when nothing is going on: an answer would wait for it. Esc stops the answer."
-NO_EDITOR: Final = "The text is as it was: {}. VISUAL or EDITOR names the editor."
 
 
 async def choose_earlier(prompt: "Prompt", entries: Sequence[str]) -> None:
@@ -31,23 +27,8 @@ def edit_in_editor(prompt: "Prompt", *, is_idle: bool) -> None:
     if not is_idle:
         prompt.notify(BUSY, timeout=5)
         return
-    import click
-
-    app = app_of(prompt)
-    edited: str | None = None
-    failure = ""
-    try:
-        with app.suspend():  # an error that left this block would leave the terminal to nobody
-            try:
-                edited = click.edit(prompt.full_text, extension=".md", require_save=True)
-            except click.ClickException as error:
-                failure = error.format_message()
-            except (OSError, subprocess.SubprocessError) as error:
-                failure = str(error)
-    except SuspendNotSupported:
-        failure = "this terminal cannot give its place to one"
+    edited, failure = edited_text(prompt, prompt.full_text)
     if failure:
-        prompt.notify(visible(NO_EDITOR.format(failure.rstrip("."))), severity="warning")
+        prompt.notify(failure, severity="warning")
     elif edited is not None:
         prompt.set_text(edited.removesuffix("\n"))
-    app.refresh(repaint=True, layout=True)

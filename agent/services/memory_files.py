@@ -1,0 +1,101 @@
+"""The Markdown of memory for a screen: sizes, tokens, what of it is in the request, and what changed in it."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from foundation.clock import iso
+from foundation.privacy import clear
+
+if TYPE_CHECKING:
+    from agent.session import Session
+    from memory.hot.note import HotFile
+    from memory.memory import Memory
+
+
+class MemoryFile(Struct, frozen=True, kw_only=True):
+    """A file of memory. `share` is how much of it is in the next request: all, part or none."""
+
+    path: str
+    text: str
+    size: int  # bytes
+    tokens: int
+    notes: int
+    share: str
+    is_ours: bool = False
+    problem: str = ""
+
+
+class MemoryChange(Struct, frozen=True):
+    """A change of a file as a diff, and a sentence about who made it, as far as that is known."""
+
+    sentence: str
+    diff: str
+
+
+async def memory_files(session: Session) -> list[MemoryFile]:
+    """MEMORY.md and memory/*.md as they are on disk now. Raises PalimpsestError."""
+    await asyncio.to_thread(session.memory.hot.look)
+    request = await session.preview_request()
+    sent = "\n".join(part.text for part in request.parts if part.layer == "project")
+    return await asyncio.to_thread(_files, session, sent)
+
+
+def has_changed(memory: Memory, known: list[MemoryFile]) -> bool:
+    """Whether a file is other than it was. Blocks."""
+    memory.hot.look()
+    return [(file.path, file.text) for file in memory.hot.files()] != [(file.path, file.text) for file in known]
+
+
+def save_file(memory: Memory, path: str, base: str, text: str) -> str:
+    """Writes an edit of `base`; gives the file's text then. Blocks; raises NoteChanged, UnwritableNotes."""
+    return memory.hot.replace_text(path, base, clear(text))
+
+
+def last_change(memory: Memory, file: MemoryFile, before: str | None) -> MemoryChange | None:
+    """What changed since `before`, where that is another text; else since the newest version that was kept. Blocks."""
+    if before is not None and before != file.text:
+        who = "Palimpsest wrote it" if file.is_ours else "It was edited by you or by another program"
+        return MemoryChange(f"{who} since this screen was opened.", _diff(before, file.text, file.path))
+    version = memory.hot.last_version(file.path)
+    if version is None or version.text == file.text:
+        return None
+    who = "Palimpsest wrote what is there now" if file.is_ours else "It was written by you or by another program"
+    return MemoryChange(f"Since {_minute(version.time)}. {who}.", _diff(version.text, file.text, file.path))
+
+
+def _files(session: Session, sent: str) -> list[MemoryFile]:
+    return [_file(file, sent, session.model.counter.count(file.text)) for file in session.memory.hot.files()]
+
+
+def _file(file: HotFile, sent: str, tokens: int) -> MemoryFile:
+    return MemoryFile(
+        path=file.path,
+        text=file.text,
+        size=len(file.text.encode("utf-8", "replace")),
+        tokens=tokens,
+        notes=file.notes,
+        share=_share(file.text, sent),
+        is_ours=file.is_ours,
+        problem=file.problem.text if file.problem else "",
+    )
+
+
+def _share(text: str, sent: str) -> str:
+    lines = [stripped for line in text.splitlines() if (stripped := line.strip().lstrip("#-* "))]
+    found = sum(line in sent for line in lines)
+    return "all" if lines and found == len(lines) else "part" if found else "none"
+
+
+def _diff(before: str, now: str, path: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), now.splitlines(), path, path, lineterm="")
+    return "\n".join(lines)
+
+
+def _minute(time: datetime) -> str:
+    return iso(time.astimezone())[:16].replace("T", " ")

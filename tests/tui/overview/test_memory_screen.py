@@ -1,0 +1,153 @@
+"""The files of memory on screen, over a real folder: listed, edited, merged, refused, followed on disk."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from textual.widgets import TextArea
+
+from foundation.clock import SystemClock
+from foundation.paths import Workspace
+from foundation.privacy import clear
+from memory.memory import Memory
+from tests.tui.conftest import Chat, Open
+from tests.tui.fakes import FakeSession, answer
+from tui.overview.edit_screen import EditScreen
+from tui.overview.memory_screen import MemoryScreen
+from tui.passages.text_screen import TextScreen
+
+TEXT = "# Memory\n\n- The boiler is serviced in May.\n- 锅炉 🙂\n"
+
+
+@pytest.fixture
+def session(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setattr("tui.overview.memory_screen.PERIOD_S", 0.05)
+    fake: Any = FakeSession(answer)
+    fake.workspace = workspace
+    workspace.memory_md.write_text(TEXT, encoding="utf-8")
+    fake.memory = Memory.open(workspace, SystemClock())
+    yield fake
+    fake.memory.close()
+
+
+async def opened(chat: Chat) -> MemoryScreen:
+    chat.screen.queue.add("/memory")
+    await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen) and chat.app.screen.is_read)
+    screen = chat.app.screen
+    assert isinstance(screen, MemoryScreen)
+    return screen
+
+
+async def edited(chat: Chat, text: str) -> EditScreen:
+    await chat.press("enter")
+    await chat.until(lambda: isinstance(chat.app.screen, EditScreen) and chat.app.screen.query(TextArea))
+    screen = chat.app.screen
+    assert isinstance(screen, EditScreen)
+    screen.query_one(TextArea).load_text(text)
+    return screen
+
+
+def seen(chat: Chat) -> str:
+    return "\n".join(chat.seen)
+
+
+async def test_a_file_is_listed_with_its_size_and_text(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session, size=(120, 36)) as chat:
+        await opened(chat)
+        assert "1 file · " in seen(chat)
+        assert any("MEMORY.md" in line and "tokens" in line and "recalled" in line for line in chat.seen)
+        assert "The boiler is serviced in May." in seen(chat)
+
+
+async def test_without_notes_it_says_how_to_write_one(open_chat: Open, session: Any) -> None:
+    session.workspace.memory_md.unlink()
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        assert "`/remember TEXT` writes the first one" in " ".join(seen(chat).split())
+
+
+async def test_a_change_on_disk_is_shown_at_once_and_marked(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session, size=(120, 36)) as chat:
+        await opened(chat)
+        session.workspace.memory_md.write_text(f"{TEXT}- By hand.\n", encoding="utf-8")
+        await chat.until(lambda: "By hand." in seen(chat) and "MEMORY.md *" in seen(chat))
+        await chat.press("d")
+        await chat.until(lambda: isinstance(chat.app.screen, TextScreen) and "+- By hand." in seen(chat))
+        assert "It was edited by you or by another program since this screen was opened." in seen(chat)
+
+
+async def test_a_write_of_the_program_is_told_from_one_by_hand(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session, size=(120, 36)) as chat:
+        await opened(chat)
+        session.memory.hot.remember(clear("The valve cost 12.50."), heading=None, conversation=None)
+        await chat.until(lambda: "The valve cost 12.50." in seen(chat))
+        await chat.press("d")
+        await chat.until(lambda: isinstance(chat.app.screen, TextScreen) and "valve" in seen(chat))
+        assert "Palimpsest wrote it since this screen was opened." in seen(chat)
+
+
+async def test_an_edit_is_saved_and_the_version_before_it_kept(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        await edited(chat, TEXT.replace("May", "June"))
+        await chat.press("ctrl+s")
+        await chat.until(lambda: "Saved." in seen(chat))
+        assert session.workspace.memory_md.read_text(encoding="utf-8") == TEXT.replace("May", "June")
+        version = session.memory.hot.last_version("MEMORY.md")
+        assert version and version.text == TEXT
+
+
+async def test_an_edit_by_hand_meanwhile_is_merged(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        await edited(chat, TEXT.replace("# Memory", "# My memory"))
+        session.workspace.memory_md.write_text(f"{TEXT}- By hand.\n", encoding="utf-8")
+        await chat.press("ctrl+s")
+        await chat.until(lambda: "What others changed meanwhile is in it" in " ".join(seen(chat).split()))
+        now = session.workspace.memory_md.read_text(encoding="utf-8")
+        assert now == f"{TEXT.replace('# Memory', '# My memory')}- By hand.\n"
+
+
+async def test_an_edit_of_the_same_line_is_refused_and_nothing_is_lost(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        screen = await edited(chat, TEXT.replace("May", "June"))
+        by_hand = TEXT.replace("May", "July")
+        session.workspace.memory_md.write_text(by_hand, encoding="utf-8")
+        await chat.press("ctrl+s")
+        await chat.until(lambda: "in the same lines, so it was not saved" in " ".join(seen(chat).split()))
+        assert session.workspace.memory_md.read_text(encoding="utf-8") == by_hand
+        assert "June" in screen.query_one(TextArea).text
+
+
+async def test_an_unsaved_edit_is_dropped_with_the_second_esc_only(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        memory = await opened(chat)
+        screen = await edited(chat, "other")
+        await chat.press("escape")
+        assert chat.app.screen is screen and "Esc again drops it" in seen(chat)
+        await chat.press("escape")
+        await chat.until(lambda: chat.app.screen is memory)
+        assert session.workspace.memory_md.read_text(encoding="utf-8") == TEXT
+
+
+async def test_windows_line_ends_survive_an_edit(open_chat: Open, session: Any) -> None:
+    session.workspace.memory_md.write_bytes(b"one\r\ntwo\r\n")
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        screen = await edited(chat, "one\r\ntwo\r\nthree\r\n")
+        assert not screen.query_one(TextArea).read_only
+        await chat.press("ctrl+s")
+        await chat.until(lambda: "Saved." in seen(chat))
+        assert session.workspace.memory_md.read_bytes() == b"one\r\ntwo\r\nthree\r\n"
+
+
+async def test_the_editor_saves_through_the_same_writer(
+    open_chat: Open, session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.overview.memory_screen.edited_text", lambda node, text: (f"{text}- From outside.\n", ""))
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        await chat.press("ctrl+g")
+        await chat.until(lambda: "MEMORY.md is saved." in seen(chat))
+        assert session.workspace.memory_md.read_text(encoding="utf-8") == f"{TEXT}- From outside.\n"

@@ -1,0 +1,102 @@
+"""Editor of one file of memory: saved through the safe writer, which overwrites nothing that others wrote."""
+
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static, TextArea
+
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible, visible_line
+
+KEYS: Final = "Ctrl+S saves · Esc back"
+_UNSAVED: Final = "This is not saved: Ctrl+S saves it, Esc again drops it."
+_RAW: Final = "The file has control characters, which this editor would change: use Ctrl+G in the list."
+
+
+class EditScreen(ModalScreen[None]):
+    """Edits `text`. `save` takes the text that was opened and the new one, and gives what the file holds then."""
+
+    CSS_PATH = "../styles/overview.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", "Save the file", id="edit.save", show=False, priority=True),
+        Binding("escape", "leave", "Back", id="edit.leave", show=False, priority=True),
+    ]
+
+    def __init__(self, title: str, text: str, save: Callable[[str, str], Awaitable[str]]) -> None:
+        super().__init__()
+        self._heading = visible_line(title)
+        self._base = text
+        self._save_text = save
+        self._ends = "\r\n" if "\r\n" in text else "\n"
+        self._shown = visible(_flat(text))
+        self._is_dropped = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="room"):
+            yield Static(Text(self._heading), classes="room-title", markup=False)
+            yield TextArea(self._shown, id="edit-text", read_only=self._shown != _flat(self._base))
+            yield Static("", id="list-note", markup=False)
+            yield Static(KEYS, classes="room-keys", markup=False)
+
+    def on_mount(self) -> None:
+        area = self.query_one(TextArea)
+        area.cursor_blink = False
+        area.focus()
+        self._say(_RAW if area.read_only else "", wrong=True)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether something was typed since the last save."""
+        return _flat(self.query_one(TextArea).text) != self._shown
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        self._is_dropped = False
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+
+    @work(exclusive=True, group="save")
+    async def action_save(self) -> None:
+        if not self.is_changed:
+            self._say("Nothing was changed.")
+            return
+        typed = _flat(self.query_one(TextArea).text)
+        text = typed.replace("\n", self._ends)
+        try:
+            now = await self._save_text(self._base, text)
+        except PalimpsestError as error:
+            self._say(f"{error.message} {error.hint}".strip(), wrong=True)
+            return
+        self._base, self._shown = text, typed
+        if now == text:
+            self._say("Saved.")
+            return
+        self._base = now
+        self._shown = visible(_flat(now))
+        self.query_one(TextArea).load_text(self._shown)
+        self._say("Saved. What others changed meanwhile is in it; secrets and private parts are not.")
+
+    def action_leave(self) -> None:
+        if self.is_changed and not self._is_dropped:
+            self._is_dropped = True
+            self._say(_UNSAVED, wrong=True)
+            return
+        self.dismiss(None)
+
+    def _say(self, sentence: str, *, wrong: bool = False) -> None:
+        note = self.query_one("#list-note", Static)
+        note.display = bool(sentence)
+        note.set_class(wrong, "-wrong")
+        note.update(Text(visible(sentence), end=""))
+
+
+def _flat(text: str) -> str:
+    """The text with the line ends of the text area."""
+    return text.replace("\r\n", "\n")
