@@ -58,6 +58,7 @@ def create_app(options: LaunchOptions, ground: TerminalGround | None = None) -> 
         changes=options.changes,
         trust=trust if options.trust is not None else None,
         untrusted_notice=options.untrusted_notice,
+        notify=options.config.screen.notify,
         links=lambda: current[0].links,
         follow=follow,
     )

@@ -41,6 +41,13 @@ class ScreenSettings(Struct, frozen=True, kw_only=True):
     ] = "auto"
     theme: str = "auto"
     """The colours: auto follows the terminal, `/theme` lists the others."""
+    notify: Annotated[
+        Literal["auto", "bell", "osc9", "osc777", "desktop", "off"],
+        Meta(
+            description="How the terminal tells of an answer or a question while it has no focus: auto goes by the "
+            "terminal, osc9 and osc777 are its notifications, desktop is that of the system, off is silent."
+        ),
+    ] = "auto"
     keys: dict[str, str] = {}
     """Keys of your own: `chat.search: ctrl+o` for an action that F1 names; commas between several keys."""
 

@@ -10,6 +10,7 @@ from foundation.paths import Workspace
 from tui.chat.start import ChatStart
 from tui.chat.view import ChatView
 from tui.internal_errors import internal_error
+from tui.output.attention import ASKS
 from tui.typed_app import app_of
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.transcript.items import MutedLine
@@ -81,6 +82,7 @@ class OpeningQuestions:
 
     async def _ask(self, question: "QuestionDialog") -> bool | None:
         """The user's answer. Text typed during the dialog goes into the prompt."""
+        self._view.attention.call(ASKS)
         answer = await app_of(self._screen).push_screen_wait(question)
         if question.typed:
             self._prompt.set_text(self._prompt.text + question.typed)

@@ -76,7 +76,7 @@ class ChatScreen(Screen[None]):
             focus_bar=self._foot.focus_bar,
             title=self._title,
         )
-        self._view = ChatView(self._widgets, self.leave, self.action_stop)
+        self._view = ChatView(self._widgets, self.leave, self.action_stop, start.notify)
         self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.return_to_prompt)
 
     def compose(self) -> ComposeResult:

@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from foundation.paths import Workspace
+from tui.output.notification import NotifyKind
 from tui.widgets.transcript.items import Welcome
 
 
@@ -26,6 +27,7 @@ class ChatStart(Struct, frozen=True, kw_only=True):
     changes: tuple[str, ...] = ()  # changes to a trusted workspace, which are not in effect yet; () if there are none
     trust: Callable[[], Workspace] | None = None  # trusts the workspace, and gives the one to use from then on
     untrusted_notice: str = ""
+    notify: NotifyKind = "auto"  # how to notify while the terminal has no focus
     links: Callable[[], tuple[tuple[str, str], ...]] = tuple  # links out of the workspace to ask about: name, target
     follow: Callable[[str, bool], None] | None = None  # stores whether a link is followed
 

@@ -14,6 +14,8 @@ from agent.permissions.action import PermissionAnswer
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible_line
 from tui.chat.drafts import DraftKeeper
+from tui.output.attention import ASKS, DONE, Attention
+from tui.output.notification import NotifyKind
 from tui.typed_app import app_of, seconds_since_key
 from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
@@ -57,7 +59,9 @@ class ChatWidgets(Struct, frozen=True, kw_only=True):
 class ChatView:
     """Implements ChatPort with the screen's widgets."""
 
-    def __init__(self, widgets: ChatWidgets, leave: Callable[[], None], stop: Callable[[], None]) -> None:
+    def __init__(
+        self, widgets: ChatWidgets, leave: Callable[[], None], stop: Callable[[], None], notify: NotifyKind
+    ) -> None:
         self.transcript = widgets.transcript
         self.status = widgets.status
         self.leave = leave
@@ -67,6 +71,7 @@ class ChatView:
         self._plan_panel = widgets.plan
         self._queue_list = widgets.waiting
         self._title = widgets.title
+        self.attention = Attention(widgets.screen, notify, lambda: widgets.title.title)
         self._keeper = widgets.keeper
         self._opening: MutedLine | None = None
 
@@ -97,6 +102,7 @@ class ChatView:
 
         None where `answer` is given elsewhere first: the turn was stopped.
         """
+        self.attention.call(ASKS)
         while (left := TYPING_PAUSE_S - seconds_since_key(self._screen)) > 0 and not answer.done():
             self.status.update_info(hint="a question waits until you pause typing · Esc stops")
             await asyncio.wait([answer], timeout=left)
@@ -120,8 +126,9 @@ class ChatView:
         self._plan_panel.update_plan(plan)
 
     def end_turn(self) -> None:
-        """Hides a plan that is done."""
+        """Hides a plan that is done, and notifies a person who looks elsewhere."""
         self._plan_panel.end_turn()
+        self.attention.call(DONE)
 
     async def choose(self, choices: "Choices", expand: "ExpandChoice | None" = None) -> str | None:
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen

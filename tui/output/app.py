@@ -44,6 +44,11 @@ class ChangesOnlyApp(App[None]):
             self.output_grid.forget()
         self.screen.refresh()
 
+    def write_sequence(self, sequence: str) -> None:
+        """Writes a control sequence of our own that draws nothing."""
+        if sequence and self._driver is not None:
+            self._driver.write(sequence)
+
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.AppFocus) or (isinstance(event, events.Resize) and event.size == self.size):
             self.action_redraw()
