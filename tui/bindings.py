@@ -10,6 +10,7 @@ from tui.dialogs.choices import ChoicesScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
 from tui.dialogs.sheet import SheetDialog
+from tui.overview.archive_screen import ArchiveScreen
 from tui.overview.context_screen import ContextScreen
 from tui.overview.edit_screen import EditScreen
 from tui.overview.list_screen import ListScreen
@@ -42,6 +43,7 @@ BOUND: tuple[type[DOMNode], ...] = (
     ContextScreen,
     MemoryScreen,
     EditScreen,
+    ArchiveScreen,
     SheetDialog,
     PermissionScreen,
     QuestionScreen,

@@ -28,6 +28,7 @@ _TITLES: Final = {
     "SettingsScreen": "The settings",
     "ListScreen": "What the program knows: context, memory, figures, archive",
     "ContextScreen": "The context",
+    "ArchiveScreen": "The archive",
     "MemoryScreen": "The files of memory",
     "EditScreen": "The editor of a file of memory",
     "SheetDialog": "A dialog",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.commands.command import Command
-from agent.commands.results import Outcome, Proposal, TextResult
+from agent.commands.results import OpenNamedScreen, Outcome, Proposal, TextResult
 from agent.commands.tables import preview_rows
 from foundation.errors import Misuse
 from foundation.privacy import clear
@@ -137,7 +137,11 @@ async def _list_or_refuse(session: Session, argument: str) -> Outcome:
 
     option = argument.split(maxsplit=1)[0]
     if argument == "--list":
-        return TextResult(await asyncio.to_thread(archives_markdown, session.memory))
+
+        async def printed() -> Outcome:
+            return TextResult(await asyncio.to_thread(archives_markdown, session.memory))
+
+        return OpenNamedScreen("archive", "", printed)
     raise Misuse(
         "Not in the chat",
         f"/archive takes a label or a file, --undo, --list and --yes; {option} is no label.",

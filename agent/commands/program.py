@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
-from agent.commands.results import Choice, Choices, Copy, Outcome, Quit, SendMessage, SessionSwitched, TextResult
+from agent.commands.results import (
+    Choice,
+    Choices,
+    Copy,
+    OpenNamedScreen,
+    Outcome,
+    Quit,
+    SendMessage,
+    SessionSwitched,
+    TextResult,
+)
 from agent.commands.tables import report_markdown
 from foundation.errors import Misuse
 from foundation.terminal_text import visible, visible_code_line
@@ -104,6 +114,13 @@ def _memory_status(session: Session) -> str:
 
 
 async def _stats(session: Session, _rest: str) -> Outcome:
+    async def printed() -> Outcome:
+        return TextResult(await _stats_text(session))
+
+    return OpenNamedScreen("statistics", "", printed)
+
+
+async def _stats_text(session: Session) -> str:
     from agent.services.trends import count_rows, trend_rows
     from agent.spending.report import caps_sentence, spending_report, spending_tables
 
@@ -119,7 +136,7 @@ async def _stats(session: Session, _rest: str) -> Outcome:
     ]
     if len(parts) == 1:
         parts.append("No model was called yet.")
-    return TextResult("\n\n".join([*parts, caps_sentence(report)]).strip())
+    return "\n\n".join([*parts, caps_sentence(report)]).strip()
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -161,7 +178,12 @@ async def _exit(_session: Session, _rest: str) -> Outcome:
 
 COMMANDS = (
     Command(name="model", summary="List the models at hand, or speak to another.", usage="[SPEC|ADDRESS]", run=_model),
-    Command(name="stats", summary="Count messages and tokens, and show what models cost.", run=_stats),
+    Command(
+        name="stats",
+        summary="Count messages and tokens, and show what models cost.",
+        keys="↑ ↓ choose a figure, whose chart is shown, Enter lists it by day, Esc leaves.",
+        run=_stats,
+    ),
     Command(
         name="context",
         summary="Show what the next request holds, layer by layer.",

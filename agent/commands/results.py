@@ -120,7 +120,7 @@ class OpenNamedScreen(Struct, frozen=True):
     """Opens one of the screens about the program. `text` is what was typed behind the command; `printed` gives the
     result for a face without a screen."""
 
-    screen: Literal["theme", "settings", "keys", "context", "memory"]
+    screen: Literal["theme", "settings", "keys", "context", "memory", "statistics", "archive"]
     text: str
     printed: Callable[[], Awaitable[Outcome]]
 

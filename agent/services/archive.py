@@ -17,7 +17,7 @@ from memory.archive.json import archived_as_json
 from memory.archive.write.sidecar import file_stem
 from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE, mode_named
-from memory.pages.types import ArchiveResult
+from memory.pages.types import ArchiveResult, ArchiveRow, PageRow
 from memory.settings import AUTO
 
 if TYPE_CHECKING:  # the help of a command must not load the store
@@ -158,6 +158,20 @@ def archives_markdown(memory: Memory) -> str:
         for archive in archives
     ]
     return "\n".join(["| no | when | pages | text tokens | vision tokens | label |", "|-|-|-|-|-|-|", *rows])
+
+
+def archive_row_sentence(row: ArchiveRow) -> str:
+    """Where an archive comes from, when it was made, and its tokens."""
+    tags = f" Tags: {', '.join(row.tags)}." if row.tags else ""
+    return (
+        f"#{row.seq}, from {'a' if row.origin != 'knowledge' else ''} {row.origin}".replace("  ", " ")
+        + f", {iso(row.created)[:10]}: {row.text_tokens:,} text tokens on {row.vision_tokens:,} vision tokens.{tags}"
+    )
+
+
+def archive_pages(memory: Memory, archive: int) -> list[PageRow]:
+    """The pages of one archive, in order. Blocks."""
+    return sorted(memory.vault.pages(archive), key=lambda page: page.number)
 
 
 def _in_a_cell(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
-from agent.commands.results import CommandFailed, OpenSearch, Proposal
+from agent.commands.results import CommandFailed, OpenNamedScreen, OpenSearch, Proposal
 from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
 from agent.session import Session
@@ -59,6 +59,7 @@ LINES = (
     "/keys",
     "/tree",
     "/observations",
+    "/memory",
     "/switches",
     "/switches recent_count 5",
     "/scope",
@@ -113,7 +114,7 @@ async def carried_out(session: Session, line: str) -> object:
     outcome = await registry.run(session, line)
     if isinstance(outcome, Proposal):
         outcome = await registry.carry_out(outcome, lambda _page: None)
-    return await outcome.printed() if isinstance(outcome, OpenSearch) else outcome
+    return await outcome.printed() if isinstance(outcome, OpenSearch | OpenNamedScreen) else outcome
 
 
 def test_every_command_is_among_the_lines() -> None:

@@ -57,6 +57,7 @@ REASONS = {
     "tui/widgets/status.py render": "the hint is a constant; fit_line makes the status visible",
     "tui/widgets/status.py clip": "cuts what its callers made visible",
     "tui/overview/edit_screen.py compose": "_heading is made visible when the screen is made",
+    "tui/overview/statistics_screen.py _chart": "figures, and a name that visible_line made",
     "tui/overview/list_screen.py _row_text": "clip cuts a visible line",
     "tui/widgets/transcript/wrap.py wrap_runs": "_paragraphs makes every run visible",
     "tui/widgets/transcript/wrap.py _slice": "a piece of a run that _paragraphs made visible",

@@ -21,6 +21,8 @@ from agent.services.browse import BrowseRow
 from agent.services.context_view import ContextView
 from agent.services.conversation_tree import ConversationTree, TurnNode
 from agent.services.settings import SettingRow
+from agent.services.statistics_view import DaySeries, DiskSize, Saving, StatisticsView
+from agent.spending.report import SpendingReport, Spent
 from context.assembly.parts import RequestPart
 from context.checklist import Checklist, PlanStep, StepState
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
@@ -42,9 +44,11 @@ from tui.dialogs.question import QuestionScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
 from tui.images.attached import AttachmentPreview
 from tui.images.protocol import GraphicsProtocol
+from tui.overview.archive_screen import ArchiveScreen
 from tui.overview.context_screen import ContextScreen
 from tui.overview.edit_screen import EditScreen
 from tui.overview.memory_screen import MemoryScreen
+from tui.overview.statistics_screen import StatisticsScreen
 from tui.palette.rows import PaletteRow
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
@@ -261,7 +265,40 @@ def files_of(memory: Memory, text: str) -> Any:
     return session
 
 
+async def figures_of(memory: Memory, text: str) -> StatisticsView:
+    """Figures in which the text stands in every place."""
+    spent = Spent(
+        key=text,
+        requests=1,
+        prompt_tokens=1,
+        completion_tokens=1,
+        cached_tokens=1,
+        money={text: 1.5},
+        local=0,
+        unpriced=0,
+        title=text,
+    )
+    return StatisticsView(
+        figures=memory.statistics(),
+        series=(DaySeries(text, text, (text, text), (1.0, 2.5)),),
+        savings=(Saving(text, 2, 1, text),),
+        sizes=(DiskSize(text, 1, text),),
+        spending=SpendingReport(
+            today=spent, daily_tokens=0, daily_cost=0.0, days=(spent,), conversations=(spent,), purposes=(spent,)
+        ),
+    )
+
+
+def archive_of(memory: Memory, text: str) -> Memory:
+    """A memory with an archive of this label."""
+    label = clear(text.encode("utf-8", "replace").decode().strip() or "x")
+    memory.vault.archive_text(clear(f"zebra {label}"), label=label)
+    return memory
+
+
 SCREENS = {
+    StatisticsScreen: lambda memory, text: StatisticsScreen(lambda: figures_of(memory, text)),
+    ArchiveScreen: lambda memory, text: ArchiveScreen(archive_of(memory, text)),
     MemoryScreen: lambda memory, text: MemoryScreen(files_of(memory, text)),
     EditScreen: lambda memory, text: EditScreen(text, text, saved),
     ContextScreen: lambda memory, text: ContextScreen(lambda: context_of(text), str),

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock
 
@@ -17,20 +18,24 @@ from agent.services import live_search
 from agent.services.browse import PagePicture
 from agent.services.browse import browse as browsing_look
 from agent.services.settings import SettingRow
+from agent.services.statistics_view import DaySeries, DiskSize, Saving, StatisticsView
+from agent.spending.report import SpendingReport, Spent
 from context.report import PageUsage, archive_of
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.memory import Memory
-from memory.pages.types import PageRow
-from memory.records import EntryDraft, EntryKind
+from memory.pages.types import ArchiveRow, PageRow
+from memory.records import EntryDraft, EntryKind, Statistics
 from models.messages import Role
 from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
 from tui.dialogs.confirm import ProposalScreen
+from tui.overview.archive_screen import ArchiveScreen
 from tui.overview.context_screen import ContextScreen
 from tui.overview.memory_screen import MemoryScreen
+from tui.overview.statistics_screen import StatisticsScreen
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
@@ -197,6 +202,16 @@ def test_commands_are_offered_above_the_prompt(look: Look) -> None:
     assert look(act)
 
 
+SPENT = Spent(
+    key="2026-03-13",
+    requests=41,
+    prompt_tokens=120_000,
+    completion_tokens=9_000,
+    cached_tokens=80_000,
+    money={"USD": 0.281},
+    local=0,
+    unpriced=0,
+)
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)], ids=["small", "medium", "large"])
 
 
@@ -226,6 +241,83 @@ def test_the_files_of_memory(look: Look, remembered: Memory, size: tuple[int, in
         await shown(app, pilot, MemoryScreen)
 
     assert look(act, size=size, new=False, memory=remembered)
+
+
+STATISTICS = StatisticsView(
+    figures=Statistics(
+        conversations=12,
+        messages=840,
+        chunks=9,
+        compressed_chunks=2,
+        entries=1_204,
+        chars=80_000,
+        archived_entries=300,
+        archived_chars=40_000,
+        pages=41,
+        packs=2,
+        pack_bytes=80_000,
+        cold_pages=0,
+        database_bytes=4_200_000,
+        models=(),
+    ),
+    series=(
+        DaySeries(
+            "messages",
+            "messages",
+            tuple(f"2026-03-{n:02}" for n in range(1, 31)),
+            tuple(n * 7 % 19.0 for n in range(30)),
+        ),
+        DaySeries("spent in USD", "USD", ("2026-03-13", "2026-03-14"), (0.25, 0.031)),
+    ),
+    savings=(Saving("pages", 9_393, 4_175, "Text tokens of what is archived, and the vision tokens of the pages."),),
+    sizes=(DiskSize("database", 4_200_000, "Entries."), DiskSize("packs", 80_000, "Archived pages, compressed.")),
+    spending=SpendingReport(
+        today=structs.replace(SPENT, key="2026-03-14"),
+        daily_tokens=0,
+        daily_cost=0.0,
+        days=(SPENT,),
+        conversations=(structs.replace(SPENT, title="House 锅炉"),),
+        purposes=(structs.replace(SPENT, key="chat"),),
+    ),
+)
+
+
+@SIZES
+def test_the_statistics_with_a_chart(look: Look, size: tuple[int, int]) -> None:
+    async def load() -> StatisticsView:
+        return STATISTICS
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        app.push_screen(StatisticsScreen(load))
+        await shown(app, pilot, StatisticsScreen)
+
+    assert look(act, size=size, new=False)
+
+
+@SIZES
+def test_the_archive(look: Look, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        ArchiveRow(
+            seq=n,
+            label=label,
+            created=NOW,
+            origin=origin,
+            pages=pages,
+            text_tokens=pages * 1_300,
+            vision_tokens=pages * 256,
+        )
+        for n, (label, origin, pages) in enumerate(
+            (("House · e_1 to e_24", "conversation", 3), ("GPL-3", "file", 40), ("保修单", "file", 1)), 1
+        )
+    ]
+    monkeypatch.setattr("tui.overview.archive_screen.archive_pages", lambda memory, archive: [])
+    memory: Any = SimpleNamespace(vault=SimpleNamespace(archives=lambda: rows))
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        app.push_screen(ArchiveScreen(memory))
+        await shown(app, pilot, ArchiveScreen)
+
+    assert look(act, size=size, new=False)
 
 
 def test_an_error_is_one_panel(look: Look) -> None:

@@ -1,7 +1,7 @@
 """Opens the screens about the program: themes, settings, keys."""
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from textual.screen import Screen
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agent.commands.results import OpenNamedScreen
     from agent.session import Session
     from context.report import ContextReport
+    from tui.overview.list_screen import ListScreen
 
 _NEXT_START: Final = "It holds from the next start of the chat."
 
@@ -32,18 +33,31 @@ async def open_program_screen(screen: Screen[None], session: "Session", opened: 
         case "settings":
             settings = SettingsOfSession(screen, session)
             await app_of(screen).push_screen_wait(SettingsScreen(settings, opened.text))
-            return ""
         case "keys":
             app.action_show_keys()
-            return ""
         case "context":
             await _show_context(screen, session, opened.text)
-            return ""
+        case "memory" | "statistics" | "archive":
+            await app_of(screen).push_screen_wait(_overview(session, opened.screen))
+    return ""
+
+
+def _overview(session: "Session", name: Literal["memory", "statistics", "archive"]) -> "ListScreen[None]":
+    """The screen of what the workspace holds."""
+    match name:
         case "memory":
             from tui.overview.memory_screen import MemoryScreen
 
-            await app_of(screen).push_screen_wait(MemoryScreen(session))
-            return ""
+            return MemoryScreen(session)
+        case "statistics":
+            from agent.services.statistics_view import statistics_view
+            from tui.overview.statistics_screen import StatisticsScreen
+
+            return StatisticsScreen(lambda: statistics_view(session))
+        case "archive":
+            from tui.overview.archive_screen import ArchiveScreen
+
+            return ArchiveScreen(session.memory, session.config.screen.pictures)
 
 
 async def _show_context(screen: Screen[None], session: "Session", text: str) -> None:

@@ -1,8 +1,10 @@
 """Bars of block characters, to an eighth of a cell."""
 
+from collections.abc import Sequence
 from typing import Final
 
 EIGHTHS: Final = " ▏▎▍▌▋▊▉"
+_COLUMNS: Final = " ▁▂▃▄▅▆▇█"
 
 
 def bar(share: float, width: int) -> str:
@@ -12,3 +14,25 @@ def bar(share: float, width: int) -> str:
     if not eighths and share > 0 and width:
         return EIGHTHS[1]
     return "█" * full + (EIGHTHS[rest] if rest else "")
+
+
+def columns(values: Sequence[float], width: int, height: int) -> list[str]:
+    """A column for each value, `height` rows high, the largest value filling it. The last values where not all fit.
+
+    A column is as wide as the width allows, at most 6 cells with a space before it where there is room.
+    """
+    step = max(min(width // max(len(values), 1), 7), 1)
+    shown = values[-(width // step) :] if width >= step else values[:0]
+    largest = max(shown, default=0)
+    solid = step - 1 if step > 1 else 1
+    rows: list[str] = []
+    for row in reversed(range(height)):
+        cells = [_cell(value / largest * height - row if largest else 0.0, value > 0 and row == 0) for value in shown]
+        rows.append("".join((cell * solid).ljust(step) for cell in cells).rstrip())
+    return rows
+
+
+def _cell(fill: float, least: bool) -> str:
+    """The character of a cell that is filled from below to `fill`, 0 to 1; `least`: something is there in any case."""
+    eighths = max(round(max(0.0, min(fill, 1.0)) * 8), 1 if least else 0)
+    return _COLUMNS[eighths]

@@ -156,7 +156,7 @@ class ListScreen(ModalScreen[ScreenResultType]):
         text = Text("  ", no_wrap=True, overflow="ellipsis", end="").append_text(label)
         filled = bar(row.share, bar_cells) if row.share is not None else ""
         text.append(filled, theme_colour(self, "accent-ink")).append(" " * (bar_cells - cell_len(filled)))
-        return text.append(f"  {row.figure.rjust(figures)}", theme_colour(self, "muted"))
+        return text.append(f"  {visible(row.figure).rjust(figures)}", theme_colour(self, "muted"))
 
     def set_detail(self, text: str | Text) -> None:
         """Shows this text as the chosen row in full."""

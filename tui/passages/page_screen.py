@@ -126,7 +126,8 @@ class PictureScreen(ModalScreen[None]):
     def __init__(
         self, memory: "Memory", pages: tuple[str, ...], pictures: str = "auto", location: "PageLocation | None" = None
     ) -> None:
-        """Opens at `location`, zoomed in enough to read it; without a location, shows the whole first page."""
+        """Opens on the page of `location`, or the first one. It is shown whole; the first step closer goes to the place
+        of `location`, large enough to read."""
         super().__init__()
         self._memory = memory
         self._pages = pages
@@ -135,6 +136,7 @@ class PictureScreen(ModalScreen[None]):
         self._index = pages.index(location.page) if location and location.page in pages else 0
         self.picture: Picture | None = None
         self.zoom: Zoom = WHOLE_PAGE
+        self._passage: Zoom = WHOLE_PAGE  # where the passage begins on this page
         self._widget: Widget | None = None
 
     def compose(self) -> ComposeResult:
@@ -164,8 +166,9 @@ class PictureScreen(ModalScreen[None]):
             self._set_header("it cannot be shown")
             await self._show_text(f"{error.title}\n{error.message}\n{error.hint}")
             return
-        self.picture, self.zoom = picture, self._zoom_to_passage(page_file.begin, picture.size)
-        self._set_header(_page_line(page_file), " · where the passage begins" if self.zoom.level else "")
+        self.picture, self.zoom = picture, WHOLE_PAGE
+        self._passage = self._zoom_to_passage(page_file.begin, picture.size)
+        self._set_header(_page_line(page_file), " · + goes to the passage" if self._passage.level else "")
         await self._draw()
 
     def _zoom_to_passage(self, begin: tuple[int, int] | None, side: tuple[int, int]) -> Zoom:
@@ -235,7 +238,8 @@ class PictureScreen(ModalScreen[None]):
             self._show()
 
     def action_zoom(self, by: int) -> None:
-        self._set_zoom(self.zoom.zoomed(by))
+        to_passage = by > 0 and self.zoom == WHOLE_PAGE and self._passage.level
+        self._set_zoom(self._passage if to_passage else self.zoom.zoomed(by))
 
     def action_pan(self, right: int, down: int) -> None:
         self._set_zoom(self.zoom.moved(right, down))

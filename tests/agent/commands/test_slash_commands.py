@@ -11,6 +11,7 @@ from agent.commands.results import (
     Choices,
     CommandFailed,
     Copy,
+    OpenNamedScreen,
     OpenRecall,
     OpenSearch,
     Outcome,
@@ -42,6 +43,13 @@ async def say(session: Session, text: str) -> None:
 def said(outcome: Outcome) -> str:
     assert isinstance(outcome, TextResult), outcome
     return outcome.markdown
+
+
+async def printed(session: Session, line: str) -> Outcome:
+    """What a command with a screen prints without one."""
+    opened = await registry.run(session, line)
+    assert isinstance(opened, OpenNamedScreen)
+    return await opened.printed()
 
 
 async def searched(session: Session, line: str) -> Outcome:
@@ -160,11 +168,11 @@ async def test_an_option_is_no_label(session: Session) -> None:
         outcome = await registry.run(session, line)
         assert isinstance(outcome, CommandFailed), outcome
         assert line.removeprefix("/archive ").removeprefix("--yes ").split()[0] in outcome.error.message
-    assert "Nothing is archived yet" in said(await registry.run(session, "/archive --list"))
+    assert "Nothing is archived yet" in said(await printed(session, "/archive --list"))
     said(await registry.carry_out(sure(await registry.run(session, "/archive Spring | plans --yes")), lambda _: None))
     (archive,) = session.memory.vault.archives()
     assert archive.label == "Spring | plans"
-    listed = said(await registry.run(session, "/archive --list"))
+    listed = said(await printed(session, "/archive --list"))
     assert f"| {archive.text_tokens:,} | {archive.vision_tokens:,} | Spring \\| plans |" in listed
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from agent.background import model_observation_job
 from agent.commands import registry
-from agent.commands.results import TextResult
+from agent.commands.results import OpenNamedScreen, TextResult
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.origin import DERIVED_FROM, UNTRUSTED
@@ -41,7 +41,9 @@ async def test_a_turn_is_observed_by_the_model_and_its_cost_is_counted(
     assert costs["noter"] == 900
     outcome = await registry.run(session, "/status")
     assert isinstance(outcome, TextResult) and "901 of 200,000 tokens today" in outcome.markdown
-    outcome = await registry.run(session, "/stats")
+    opened_stats = await registry.run(session, "/stats")
+    assert isinstance(opened_stats, OpenNamedScreen)
+    outcome = await opened_stats.printed()
     assert isinstance(outcome, TextResult) and "| observe | 1 | 900 |" in outcome.markdown
 
 

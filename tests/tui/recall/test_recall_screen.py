@@ -187,10 +187,12 @@ async def test_an_archived_passage_shows_its_page_as_a_picture(open_chat: Any, m
         await chat.until(lambda: isinstance(chat.app.screen, PictureScreen) and "▀" in seen(chat))
         assert f"Page {archived.pages[0].id}" in seen(chat)
         assert "vision tokens" in seen(chat)
-        assert "where the passage begins" in seen(chat)
+        assert "+ goes to the passage" in seen(chat)
         whole = seen(chat)
+        assert chat.app.screen.zoom.level == 0  # fitted first
+        await chat.press("plus")
+        await chat.until(lambda: chat.app.screen.zoom.level >= 3 and "▀" in seen(chat))
         level = chat.app.screen.zoom.level
-        assert level >= 3
         await chat.press("minus")
         await chat.until(lambda: chat.app.screen.zoom.level == level - 1 and "▀" in seen(chat))
         await chat.press("o")  # there is no desktop here: told, and nothing is run
@@ -209,6 +211,7 @@ async def test_the_picture_opens_at_the_lines_of_what_was_found(open_chat: Any, 
         await chat.press("p")
         await chat.until(lambda: isinstance(chat.app.screen, PictureScreen) and chat.app.screen.picture is not None)
         screen = chat.app.screen
+        await chat.press("plus")
         left, top, *_ = screen.zoom.box(*screen.picture.size, screen.box_ratio)
         columns = screen.picture.width // 8
         row, column = divmod(text.index("The zeppelin"), columns)
