@@ -140,7 +140,7 @@ class ListScreen(ModalScreen[ScreenResultType]):
         if not rows and self.is_read:
             self.set_detail(self.contents.empty)
         else:
-            self.show_detail(self.chosen)
+            self.call_after_refresh(self._highlighted)  # its pane has its size then
 
     def _row_text(self, row: ListRow, width: int, figures: int) -> Text:
         if not row.id:
