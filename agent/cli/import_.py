@@ -40,10 +40,12 @@ if TYPE_CHECKING:  # loaded when something is imported
 def command(file: Path, form: str | None, source: str | None, scope: str | None) -> None:
     """Import conversations from FILE.
 
-    jsonl: a line an entry, {"id", "conversation", "time", "role", "speaker", "text"}; only text is required, the rest
-    of a line is kept. chatgpt, claude: their data export, as a zip or its conversations.json. chunks: the folder that
-    holds chunks/NAME_chunk_001.json, with or without summaries/ and NAME_index.json, or one of its files; messages have
-    content, role and timestamp. Summaries are read with context.read_compressed, and are never recalled.
+    jsonl: a line an entry, {"id", "conversation", "time", "role", "speaker", "text"}; only text is required, the
+    rest of a line is kept. chatgpt, claude: their data export, as a zip or its conversations.json. claude-code,
+    codex: a session file of theirs, from ~/.claude/projects or ~/.codex/sessions; the results of tools are kept.
+    chunks: the folder that holds chunks/NAME_chunk_001.json, with or without summaries/ and NAME_index.json, or one
+    of its files; messages have content, role and timestamp. Summaries are read with context.read_compressed, and
+    are never recalled.
 
     A bad line is told with its number, and the rest is imported; of chunks nothing is imported where a file is bad.
     Importing a file again adds only what is new.

@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from agent.importers.agent_sessions import PROBED_BYTES, agent_format
 from agent.importers.chatgpt import read_chatgpt
 from agent.importers.chunks import holds_chunks, read_chunks
 from agent.importers.claude import read_claude
+from agent.importers.claude_code import read_claude_code
+from agent.importers.codex import read_codex
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import bounded_lines, read_jsonl
 from agent.importers.record import ParsedRecord
@@ -22,6 +25,9 @@ MAX_EXPORT_BYTES = 4 * 2**30
 MAX_RATIO = 100  # compression ratio; that of exports is 4 to 12
 
 
+_LINE_READERS = {"jsonl": read_jsonl, "claude-code": read_claude_code, "codex": read_codex}
+
+
 def read_file(path: Path, form: str | None, limits: ImportSettings | None = None) -> Iterator[ParsedRecord]:
     """The entries of a file in the given or the detected format. Raises NotAnArray, OSError."""
     limits = limits or ImportSettings()
@@ -29,17 +35,17 @@ def read_file(path: Path, form: str | None, limits: ImportSettings | None = None
     if form == "chunks":
         yield from read_chunks(path, limits)
         return
-    if form == "jsonl":
+    if (reader := _LINE_READERS.get(form)) is not None:
         with open_for_reading(resolve_path(path)) as stream:
-            yield from read_jsonl(bounded_lines(stream, limits.line), path.stem)
+            yield from reader(bounded_lines(stream, limits.line), path.stem)
         return
-    reader = read_chatgpt if form == "chatgpt" else read_claude
+    of_export = read_chatgpt if form == "chatgpt" else read_claude
     with _conversations(path, limits) as conversations:
-        yield from reader(conversations)
+        yield from of_export(conversations)
 
 
 def detect(path: Path, limits: ImportSettings | None = None) -> str:
-    """The format by the file's name and beginning: chunks, jsonl, chatgpt or claude. Raises NotAnArray for another."""
+    """The format by the file's name and beginning: one of FORMATS. Raises NotAnArray for another."""
     if holds_chunks(resolve_path(path)):
         return "chunks"
     with open_for_reading(resolve_path(path)) as stream:
@@ -47,7 +53,8 @@ def detect(path: Path, limits: ImportSettings | None = None) -> str:
             stream.seek(0)
             first_line = stream.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
             if first_line and not first_line.startswith(b"[") and path.suffix != ".json":
-                return "jsonl"
+                stream.seek(0)
+                return agent_format(bounded_lines(stream, PROBED_BYTES)) or "jsonl"
     with _conversations(path, limits or ImportSettings()) as conversations:
         match next(iter(conversations), None):
             case {"mapping": _}:

@@ -75,7 +75,7 @@ def read_jsonl(lines: Iterable[bytes | LineTooLong], conversation: str) -> Itera
 
 
 def _read_line(body: bytes, location: str, conversation: str) -> Iterator[ParsedRecord]:
-    yield from read_object(_parse_object(body), location, conversation, len(body))
+    yield from read_object(parse_object(body), location, conversation, len(body))
 
 
 def read_object(object_: dict[str, Any], location: str, conversation: str, size: int = 0) -> Iterator[ParsedRecord]:
@@ -122,7 +122,8 @@ def read_object(object_: dict[str, Any], location: str, conversation: str, size:
         yield ConversationLeaf(name_of(object_.get("conversation")) or conversation, name_of(object_.get("id")))
 
 
-def _parse_object(body: bytes) -> dict[str, Any]:
+def parse_object(body: bytes) -> dict[str, Any]:
+    """The JSON object of a line. Raises NoEntry."""
     try:
         value: object = load_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
