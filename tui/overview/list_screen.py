@@ -20,7 +20,7 @@ from tui.typed_app import theme_colour
 from tui.widgets.status import clip
 
 WIDE_COLUMNS: Final = 120  # from here on the chosen row is shown beside the list
-_FRAME_COLUMNS: Final = 6  # the padding and the scrollbar
+_FRAME_COLUMNS: Final = 9  # the padding of the screen and of the rows, and the scrollbar
 _MAX_BAR: Final = 30  # cells
 _MIN_LABEL: Final = 14  # cells
 
@@ -127,7 +127,7 @@ class ListScreen(ModalScreen[ScreenResultType]):
         rows = self.contents.rows
         self.query_one("#list-about", Static).update(Text(visible_line(self.contents.about), end=""))
         width = self.size.width - _FRAME_COLUMNS
-        width = max(width * 3 // 5 - 3 if self.size.width >= WIDE_COLUMNS else width, 20)
+        width = max(width * 3 // 5 - 4 if self.size.width >= WIDE_COLUMNS else width, 20)
         figures = max((cell_len(row.figure) for row in rows), default=0)
         options = self.query_one(OptionList)
         options.clear_options()

@@ -41,8 +41,8 @@ class StatisticsScreen(ListScreen[None]):
         self._series = {f"day {series.name}": series for series in view.series}
         figures = view.figures
         about = (
-            f"{figures.conversations:,} conversations · {figures.messages:,} messages · {figures.entries:,} entries · "
-            f"{figures.pages:,} pages"
+            f"conversations {figures.conversations:,} · messages {figures.messages:,} · entries {figures.entries:,} · "
+            f"pages {figures.pages:,}"
         )
         rows = [*_days(view.series), *_savings(view), *_sizes(view), *_spending(view)]
         if not view.spending.days:

@@ -66,3 +66,11 @@ async def test_savings_of_pages_and_archive_are_told_apart(open_chat: Open, monk
         labels = [row.label for row in screen.contents.rows]
         assert len(savings_sentences(report)) == 2
         assert set(savings_sentences(report)) <= set(labels)
+
+
+async def test_figures_are_whole_beside_the_scrollbar(open_chat: Open) -> None:
+    for size in ((80, 16), (120, 16), (200, 16)):
+        async with open_chat(size=size) as chat:
+            await opened(chat)
+            assert any("610    5.0%" in line for line in chat.seen), size
+            assert not any("…" in line[-6:] for line in chat.seen if "%" in line and "Context" not in line), size

@@ -64,7 +64,7 @@ async def test_messages_by_day_are_a_chart_and_open_as_a_list(open_chat: Open, s
     said(session.memory, 7)
     async with open_chat(session=session, size=(120, 36)) as chat:
         await opened(chat, "/stats", StatisticsScreen)
-        assert "1 conversations · 7 messages" in seen(chat)
+        assert "conversations 1 · messages 7" in seen(chat)
         assert "messages: 7 in 30 days, 7 at most" in seen(chat)
         assert sum("█" in line for line in chat.seen) > 3
         assert "No model was called yet" in seen(chat)
