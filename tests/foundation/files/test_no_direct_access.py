@@ -92,6 +92,7 @@ ALLOWED = {
     "memory/knowledge/readers/reader_process.py read_text": "Linux's own figures of this process",
     "memory/knowledge/ingest/add.py touch": "a row of the store",
     "memory/knowledge/ingest/walk.py scandir": "walks a person's folders, which may be anywhere, and changes nothing",
+    "agent/services/found_conversations.py scandir": "lists names in folders of other programs, and opens nothing",
     "tui/widgets/prompt/completion.py scandir": "completes a name in any folder, and opens nothing",
     "agent/cli/main.py open": "the null device",
     "agent/mcp/servers.py open": "a connection",

@@ -1,0 +1,99 @@
+"""`/import`: brings in conversations of other programs that are on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agent.commands.command import Command
+from agent.commands.results import Choice, Choices, Outcome, Proposal, TextResult
+from foundation.errors import Misuse, PalimpsestError
+from foundation.privacy import clear
+from foundation.program import PROGRAM
+from foundation.terminal_text import visible_line
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.services.found_conversations import FoundConversations
+    from agent.session import Session
+    from memory.pages.types import OnPage
+
+NONE_FOUND: Final = (
+    "No conversations of other programs were found: no sessions of Claude Code (`~/.claude/projects`) or Codex "
+    "(`~/.codex/sessions`), and no export of ChatGPT or Claude in Downloads. "
+    f"`{PROGRAM} import FILE` takes a file from anywhere."
+)
+
+
+async def _import(session: Session, chosen: str) -> Outcome:
+    from agent.services.found_conversations import find_conversations_on_disk
+
+    found = await asyncio.to_thread(find_conversations_on_disk, Path.home(), session.config.environment)
+    if not chosen:
+        items = tuple(Choice(source.id, visible_line(source.label), _amount(source)) for source in found)
+        notes = ("Only names and sizes were looked at. What you choose is read once you confirm it.",)
+        return Choices("Import conversations", items, "/import", notes) if items else TextResult(NONE_FOUND)
+    source = next((source for source in found if source.id == chosen), None)
+    if source is None:
+        raise Misuse("Not found", f"Nothing to import is called “{visible_line(chosen)}”.", "/import lists what is.")
+
+    async def run(on_page: OnPage) -> Outcome:
+        return TextResult(await asyncio.to_thread(_import_all, session, source, on_page))
+
+    rows = (
+        ("what", f"{visible_line(source.label)}, {_amount(source)}"),
+        ("to", f"this workspace, {session.workspace.root}; keys and private spans are taken out first"),
+        ("sent", "nothing: the files are read on this machine, and stay as they are"),
+    )
+    title, activity = "Import conversations", "importing"
+    return Proposal(title=title, rows=rows, activity=activity, pages=len(source.files), unit="file", run=run)
+
+
+def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -> str:
+    """Imports the files; gives a sentence. A file that cannot be read is counted, and the others are imported."""
+    from agent.importers.formats import detect, read_file
+    from agent.importers.store import store_all
+
+    conversations, limits = session.memory.conversations, session.config.imports
+    changed: dict[int, None] = {}
+    entries = already = bad = 0
+    unread: list[str] = []
+    for number, path in enumerate(source.files):
+        on_page(number)
+        try:
+            form = source.form or detect(path, limits)
+            records = read_file(path, form, limits)
+            name = clear(path.stem if form == "jsonl" else form)
+            report = store_all(conversations, records, source=name, fixed_source=False)
+            for seq in report.conversations:
+                session.memory.mirrors.update(seq)
+        except (PalimpsestError, OSError) as error:
+            if session.workspace.is_read_only:
+                raise
+            unread.append(f"{visible_line(path.name)}: {visible_line(str(error))}")
+            continue
+        changed |= dict.fromkeys(report.conversations)
+        entries, already, bad = entries + report.entries, already + report.already, bad + report.refused
+    lines = [f"{entries:,} entries in {len(changed):,} conversations imported. `/resume` lists them."]
+    if already:
+        lines.append(f"{already:,} entries were there already.")
+    if bad:
+        lines.append(f"{bad:,} lines could not be read.")
+    if unread:
+        lines.append(f"{len(unread):,} files could not be read; the first is {clear(unread[0])}")
+    return " ".join(lines)
+
+
+def _amount(source: FoundConversations) -> str:
+    count = len(source.files)
+    return f"{count:,} {'file' if count == 1 else 'files'}, {max(source.size / 2**20, 0.1):,.1f} MB"
+
+
+COMMANDS = (
+    Command(
+        name="import",
+        summary="Bring in conversations of ChatGPT, Claude, Claude Code and Codex from this machine.",
+        usage="[NAME]",
+        run=_import,
+    ),
+)

@@ -1,0 +1,61 @@
+"""Finds conversations of other programs on this machine, by the names and sizes of their files: none is opened."""
+
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+MAX_SECONDS: Final = 3.0  # after which the search ends with what it has
+MAX_DEPTH: Final = 5  # folders below the one that is searched
+_EXPORT: Final = re.compile(
+    r"(conversations.*\.json|data-\d{4}.*batch.*\.zip|.*(chatgpt|claude).*\.zip|[0-9a-f]{32,}.*\.zip)", re.IGNORECASE
+)
+
+
+class FoundConversations(Struct, frozen=True, kw_only=True):
+    """Files of one program. `form` is the format, "" where the content shows it."""
+
+    id: str  # `codex`, or the path of an export
+    label: str
+    form: str = ""
+    files: tuple[Path, ...]
+    size: int  # bytes
+
+
+def find_conversations_on_disk(home: Path, environment: Mapping[str, str]) -> list[FoundConversations]:
+    """Sessions of Claude Code and Codex, and exports of ChatGPT and Claude in Downloads. Blocks, for a bounded time."""
+    deadline = time.monotonic() + MAX_SECONDS
+    claude_code = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+    codex = Path(environment.get("CODEX_HOME") or home / ".codex") / "sessions"
+    found: list[FoundConversations] = []
+    for form, label, folder in (("claude-code", "Claude Code", claude_code), ("codex", "Codex", codex)):
+        sizes = {path: size for path, size in _files(folder, deadline) if path.suffix == ".jsonl"}
+        if sizes:
+            files = tuple(sorted(sizes))
+            found.append(FoundConversations(id=form, label=label, form=form, files=files, size=sum(sizes.values())))
+    exports = _files(home / "Downloads", deadline, depth=1)
+    found += [
+        FoundConversations(id=str(path), label=f"Export of ChatGPT or Claude: {path.name}", files=(path,), size=size)
+        for path, size in sorted(exports)
+        if _EXPORT.fullmatch(path.name)
+    ]
+    return found
+
+
+def _files(folder: Path, deadline: float, depth: int = MAX_DEPTH) -> Iterator[tuple[Path, int]]:
+    """The files below the folder with their sizes. No link is followed, and a folder that cannot be read is empty."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if time.monotonic() > deadline:
+                    return
+                if entry.is_file(follow_symlinks=False):
+                    yield Path(entry.path), entry.stat(follow_symlinks=False).st_size
+                elif depth and entry.is_dir(follow_symlinks=False):
+                    yield from _files(Path(entry.path), deadline, depth - 1)
+    except OSError:
+        return
