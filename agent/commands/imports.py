@@ -74,19 +74,26 @@ def _import_all(session: Session, source: FoundConversations, on_page: OnPage) -
             continue
         changed |= dict.fromkeys(report.conversations)
         entries, already, bad = entries + report.entries, already + report.already, bad + report.refused
-    lines = [f"{entries:,} entries in {len(changed):,} conversations imported. `/resume` lists them."]
+    destination = _counted(len(changed), "conversation")
+    lines = [f"{_counted(entries, 'entry', 'entries')} in {destination} imported. `/resume` lists them."]
+    if not entries:
+        lines = ["Nothing new."]
     if already:
-        lines.append(f"{already:,} entries were there already.")
+        lines.append(f"Already there: {already:,}.")
     if bad:
-        lines.append(f"{bad:,} lines could not be read.")
+        lines.append(f"Lines that could not be read: {bad:,}.")
     if unread:
-        lines.append(f"{len(unread):,} files could not be read; the first is {clear(unread[0])}")
+        lines.append(f"Files that could not be read: {len(unread):,}; the first is {clear(unread[0])}")
     return " ".join(lines)
 
 
 def _amount(source: FoundConversations) -> str:
     count = len(source.files)
-    return f"{count:,} {'file' if count == 1 else 'files'}, {max(source.size / 2**20, 0.1):,.1f} MB"
+    return f"{_counted(count, 'file')}, {max(source.size / 2**20, 0.1):,.1f} MB"
+
+
+def _counted(count: int, singular: str, plural: str = "") -> str:
+    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
 COMMANDS = (

@@ -69,14 +69,14 @@ async def test_what_is_chosen_is_imported_once(session: Session, home: Path) -> 
         proposal = await registry.run(session, f"{listed.command} {item.id}")
         assert isinstance(proposal, Proposal)
         outcome = await registry.carry_out(proposal, seen.append)
-        assert isinstance(outcome, TextResult) and "1 conversations imported" in outcome.markdown, outcome
+        assert isinstance(outcome, TextResult) and "1 conversation imported" in outcome.markdown, outcome
     assert seen == [0, 0, 0]
     assert session.memory.conversations.find("s-1").title == "Why does the 锅炉 test fail?"
     assert session.memory.conversations.find("c-1").title == "Fix the pump"
     again = await registry.run(session, "/import codex")
     assert isinstance(again, Proposal)
     outcome = await registry.carry_out(again, seen.append)
-    assert isinstance(outcome, TextResult) and "6 entries were there already" in outcome.markdown
+    assert isinstance(outcome, TextResult) and "Nothing new. Already there: 6." in outcome.markdown
 
 
 async def test_a_file_that_cannot_be_read_leaves_the_others(session: Session, home: Path) -> None:
@@ -84,4 +84,4 @@ async def test_a_file_that_cannot_be_read_leaves_the_others(session: Session, ho
     proposal = await registry.run(session, f"/import {broken}")
     assert isinstance(proposal, Proposal)
     outcome = await registry.carry_out(proposal, lambda _: None)
-    assert isinstance(outcome, TextResult) and "1 files could not be read" in outcome.markdown
+    assert isinstance(outcome, TextResult) and "Files that could not be read: 1;" in outcome.markdown

@@ -23,7 +23,7 @@ LINES_KEPT: Final = 3  # at the beginning, and at the end
 PROMISES: Final = (
     "What you say is kept here, in files of your own, on your own machine.",
     "It comes back when it matters, with its date and its place: /recall.",
-    "/import brings in what you have of ChatGPT, Claude, Claude Code and Codex on this machine.",
+    "/import brings in your talks with ChatGPT, Claude, Claude Code, Codex.",
     "MEMORY.md is plain Markdown, yours to edit; /context shows each request.",
 )
 OFFLINE: Final = "offline: it quotes what it remembers, without a language model"
