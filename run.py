@@ -47,7 +47,11 @@ def set_up(kind: str) -> None:
         venv.EnvBuilder(with_pip=False, symlinks=os.name != "nt").create(VENV)
     pip = [sys.executable, "-m", "pip", "--python", PYTHON, "--disable-pip-version-check", "install"]
     pip += ["--quiet", "--no-compile"]
-    for step in (["--require-hashes", "-r", wanted], ["--no-deps", "--no-build-isolation", "--editable", HERE]):
+    # The file lists everything, so pip need not resolve: its resolver asks for a newer release of what has an extra.
+    for step in (
+        ["--no-deps", "--require-hashes", "-r", wanted],
+        ["--no-deps", "--no-build-isolation", "--editable", HERE],
+    ):
         if code := run([*pip, *step]):
             print("Setting up failed: see pip's words above.", file=sys.stderr)
             raise SystemExit(code)

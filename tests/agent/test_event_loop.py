@@ -56,6 +56,7 @@ LINES = (
     "/stats",
     "/theme nord",
     "/settings",
+    "/import",
     "/keys",
     "/tree",
     "/observations",
