@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from msgspec import structs
+
 from agent.config.secrets import text_without_secrets
 from agent.mcp.configuration import USER_FILE
 from agent.mcp.server_spec import ConfiguredServer, ServerSource, configured_server
@@ -17,7 +19,7 @@ from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
 from foundation.files import FileLock, LockTimeout, encode, make_private_folder, resolve_path, write_atomically
 from foundation.files.untrusted import UnreadableFile, read_own_text
 from foundation.paths import config_dir
-from foundation.privacy import as_given
+from foundation.privacy import TextSource, as_given, clear
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:
@@ -64,6 +66,14 @@ def _definition(rest: str) -> dict[str, Any]:
     except ValueError as error:
         raise Misuse("Not a server", f"The command line cannot be read: {error}.", _EXAMPLE) from error
     return {"command": command, "args": arguments}
+
+
+def cleared_status(status: "ServerStatus") -> "ServerStatus":
+    """The status without keys, which an argument of a command line or a line of a log may be."""
+    summary, error, notice, log = (
+        clear(text, TextSource.OTHER) for text in (status.summary, status.error, status.notice, status.log)
+    )
+    return structs.replace(status, summary=summary, error=error, notice=notice, log=log)
 
 
 class SessionServers:

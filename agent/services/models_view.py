@@ -110,7 +110,7 @@ class SessionModels:
         profile, settings = self.profile(spec), self._config.models
         if not profile.remote and PriceList(settings.prices).price(spec, profile.name) is None:
             return ""
-        return f"about {ABOUT_TOKENS} tokens; {price_sentence(profile, settings)}"
+        return f"about {ABOUT_TOKENS} tokens. {price_sentence(profile, settings)}"
 
     async def test(self, spec: str) -> ModelCheck:
         """One short request. Raises ModelFailed."""
@@ -136,7 +136,7 @@ def model_facts(
         return [
             "No language model: it quotes what it remembers, with citations. Nothing is sent, and it costs nothing."
         ]
-    known = "its server says so" if profile.window_known else "assumed until its server says"
+    known = "known" if profile.window_known else "assumed until its server says"
     reserve = budget_for(profile.window, context).reserve
     tools = "tools natively" if profile.tools else "tools in text" if profile.text_tools else "no tools"
     lines = [

@@ -110,11 +110,11 @@ class ModelsScreen(ListScreen[str]):
                 detail="Ollama, LM Studio and llama.cpp were asked on their usual ports. r looks again, a adds an "
                 "address. Without a model the chat quotes what it remembers.",
             )
-        if self._added:
+        added = [profile for spec, profile in self._added.items() if spec not in self._found and spec != own]
+        if added:
             yield ListRow(label="Added here")
-        for spec, profile in self._added.items():
-            if spec not in self._found and spec != own:
-                yield self._row(profile, "not used yet")
+        for profile in added:
+            yield self._row(profile, "not used yet")
 
     def _by_key(self, view: "ModelsView") -> Iterator[ListRow]:
         models = [model for model in view.by_key if model.spec != view.current.spec]

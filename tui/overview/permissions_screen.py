@@ -82,7 +82,7 @@ class PermissionsScreen(ListScreen[None]):
                 label=str(rule),
                 id=id_,
                 figure=_WHOSE[rule.source],
-                detail=f"{rule}\n{rule.where}: it holds for {_WHOSE[rule.source]}. Enter changes it, d removes it.",
+                detail=f"{rule}\n{rule.where}. Enter changes it, d removes it.",
             )
 
     @property

@@ -1,13 +1,15 @@
 """MCP screen: each server with its state, tools, tokens and log; restart, off and on, trust, add, remove."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from textual import work
 from textual.binding import Binding, BindingType
 
+from agent.mcp.server_spec import ServerSource
 from agent.mcp.server_state import ServerState
-from agent.services.mcp_servers import parse_server
+from agent.services.mcp_servers import cleared_status, parse_server
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible_line
 from tui.dialogs.confirm import ProposalScreen
@@ -38,6 +40,13 @@ _STATES: Final = {
     ServerState.UNTRUSTED: "waits for your trust",
     ServerState.READY: "running",
     ServerState.STOPPED: "ended",
+}
+
+
+_SOURCES: Final = {
+    ServerSource.USER: "your own mcp.json",
+    ServerSource.WORKSPACE: "mcp.servers of config.yaml",
+    ServerSource.PROJECT: "the project's .mcp.json",
 }
 
 
@@ -81,7 +90,8 @@ class ServersScreen(ListScreen[None]):
     def __init__(self, servers: ServersPort) -> None:
         super().__init__()
         self._servers = servers
-        self._seen: Sequence[ServerStatus] = ()
+        self._known: Sequence[ServerStatus] = ()
+        self._seen: Sequence[ServerStatus] = ()  # the same, without keys
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -90,11 +100,13 @@ class ServersScreen(ListScreen[None]):
 
     def _look(self) -> None:
         """Lists the servers again where a state changed."""
-        if self.is_read and self._servers.statuses() != self._seen:
+        if self.is_read and tuple(self._servers.statuses()) != self._known:
+            self.say("")
             self.reload()
 
     async def read(self) -> ListContents:
-        self._seen = statuses = self._servers.statuses()
+        self._known = tuple(self._servers.statuses())
+        self._seen = statuses = await asyncio.to_thread(lambda: [cleared_status(status) for status in self._known])
         rows = [row for status in statuses for row in _rows(status)]
         if self._servers.problems:
             rows.append(ListRow(label="Not used"))
@@ -119,13 +131,10 @@ class ServersScreen(ListScreen[None]):
                 f"{tool.definition.name}  {tool.tokens:,} tokens\n{tool.definition.description}"
                 for tool in status.offered
             ]
-            text = "\n\n".join([*self._facts(status), *tools])
+            text = "\n\n".join([_detail(status), *tools])
             app_of(self).push_screen(TextScreen(status.name, lambda: BlockText(text)))
         elif row.id:
             app_of(self).push_screen(TextScreen("MCP", lambda: BlockText(row.detail)))
-
-    def _facts(self, status: "ServerStatus") -> Sequence[str]:
-        return ("\n".join(self._servers.facts(status.name)), _detail(status))
 
     def action_log(self) -> None:
         if status := self._status:
@@ -201,7 +210,7 @@ def _rows(status: "ServerStatus") -> Iterator[ListRow]:
     for tool, id_ in zip(status.offered, _tool_ids(status), strict=True):
         description = visible_line(tool.definition.description)
         yield ListRow(
-            label=f"  {tool.definition.name}",
+            label=f"· {tool.definition.name}",
             id=id_,
             figure=f"{tool.tokens:,} tokens",
             detail=f"{tool.definition.name}: {_cut(description, MAX_DESCRIPTION)}",
@@ -221,7 +230,7 @@ def _detail(status: "ServerStatus") -> str:
     restarts = f", started again {status.restarts} times" if status.restarts else ""
     lines = [
         f"{status.summary}",
-        f"{_state(status)}{protocol}{restarts}; configured by {status.source}.",
+        f"{_state(status)}{protocol}{restarts}; from {_SOURCES[status.source]}.",
         status.error,
         status.notice,
         "y shows what it runs, and asks whether it may." if status.state is ServerState.UNTRUSTED else "",

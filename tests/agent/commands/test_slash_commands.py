@@ -204,7 +204,7 @@ async def test_a_skill_is_listed_and_sent_with_a_message(session: Session) -> No
 
 
 async def test_the_model_is_listed_and_changed(session: Session) -> None:
-    listed = await registry.run(session, "/model")
+    listed = await printed(session, "/model")
     assert isinstance(listed, Choices)
     assert "in use" in listed.items[0].detail
     changed = await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
