@@ -247,7 +247,7 @@ def _embedder(view: "ModelsView") -> Iterator[ListRow]:
         yield ListRow(label="no embedder", id="embedder", figure="by words alone", detail=detail)
     else:
         detail = f"{view.vectors}. Enter chooses another, or none: then search goes by words."
-        yield ListRow(label=view.embedder, id="embedder", figure=view.vectors.partition(",")[0], detail=detail)
+        yield ListRow(label=view.embedder, id="embedder", figure=view.vectors.partition(", ")[0], detail=detail)
 
 
 def _costs(view: "ModelsView") -> Iterator[ListRow]:
