@@ -25,7 +25,7 @@ from agent.delegation import Delegation
 from agent.events import CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
 from agent.hooks.hooks import SessionHooks
 from agent.mcp.configuration import server_programs
-from agent.mcp.servers import open_servers
+from agent.mcp.open import open_servers
 from agent.mcp.turn_tools import refresh_tools
 from agent.permissions.policy import Policy
 from agent.permissions.rules import RuleSet

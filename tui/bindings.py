@@ -7,6 +7,7 @@ from textual.dom import DOMNode
 
 from tui.chat.screen import ChatScreen
 from tui.dialogs.choices import ChoicesScreen
+from tui.dialogs.line import LineScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
 from tui.dialogs.sheet import SheetDialog
@@ -15,6 +16,9 @@ from tui.overview.context_screen import ContextScreen
 from tui.overview.edit_screen import EditScreen
 from tui.overview.list_screen import ListScreen
 from tui.overview.memory_screen import MemoryScreen
+from tui.overview.models_screen import ModelsScreen
+from tui.overview.permissions_screen import PermissionsScreen
+from tui.overview.servers_screen import ServersScreen
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
@@ -44,6 +48,10 @@ BOUND: tuple[type[DOMNode], ...] = (
     MemoryScreen,
     EditScreen,
     ArchiveScreen,
+    ModelsScreen,
+    PermissionsScreen,
+    ServersScreen,
+    LineScreen,
     SheetDialog,
     PermissionScreen,
     QuestionScreen,

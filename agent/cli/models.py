@@ -1,7 +1,6 @@
 """`palimpsest models`."""
 
 import asyncio
-import time
 from typing import Any
 
 import click
@@ -14,19 +13,12 @@ from agent.config.config import read_config
 from agent.config.edit import parse_value
 from agent.config.settings import all_settings
 from agent.config.used_models import UsedModels
+from agent.services.model_check import check_model
 from agent.services.settings import save_settings, settings_file
-from foundation.errors import PalimpsestError
 from models.chat.detect import detect
 from models.chat.open import open_model
-from models.chat.port import AnswerEnd, AnswerError, Profile, TextChunk
+from models.chat.port import Profile
 from models.chat.spec import parse_spec
-from models.messages import Request, Usage, user
-
-
-class ModelFailed(PalimpsestError):
-    """The model did not answer."""
-
-    code = "model"
 
 
 @click.group(cls=CliGroup)
@@ -109,34 +101,15 @@ command.add_command(embed)
 
 
 async def _test(invocation: Invocation, spec: str) -> dict[str, Any]:
-    config = invocation.loaded_config.config
-    model = open_model(spec, settings=config.models, env=config.environment)
-    start, first_token, answer, usage = time.monotonic(), 0.0, "", Usage(estimated=True)
-    try:
-        profile = await model.prepare()
-        request = Request(model=profile.name, messages=(user("Answer with the single word: ready"),), max_tokens=64)
-        async for event in model.stream(request):
-            match event:
-                case TextChunk(text=text):
-                    first_token = first_token or time.monotonic()
-                    answer += text
-                case Usage():
-                    usage = event
-                case AnswerError(title=title, message=message, hint=hint):
-                    raise ModelFailed(title, message, hint)
-                case AnswerEnd():
-                    break
-                case _:
-                    pass
-    finally:
-        await model.close()
-    latency_ms = round(((first_token or time.monotonic()) - start) * 1000)
-    figures = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+    result = await check_model(invocation.loaded_config.config, spec)
     return {
-        "model": _model_object(profile, "", spec),
-        "first_word_ms": latency_ms,
-        "text": answer.strip(),
-        "usage": figures,
+        "model": _model_object(result.profile, "", spec),
+        "first_word_ms": result.first_token_ms,
+        "text": result.text,
+        "usage": {
+            "prompt_tokens": result.usage.prompt_tokens,
+            "completion_tokens": result.usage.completion_tokens,
+        },
     }
 
 

@@ -8,13 +8,11 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current
-from agent.config.settings import all_settings
-from agent.services.settings import save_settings, settings_file
+from agent.services.embedder import use_embedder
 from foundation.errors import Misuse, PalimpsestError
 from foundation.program import PROGRAM
 from foundation.sizes import format_size
 from foundation.workspace_trust import trust_command
-from models.embed.open import parse_embedder
 
 if TYPE_CHECKING:
     from memory.search.vectors.vectors import Coverage, VectorFillResult, Vectors
@@ -72,19 +70,14 @@ def command(spec: str | None, workspace_only: bool) -> None:
 
 def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
     """Sets the embedder, and remembers the previous one as long as its vectors are in use."""
-    parsed = parse_embedder(spec)
-    chosen = "none" if parsed is None else str(parsed)
-    before = invocation.loaded_config.config.embed.embedder
-    settings = all_settings()
     workspace = invocation.prepare() if workspace_only else invocation.workspace
-    file = settings_file(workspace, invocation.environment, settings["embed.embedder"], user=not workspace_only)
-    values = [(settings["embed.before"], before)] if before not in {"", "none", chosen} else []
-    save_settings(workspace, invocation.environment, file, [*values, (settings["embed.embedder"], chosen)])
+    config = invocation.loaded_config.config
+    set_ = use_embedder(workspace, invocation.environment, spec, config.embed.embedder, user=not workspace_only)
     del invocation.loaded_config
-    if invocation.loaded_config.config.embed.embedder != chosen:
+    if invocation.loaded_config.config.embed.embedder != set_.spec:
         origin = invocation.loaded_config.origins["embed.embedder"]
         output.narrate(f"{origin} comes first here, and says {invocation.loaded_config.config.embed.embedder}.")
-    output.narrate(f"Set in {file.path}.")
+    output.narrate(f"Set in {set_.path}.")
 
 
 def _fill(vectors: "Vectors") -> "VectorFillResult":

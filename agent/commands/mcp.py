@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
-from agent.commands.results import Choice, Choices, Outcome, Proposal, TextResult
+from agent.commands.results import Choice, Choices, OpenNamedScreen, Outcome, Proposal, TextResult
 from agent.mcp.server_spec import ServerSource
 from foundation.errors import Misuse
 from foundation.privacy import TextSource, clear
@@ -28,8 +28,12 @@ async def _mcp(session: Session, rest: str) -> Outcome:
     action, _, name = rest.partition(" ")
     name = name.strip()
     if not action:
-        await session.servers.wait()
-        return TextResult(_table(session))
+
+        async def printed() -> Outcome:
+            await session.servers.wait()
+            return TextResult(_table(session))
+
+        return OpenNamedScreen("mcp", "", printed)
     if action not in ACTIONS:
         raise Misuse("Unknown action", f"/mcp {action} is none.", f"The actions are: {', '.join(ACTIONS)}.")
     servers = session.servers
@@ -66,9 +70,7 @@ def _table(session: Session) -> str:
     for status in statuses:
         cells = (status.name, _state(status), f"{len(status.tools):,}", f"{status.tokens:,}", status.summary)
         rows.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
-    notes = [
-        f"- {_cleared(visible_line(status.name))}: {_cleared(note)}" for status in statuses for note in _notes(status)
-    ]
+    notes = [note for status in statuses for note in _notes(status)]
     parts = ["\n".join(rows), "\n".join(notes + lines), TOKENS_NOTE if any(s.tokens for s in statuses) else ""]
     return "\n\n".join(part for part in parts if part)
 
@@ -109,6 +111,8 @@ COMMANDS = (
         name="mcp",
         summary="List the MCP servers, or restart, disable, enable or trust one.",
         usage="[restart|disable|enable|trust NAME]",
+        keys="Enter opens its tools, l its log, r restarts it, o turns it off or on, y trusts one of the project, "
+        "a adds one, d removes it, Esc leaves.",
         run=_mcp,
     ),
 )

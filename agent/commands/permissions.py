@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
-from agent.commands.results import Choice, Choices, Outcome, TextResult
+from agent.commands.results import Choice, Choices, OpenNamedScreen, Outcome, TextResult
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -27,28 +27,31 @@ async def _mode(session: Session, text: str) -> Outcome:
 
 
 async def _permissions(session: Session, text: str) -> Outcome:
-    return TextResult(await asyncio.to_thread(_answer, session, text.split(" ", 1)))
+    async def printed() -> Outcome:
+        return TextResult(await asyncio.to_thread(_answer, session, text.split(" ", 1)))
+
+    return await printed() if text else OpenNamedScreen("permissions", "", printed)
 
 
 def _answer(session: Session, words: list[str]) -> str:
     """What `/permissions` shows, in Markdown. Blocks."""
     from agent.permissions.rules import RuleSource
-    from agent.services.permission_rules import action_of, check_rules, parse_words
+    from agent.services.permission_rules import check_rules, parse_words, tested_action
 
     if words[0] == "add" and len(words) > 1:
         words = words[1].split(" ", 1)  # as `palimpsest permissions add` has it
     rules, verb, rest = session.permissions.rules, words[0], words[1] if len(words) > 1 else ""
     rules.refresh()
     if verb == "test":
-        is_tool = "(" not in rest and rest.split(" ", 1)[0].replace("_", "").isalnum() and "_" in rest.split(" ", 1)[0]
-        tested = check_rules(session.permissions, action_of(rest.split(" ", 1) if is_tool else [rest]))
+        tested = check_rules(session.permissions, tested_action(rest))
         return f"**{tested.verdict}** {_code(tested.subject or tested.tool)}. {tested.reason}"
     if verb in {"allow", "ask", "deny"}:
         rules.add(rule := parse_words([verb, rest], RuleSource.SESSION))
         return f"For this session: {_code(str(rule))}."
     if verb == "remove":
         for rule in rules.rules:
-            if rest in {rule.text, str(rule)} and rules.remove(rule):
+            of_session = rule.source is RuleSource.SESSION and rest in {rule.text, str(rule)}
+            if of_session and rules.remove(rule):
                 return f"Removed: {_code(str(rule))}."
         raise Misuse(
             "No such rule", f"This session has no rule “{rest}”.", "Stored rules: palimpsest permissions remove"
@@ -74,7 +77,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(name="mode", summary="Say what tools may do without asking.", usage="[MODE]", run=_mode),
     Command(
         name="permissions",
-        summary="List the rules of what tools may do, add one for the session, or test one.",
+        summary="Show the rules of what tools may do, add one for the session, or test one.",
+        keys="m the next mode, a adds a rule, Enter changes one, d removes it, t tests a line, Esc leaves.",
         usage="[allow|ask|deny|remove RULE, test COMMAND]",
         run=_permissions,
     ),

@@ -32,7 +32,7 @@ async def _model(session: Session, text: str) -> Outcome:
     from agent.commands.model_list import model_at, model_choices
 
     if not text:
-        return await model_choices(session)
+        return OpenNamedScreen("models", "", lambda: model_choices(session))
     spec = await model_at(session, text)
     if not isinstance(spec, str):
         return spec
@@ -177,7 +177,14 @@ async def _exit(_session: Session, _rest: str) -> Outcome:
 
 
 COMMANDS = (
-    Command(name="model", summary="List the models at hand, or speak to another.", usage="[SPEC|ADDRESS]", run=_model),
+    Command(
+        name="model",
+        summary="List the models at hand, or speak to another.",
+        usage="[SPEC|ADDRESS]",
+        keys="Enter uses the chosen model, t tests it, a adds a model or an address, e chooses the embedder, r looks "
+        "again, Esc leaves.",
+        run=_model,
+    ),
     Command(
         name="stats",
         summary="Count messages and tokens, and show what models cost.",

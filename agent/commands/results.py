@@ -120,7 +120,9 @@ class OpenNamedScreen(Struct, frozen=True):
     """Opens one of the screens about the program. `text` is what was typed behind the command; `printed` gives the
     result for a face without a screen."""
 
-    screen: Literal["theme", "settings", "keys", "context", "memory", "statistics", "archive"]
+    screen: Literal[
+        "theme", "settings", "keys", "context", "memory", "statistics", "archive", "models", "permissions", "mcp"
+    ]
     text: str
     printed: Callable[[], Awaitable[Outcome]]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from agent.mcp.consent import ConsentStore
-from agent.mcp.definitions import ServerOffer
+from agent.mcp.definitions import OfferedTool, ServerOffer
 from agent.mcp.results import without_values
 from agent.mcp.server_spec import ConfiguredServer, ServerSource, ServerSpec
 from foundation.errors import Misuse
@@ -38,6 +38,8 @@ class ServerStatus(Struct, frozen=True, kw_only=True):
     source: ServerSource
     summary: str
     tools: tuple[str, ...] = ()  # their names for the model
+    offered: tuple[OfferedTool, ...] = ()
+    log: str = ""  # the end of what its last process wrote to standard error
     tokens: int = 0
     protocol: str = ""
     error: str = ""
@@ -53,7 +55,8 @@ class ManagedServer:
         self.prefix = prefix
         self.state = ServerState.WAITING
         self.spec: ServerSpec | None = None
-        self.connection: ServerConnection | None = None
+        self._connection: ServerConnection | None = None
+        self._last_connection: ServerConnection | None = None  # the present one, or the one before
         self.offer = ServerOffer()
         self.error = ""
         self.restarts = 0
@@ -62,6 +65,22 @@ class ManagedServer:
         self.is_declined = False  # its owner never wants it
         self._noticed: tuple[ServerState, str, str] | None = None
         self.first_digests: dict[str, str] = {}  # by tool: as first listed in this session
+
+    @property
+    def connection(self) -> "ServerConnection | None":
+        """The present connection."""
+        return self._connection
+
+    @connection.setter
+    def connection(self, connection: "ServerConnection | None") -> None:
+        self._connection = connection
+        self._last_connection = connection or self._last_connection
+
+    @property
+    def log(self) -> str:
+        """The end of what its last process wrote to standard error, without secrets."""
+        process = self._last_connection.process if self._last_connection else None
+        return self.hidden(process.last_words) if process else ""
 
     def hidden(self, text: str) -> str:
         """The text without the secrets of the server's configuration."""
@@ -121,6 +140,8 @@ class ManagedServer:
             source=self.configured.source,
             summary=self.hidden(self.configured.summary),
             tools=tuple(tool.definition.name for tool in self.offer.tools),
+            offered=self.offer.tools,
+            log=self.log,
             tokens=self.offer.tokens,
             protocol=self.connection.protocol if self.connection else "",
             error=self.error,

@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from agent.mcp.configuration import McpConfiguration, read_configuration
+from agent.mcp.configuration import McpConfiguration
 from agent.mcp.consent import ConsentStore
 from agent.mcp.definitions import OfferedTool, offer
 from agent.mcp.names import server_prefixes
@@ -23,10 +22,9 @@ from agent.mcp.server_spec import ConfiguredServer, InvalidServer, ServerSource,
 from agent.mcp.server_state import ManagedServer, ServerState, ServerStatus
 from agent.mcp.settings import McpSettings
 from agent.mcp.turn_tools import ToolChanges, TurnTools
-from agent.tools.port import ToolFailure, ToolRun, ToolSettings
+from agent.tools.port import ToolFailure, ToolRun
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.install_hints import install_extra
-from foundation.paths import config_dir
 from foundation.terminal_text import visible_line
 
 if TYPE_CHECKING:
@@ -197,6 +195,22 @@ class McpServers:
             self._begin([server])
             self._waited = False
 
+    def put(self, configured: ConfiguredServer) -> None:
+        """Takes a server that was configured meanwhile, and starts it where it may."""
+        self.configured = (*(each for each in self.configured if each.name != configured.name), configured)
+        prefixes = server_prefixes(server.name for server in self.configured)
+        server = ManagedServer(configured, prefixes[configured.name])
+        server.judge(self._consents)
+        self._servers = {**self._servers, configured.name: server}
+        if server.state is ServerState.WAITING and self.is_configured and not self._closed:
+            self._begin([server])
+
+    def drop(self, name: str) -> None:
+        """Ends a server that is configured no longer; its tools leave with the next turn. Blocks. Raises Misuse."""
+        self.disable(name)
+        self.configured = tuple(each for each in self.configured if each.name != name)
+        self._servers = {other: server for other, server in self._servers.items() if other != name}
+
     def find(self, name: str) -> ConfiguredServer:
         """The configured server. Raises Misuse."""
         return self._named(name).configured
@@ -205,7 +219,8 @@ class McpServers:
 
     def call(self, server: str, tool: str, arguments: dict[str, Any], run: ToolRun) -> str:
         """The whole result. Blocks at most as long as the server's limit. Raises ToolFailure."""
-        called = self._servers[server]
+        if (called := self._servers.get(server)) is None:  # removed during the turn
+            raise ToolFailure("The MCP server is gone", f"{visible_line(server)} is no longer configured.")
         seconds = self._call_seconds(called)
         shown = 0
 
@@ -381,14 +396,3 @@ class McpServers:
                 "No such MCP server", f"There is no MCP server “{visible_line(name)}”.", f"There are: {names}."
             )
         return server
-
-
-def open_servers(
-    settings: McpSettings, tools: ToolSettings, environment: Mapping[str, str], folders: Sequence[Path]
-) -> McpServers:
-    """The servers that are configured for these project folders, not started."""
-    configuration = (
-        read_configuration(settings.servers, environment, folders) if settings.enabled else McpConfiguration()
-    )
-    consents = ConsentStore(config_dir(environment))
-    return McpServers(configuration, settings, environment, consents, definition_tokens=tools.mcp_definition_tokens)

@@ -1,5 +1,6 @@
 """The decision whether an action runs, asks the person, or is denied."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
@@ -52,6 +53,14 @@ class Decision(Struct, frozen=True):
     asks_always: bool = False
 
 
+class PastDecision(Struct, frozen=True):
+    """What became of an action that asked, or that a rule or the mode decided."""
+
+    action: Action
+    outcome: str  # "allowed", "allowed by you", "not done"
+    reason: str
+
+
 class Policy:
     """The permissions of a session: a mode, and rules of the user, the project and the session.
 
@@ -70,6 +79,7 @@ class Policy:
         """`sandboxed`: commands run in a sandbox that holds, so that `auto` may allow them; a callable may block."""
         self.rules = rules
         self.mode = mode
+        self.decided = deque[PastDecision](maxlen=MAX_DECIDED)  # in this session, the newest last
         self._sandboxed = sandboxed
 
     @property
@@ -87,6 +97,11 @@ class Policy:
         """Sets the mode; gives a sentence about it. Trying out the sandbox may block for a moment."""
         self.mode = mode
         return f"Mode {mode}: {mode.effect(sandboxed=mode is PermissionMode.AUTO and self.sandboxed)}"
+
+    def note(self, action: Action, decision: Decision, refusal: str) -> None:
+        """Keeps what became of an action for a list; `refusal` is why it was not done, "" where it was."""
+        allowed = "allowed by you" if decision.verdict is Verdict.ASK else "allowed"
+        self.decided.append(PastDecision(action, "not done" if refusal else allowed, refusal or decision.reason))
 
     def decide(self, action: Action, *, tainted: str = "", skills: Sequence[Rule] = ()) -> Decision:
         """The decision. `tainted` names what untrusted text the turn has read; "" for none. `skills` are the allow
@@ -160,5 +175,6 @@ class Policy:
         return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint}")
 
 
+MAX_DECIDED = 50
 _FREE = {Access.MEMORY, Access.READ, Access.PERSON}
 _GUARDED_IN_TAINTED_TURNS = {Access.NETWORK, Access.NOTE, Access.RUN}

@@ -177,6 +177,10 @@ class StoredRulesPort(Protocol):
         """Stores a rule of the user or the project. Raises PalimpsestError."""
         ...
 
+    def remove(self, rule: Rule) -> bool:
+        """Removes a stored rule; whether it was there. Raises PalimpsestError."""
+        ...
+
 
 class RuleSet:
     """The rules in force: those on disk, then those of the session."""
@@ -232,7 +236,9 @@ class RuleSet:
             self._stored.add(rule)
 
     def remove(self, rule: Rule) -> bool:
-        """Removes a rule of the session; whether there was one."""
+        """Removes a rule of the session, or a stored one; whether there was one. Raises PalimpsestError."""
+        if rule.source is not RuleSource.SESSION and self._stored is not None:
+            return self._stored.remove(rule)
         remaining = [own for own in self._rules if own != rule]
         is_removed, self._rules = len(remaining) < len(self._rules), remaining
         return is_removed

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.permissions.action import Access, Action
-from agent.permissions.policy import Policy
+from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, offered_rules, parse_rule
 from agent.permissions.stored_rules import StoredRules
 from foundation.errors import Misuse
@@ -44,6 +44,53 @@ class RuleTest(Struct, frozen=True):
     reason: str
     rule: Rule | None
     offers: tuple[str, ...]  # rules that would allow it
+
+
+class RuleStep(Struct, frozen=True):
+    """A step of the decision on an action: its rules, or what is built in. `holds`: it decides anything now."""
+
+    title: str
+    sentence: str
+    rules: tuple[Rule, ...] = ()
+    holds: bool = True
+
+
+def rule_steps(policy: Policy) -> list[RuleStep]:
+    """The steps in which an action is decided: the first that applies does. Blocks: the sandbox may be tried out."""
+    policy.rules.refresh()
+    rules = {verdict: tuple(rule for rule in policy.rules.rules if rule.verdict is verdict) for verdict in Verdict}
+    deny, ask, allow = rules[Verdict.DENY], rules[Verdict.ASK], rules[Verdict.ALLOW]
+    sandboxed = policy.mode is PermissionMode.AUTO and policy.sandboxed
+    problem = policy.rules.problem
+    return [
+        RuleStep("Denied, in any mode", "A deny rule holds whatever else allows.", deny, bool(deny)),
+        RuleStep(
+            "The mode read-only",
+            "Nothing is changed, run or sent.",
+            holds=policy.mode is PermissionMode.READ_ONLY,
+        ),
+        *([RuleStep("A file of rules cannot be read", problem)] if problem else []),
+        RuleStep(
+            "Always asks, whatever the rules",
+            "Notes; files of keys and passwords; what a tool has a concern about; and, while text that nobody here "
+            "wrote is in view, commands, notes and what leaves the machine.",
+        ),
+        RuleStep("Asks", "An ask rule holds before any that allows.", ask, bool(ask)),
+        RuleStep(
+            "A command that cannot be read",
+            "It asks while a rule denies or asks for commands. A rule that allows that very line still holds.",
+            holds=any(rule.tool == COMMAND_TOOL for rule in (*deny, *ask)),
+        ),
+        RuleStep("Allowed", "Reading memory and the project needs no rule.", allow),
+        RuleStep(f"The mode {policy.mode}", policy.mode.effect(sandboxed=sandboxed)),
+    ]
+
+
+def tested_action(text: str) -> Action:
+    """The action that a typed line names: `edit_file src/a.py`, `git__git_log`, or a command line. Raises Misuse."""
+    first = text.split(" ", 1)[0]
+    is_tool = "(" not in text and first.replace("_", "").isalnum() and "_" in first
+    return action_of(text.split(" ", 1) if is_tool else [text])
 
 
 def action_of(words: Sequence[str]) -> Action:

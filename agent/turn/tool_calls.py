@@ -194,6 +194,7 @@ class ToolCalls:
                 refusal = _refusal(answer)
         if self._stopped.is_set():
             refusal = STOPPED
+        self._permissions.note(action, planned.decision, refusal)
         if refusal:
             async with aclosing(self._refused(planned, refusal)) as steps:
                 async for event in steps:

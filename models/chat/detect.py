@@ -6,7 +6,7 @@ result, and nothing raises. mlx_lm.server shares port 8080 with llama.cpp; only 
 
 import asyncio
 import re
-from collections.abc import Awaitable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping
 from typing import Any, cast
 
 from msgspec import Struct, structs
@@ -49,15 +49,32 @@ async def detect(
     `addresses` overrides the usual addresses by provider ("" skips one); so does the variable PALIMPSEST_DETECT:
     `ollama=http://127.0.0.1:9,lmstudio=,llamacpp=` (`off` probes none).
     """
-    chosen = _addresses(env) | dict(addresses or {})
     given = settings or ModelSettings()
-    probes = [
-        _within(timeout, probe_address(address, env, provider=provider, timeout=timeout, settings=given))
-        for provider, address in chosen.items()
+    probes = _probes(env, timeout, _addresses(env) | dict(addresses or {}), given)
+    local = [model for several in await asyncio.gather(*probes) for model in several]
+    return local + services(env, given)
+
+
+async def detect_each(
+    env: Mapping[str, str],
+    *,
+    timeout: float = 1.0,  # noqa: ASYNC109 (see detect)
+    settings: ModelSettings | None = None,
+) -> AsyncGenerator[list[DetectedModel]]:
+    """The models of each local server as soon as it answers, in any order."""
+    for probe_ in asyncio.as_completed(_probes(env, timeout, _addresses(env), settings or ModelSettings())):
+        if models := await probe_:
+            yield models
+
+
+def _probes(
+    env: Mapping[str, str], timeout: float, addresses: Mapping[str, str], settings: ModelSettings
+) -> list[Coroutine[Any, Any, list[DetectedModel]]]:
+    return [
+        _within(timeout, probe_address(address, env, provider=provider, timeout=timeout, settings=settings))
+        for provider, address in addresses.items()
         if address
     ]
-    local = [model for several in await asyncio.gather(*probes) for model in several]
-    return local + _services(env, given)
 
 
 def _addresses(env: Mapping[str, str]) -> dict[str, str]:
@@ -180,7 +197,7 @@ class _Server:
         return DetectedModel(spec=written, profile=profile, address=self._base, provider=server, names=names)
 
 
-def _services(env: Mapping[str, str], settings: ModelSettings) -> list[DetectedModel]:
+def services(env: Mapping[str, str], settings: ModelSettings) -> list[DetectedModel]:
     """Services whose key is set. They are not probed: no key is used before the user selects its service."""
     known = (("anthropic", "claude-sonnet-4-5"), ("openai", "gpt-4.1"))
     services: list[DetectedModel] = []

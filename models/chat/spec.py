@@ -170,19 +170,25 @@ def address_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
 
 
 def key_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
-    """The provider's key, from the environment alone.
+    """The provider's key, from the environment alone; "" for none."""
+    return env.get(key_variable(spec, env), "")
+
+
+def key_variable(spec: ModelSpec, env: Mapping[str, str]) -> str:
+    """The variable whose key goes to the model's server; "" where none is set.
 
     `PALIMPSEST_<PROVIDER>_KEY` goes wherever the spec points. The provider's own variable (OPENAI_API_KEY,
     ANTHROPIC_API_KEY) goes only to the provider's own address, to what its own variable names, or to this machine:
     a key for one company is not shown to another.
     """
-    own_key = env.get(f"PALIMPSEST_{spec.provider.upper()}_KEY", "")
-    if own_key or spec.provider not in {"openai", "anthropic"}:
-        return own_key
+    own = f"PALIMPSEST_{spec.provider.upper()}_KEY"
+    if env.get(own):
+        return own
+    providers = f"{spec.provider.upper()}_API_KEY"
+    if spec.provider not in {"openai", "anthropic"} or not env.get(providers):
+        return ""
     address = address_of(spec, env)
     at_home = address == address_of(ModelSpec(spec.provider, spec.name), env) or (
         urlsplit(address).hostname == urlsplit(_DEFAULT_ADDRESS[spec.provider]).hostname
     )
-    if at_home or is_loopback(address):
-        return env.get(f"{spec.provider.upper()}_API_KEY", "")
-    return ""
+    return providers if at_home or is_loopback(address) else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Size
@@ -16,7 +17,10 @@ from textual.widgets._toast import Toast
 
 import tui
 from agent.config.settings import all_settings
+from agent.mcp.server_state import ServerState
 from agent.permissions.action import Access, Action, PersonQuestion
+from agent.permissions.policy import Decision, Policy
+from agent.permissions.rules import Rule, RuleSet, Verdict
 from agent.services.browse import BrowseRow
 from agent.services.context_view import ContextView
 from agent.services.conversation_tree import ConversationTree, TurnNode
@@ -33,12 +37,15 @@ from foundation.terminal_text import visible_line
 from foundation.trust import Trust
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
+from models.chat.port import Profile
 from models.messages import Role, Text
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
 from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
+from tests.tui.overview.ports import CLAUDE, QWEN, GivenModels, GivenServers, status, tool
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 from tui.dialogs.confirm import GoOnScreen, ProposalScreen
+from tui.dialogs.line import LineScreen
 from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
@@ -48,6 +55,9 @@ from tui.overview.archive_screen import ArchiveScreen
 from tui.overview.context_screen import ContextScreen
 from tui.overview.edit_screen import EditScreen
 from tui.overview.memory_screen import MemoryScreen
+from tui.overview.models_screen import ModelsScreen
+from tui.overview.permissions_screen import PermissionsScreen
+from tui.overview.servers_screen import ServersScreen
 from tui.overview.statistics_screen import StatisticsScreen
 from tui.palette.rows import PaletteRow
 from tui.palette.screen import PaletteScreen
@@ -289,6 +299,26 @@ async def figures_of(memory: Memory, text: str) -> StatisticsView:
     )
 
 
+def replaced(profile: Profile, text: str) -> Profile:
+    """The profile with the text in its spec."""
+    return structs.replace(profile, spec=f"{profile.spec}{text}")
+
+
+def policy_of(text: str) -> Policy:
+    """A policy with rules of the text, and a decision about it."""
+    policy = Policy(RuleSet([Rule(verdict, text or "x", text) for verdict in Verdict]))
+    policy.note(action(text), Decision(Verdict.DENY, text), text)
+    return policy
+
+
+def servers_of(text: str) -> GivenServers:
+    """A server in which the text stands in every place."""
+    failed = status(
+        text, ServerState.FAILED, summary=text, error=text, notice=text, log=text, protocol=text, tools=(text,)
+    )
+    return GivenServers([structs.replace(failed, offered=(tool(text, text),))], [text])
+
+
 def archive_of(memory: Memory, text: str) -> Memory:
     """A memory with an archive of this label."""
     label = clear(text.encode("utf-8", "replace").decode().strip() or "x")
@@ -300,6 +330,10 @@ SCREENS = {
     StatisticsScreen: lambda memory, text: StatisticsScreen(lambda: figures_of(memory, text)),
     ArchiveScreen: lambda memory, text: ArchiveScreen(archive_of(memory, text)),
     MemoryScreen: lambda memory, text: MemoryScreen(files_of(memory, text)),
+    ModelsScreen: lambda memory, text: ModelsScreen(GivenModels((replaced(QWEN, text), replaced(CLAUDE, text)), text)),
+    PermissionsScreen: lambda memory, text: PermissionsScreen(policy_of(text)),
+    ServersScreen: lambda memory, text: ServersScreen(servers_of(text)),
+    LineScreen: lambda memory, text: LineScreen(text, [text], str, text=text, example=text, scopes=[text]),
     EditScreen: lambda memory, text: EditScreen(text, text, saved),
     ContextScreen: lambda memory, text: ContextScreen(lambda: context_of(text), str),
     ChoicesScreen: lambda memory, text: ChoicesScreen(

@@ -43,7 +43,7 @@ def loaded_by(code: str) -> set[str]:
         "    open_embedder(spec, settings=EmbedSettings(), models=ModelSettings(), env={})",
         "import agent.config.embedder, agent.config.settings, memory.search.embedding",
         "import agent.mcp.servers, agent.doctor.mcp_checks, agent.commands.registry",
-        "from pathlib import Path\nfrom agent.mcp.servers import open_servers\n"
+        "from pathlib import Path\nfrom agent.mcp.open import open_servers\n"
         "from agent.mcp.settings import McpSettings\nfrom agent.tools.port import ToolSettings\n"
         "servers = open_servers(McpSettings(servers={'a': {'command': 'x'}}), ToolSettings(), {}, (Path('/'),))\n"
         "assert servers.is_configured",

@@ -17,6 +17,7 @@ from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from agent.session import Session
+    from models.chat.detect import DetectedModel
 
 PERIOD: Final = 1.0  # seconds between two checks; each takes about 2 ms
 AWAY_PERIOD: Final = 5.0  # the same while nobody types
@@ -59,9 +60,22 @@ async def detect_model(session: "Session") -> ModelOffer | None:
     if not models or session.profile.spec != "offline":
         return None
     first = models[0]
-    location = "another machine" if first.profile.remote else "this machine"
     others = f", /model lists all {len(models)} found" if len(models) > 1 else ""
-    return ModelOffer(first.spec, f"{first.spec} answers on {location}. F2 speaks to it{others}.")
+    if not first.profile.remote:
+        return ModelOffer(first.spec, f"{first.spec} answers on this machine. F2 speaks to it{others}.")
+    return ModelOffer(first.spec, _service_offer(session, first, others))
+
+
+def _service_offer(session: "Session", model: "DetectedModel", others: str) -> str:
+    """The offer of a service whose key is set: where text would go, and what it costs."""
+    from agent.services.models_view import price_sentence
+    from models.chat.spec import key_variable, parse_spec
+
+    variable = key_variable(parse_spec(model.spec), session.config.environment)
+    return (
+        f"{variable} is set: F2 speaks to {model.spec}{others}. What you write then goes to {model.address}. "
+        f"{price_sentence(model.profile, session.config.models)} Until then nothing is sent."
+    )
 
 
 class PageProgress:

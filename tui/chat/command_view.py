@@ -104,7 +104,10 @@ class CommandView:
                 if chosen := await self._view.open_tree(self._chat.session):
                     await self.run(chosen)
             case OpenNamedScreen():
-                if notice := await self._view.open_named(self._chat.session, outcome):
+                notice = await self._view.open_named(self._chat.session, outcome)
+                if notice.startswith("/"):
+                    await self.run(notice)
+                elif notice:
                     self._view.transcript.add(MutedLine(line, gap=True), MutedLine(notice))
             case ShowEntry(entry=entry):
                 await self._chat.show_entry(entry, "")

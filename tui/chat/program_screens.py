@@ -24,7 +24,10 @@ _NEXT_START: Final = "It holds from the next start of the chat."
 
 
 async def open_program_screen(screen: Screen[None], session: "Session", opened: "OpenNamedScreen") -> str:
-    """Opens it; gives a sentence about what was done there, or "". Raises PalimpsestError where that failed."""
+    """Opens it; gives the command that was chosen there, a sentence on what was done, or "".
+
+    Raises PalimpsestError where that failed.
+    """
     app = themed_app(screen)
     match opened.screen:
         case "theme":
@@ -39,6 +42,21 @@ async def open_program_screen(screen: Screen[None], session: "Session", opened: 
             await _show_context(screen, session, opened.text)
         case "memory" | "statistics" | "archive":
             await app_of(screen).push_screen_wait(_overview(session, opened.screen))
+        case "models":
+            from agent.services.models_view import SessionModels
+            from tui.overview.models_screen import ModelsScreen
+
+            spec = await app_of(screen).push_screen_wait(ModelsScreen(SessionModels(session)))
+            return f"/model {spec}" if spec else ""
+        case "permissions":
+            from tui.overview.permissions_screen import PermissionsScreen
+
+            await app_of(screen).push_screen_wait(PermissionsScreen(session.permissions))
+        case "mcp":
+            from agent.services.mcp_servers import SessionServers
+            from tui.overview.servers_screen import ServersScreen
+
+            await app_of(screen).push_screen_wait(ServersScreen(SessionServers(session)))
     return ""
 
 

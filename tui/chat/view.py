@@ -183,7 +183,7 @@ class ChatView:
         return await app_of(self._screen).push_screen_wait(TreeScreen(lambda: load_tree(session), run))
 
     async def open_named(self, session: "Session", opened: "OpenNamedScreen") -> str:
-        """Opens a screen about the program; gives a sentence about what was done there, or ""."""
+        """Opens a screen about the program; gives the command chosen there, a sentence on what was done, or ""."""
         from tui.chat.program_screens import open_program_screen
 
         return await open_program_screen(self._screen, session, opened)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
-from agent.commands.results import Choices, CommandFailed, SessionSwitched
+from agent.commands.results import Choices, CommandFailed, OpenNamedScreen, SessionSwitched
 from agent.config.used_models import UsedModels
 from agent.session import Session
 from foundation.paths import Workspace
@@ -23,6 +23,8 @@ async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session
 
 async def listed(session: Session, line: str = "/model") -> Choices:
     outcome = await registry.run(session, line)
+    if isinstance(outcome, OpenNamedScreen):
+        outcome = await outcome.printed()
     assert isinstance(outcome, Choices), outcome
     return outcome
 

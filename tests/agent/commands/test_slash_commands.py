@@ -204,7 +204,7 @@ async def test_a_skill_is_listed_and_sent_with_a_message(session: Session) -> No
 
 
 async def test_the_model_is_listed_and_changed(session: Session) -> None:
-    listed = await registry.run(session, "/model")
+    listed = await printed(session, "/model")
     assert isinstance(listed, Choices)
     assert "in use" in listed.items[0].detail
     changed = await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
@@ -294,5 +294,5 @@ async def test_rules_are_listed_and_added_as_on_the_command_line(session: Sessio
     added = said(await registry.run(session, "/permissions add deny run_command(git push *)"))
     assert "deny run_command(git push *)" in added
     listed = said(await registry.run(session, "/permissions list"))
-    assert "git push" in listed and listed == said(await registry.run(session, "/permissions"))
+    assert "git push" in listed and listed == said(await printed(session, "/permissions"))
     assert isinstance(await registry.run(session, "/permissions add"), CommandFailed)

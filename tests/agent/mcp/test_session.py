@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agent.commands import registry
-from agent.commands.results import CommandFailed, Proposal, TextResult
+from agent.commands.results import CommandFailed, OpenNamedScreen, Proposal, TextResult
 from agent.config.config import Config
 from agent.config.workspaces import prepare_workspace
 from agent.events import EpochChanged, Notice, PermissionRequested, SessionEvent, ToolFinished
@@ -201,10 +201,13 @@ async def test_a_project_replaces_no_server_of_the_user(opened: Open, tmp_path: 
 
 async def test_the_command_lists_disables_and_enables(opened: Open, server: Loopback, tmp_path: Path) -> None:
     session = opened({"good": raw("good", tmp_path / "s"), "bad": raw("exits_with_words", tmp_path / "s")})
-    listing = await registry.run(session, "/mcp")
+    opening = await registry.run(session, "/mcp")
+    assert isinstance(opening, OpenNamedScreen)
+    listing = await opening.printed()
     assert isinstance(listing, TextResult)
     assert "| good | ready, 2025-11-25 | 1 |" in listing.markdown
-    assert "cannot find the database" in listing.markdown
+    [failure] = [line for line in listing.markdown.splitlines() if "cannot find the database" in line]
+    assert failure.startswith("- bad: exited with status")
     assert isinstance(await registry.run(session, "/mcp disable good"), TextResult)
     server.plays(chat("One."))
     await turn(session, "First.")

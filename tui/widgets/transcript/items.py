@@ -20,13 +20,10 @@ MAX_LINES: Final = 40  # of a message that is shown whole
 MAX_CHARS: Final = 8_000
 MAX_LINE: Final = 300  # characters shown of a line of a folded message
 LINES_KEPT: Final = 3  # at the beginning, and at the end
-PROMISES: Final = (
-    "What you say is kept here, in files of your own, on your own machine.",
-    "It comes back when it matters, with its date and its place: /recall.",
-    "/import brings in your talks with ChatGPT, Claude, Claude Code, Codex.",
-    "MEMORY.md is plain Markdown, yours to edit; /context shows each request.",
-)
-OFFLINE: Final = "offline: it quotes what it remembers, without a language model"
+TAGLINE: Final = "a chat that remembers"
+PROMISE: Final = ": in files of your own, on your own machine"
+OFFLINE: Final = "offline: it quotes what it remembers; /model finds a model"
+HELP: Final = "F1 keys · Ctrl+P commands · /model · "
 
 
 class TranscriptItem(Protocol):
@@ -129,7 +126,7 @@ class ErrorItem(Struct, frozen=True):
 
 
 class Welcome(Struct, frozen=True):
-    """Welcome text of an empty transcript. `first`: the long form, for a new workspace. "" is not shown.
+    """Welcome text of an empty transcript: six lines. `first`: for a new workspace. "" is not shown.
 
     `project` are the folders where tools work, `mode` is what they may do.
     """
@@ -144,20 +141,20 @@ class Welcome(Struct, frozen=True):
         room = width - GUTTER
         rows: list[StyledLine] = [
             [],
-            [Segment("Palimpsest", styles.heading), Segment("  a chat that remembers", styles.muted)],
+            [
+                Segment("Palimpsest", styles.heading),
+                Segment(f"  {TAGLINE}{PROMISE if self.first else ''}"[: max(room - 10, 0)], styles.muted),
+            ],
+            [],
         ]
-        if self.first:
-            rows.append([])
-            for promise in PROMISES:
-                rows += wrap_runs([(promise, styles.text)], room, line_breaks)
-        rows.append([])
         rows += _labelled("workspace", self.workspace, room, styles)
         if self.project:
             rows += _labelled("project", self.project, room, styles)
         rows += _labelled("model", OFFLINE if self.model == "offline" else self.model, room, styles)
         if self.mode:
             rows += _labelled("mode", f"{self.mode}; Shift+Tab changes what tools may do", room, styles)
-        rows += _labelled("help", "F1 the keys, Ctrl+P all that can be done, /resume an earlier talk", room, styles)
+        earlier = "/import your earlier talks" if self.first else "/resume an earlier talk"
+        rows += _labelled("help", f"{HELP}{earlier}", room, styles)
         space = Segment(" " * GUTTER, styles.text)
         return indent(rows, space, space)
 
