@@ -309,7 +309,7 @@ class Prompt(UnitTextArea):
         if may_be_image_paths(text):
             self.post_message(self.PathPasted(text))
         elif span := self._chips.chip_of(text, self.text):
-            start, end = map(self.document.get_location_from_index, span)
+            start, end = map(self.location_at, span)
             self.replace(visible(text), start, end, maintain_selection_offset=False)
             self.move_cursor(self.document.end)
         else:
@@ -317,6 +317,12 @@ class Prompt(UnitTextArea):
 
     def action_paste_image(self) -> None:
         self.post_message(self.ImageRequested())
+
+    def paste_copied(self) -> bool:
+        """Inserts what was copied in this program; False where nothing was."""
+        if copied := app_of(self).clipboard:
+            self.paste_text(copied)
+        return bool(copied)
 
     def action_open_chip(self) -> None:
         if (content := self.chip) is not None:

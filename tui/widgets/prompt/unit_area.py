@@ -11,6 +11,17 @@ from tui.widgets.prompt.units import after, before
 class UnitTextArea(TextArea):
     """The cursor is never within a grapheme or a chip: both are passed and deleted whole."""
 
+    @property
+    def cursor_offset(self) -> int:
+        """The cursor as an offset in the text."""
+        row, column = self.cursor_location
+        return sum(len(self.document.get_line(number)) + 1 for number in range(row)) + column
+
+    def location_at(self, offset: int) -> Location:
+        """The row and column of an offset in the text."""
+        before_it = self.text[:offset]
+        return before_it.count("\n"), len(before_it) - before_it.rfind("\n") - 1
+
     def get_cursor_left_location(self) -> Location:
         row, column = self.cursor_location
         return (row, before(self.document.get_line(row), column)) if column else super().get_cursor_left_location()

@@ -47,24 +47,28 @@ def press(text: str, cursor: int, key: str, state: VimState) -> Step:
     """One key: a character, or a name as Textual writes it."""
     if state.mode is Mode.INSERT:
         return leave_insert(text, cursor, state) if key == "escape" else Step(text, cursor, state, Effect.UNUSED)
-    quiet = replace(state, pending="")
     if key == "escape":
-        if state.pending or state.mode.is_visual:
-            return Place.at(text, cursor).step(quiet if state.pending else replace(quiet, mode=Mode.NORMAL))
-        return Step(text, cursor, state, Effect.UNUSED)
-    if key == "ctrl+r" and state.mode is Mode.NORMAL:
-        return Step(text, cursor, quiet, Effect.REDO)
+        return _escape(text, cursor, state)
+    quiet = replace(state, pending="")
     if not (state.pending and state.pending[-1] in "rfFtT"):
         key = SAME_KEYS.get(key, key)
     if len(key) != 1:
-        return Step(text, cursor, quiet, Effect.UNUSED)
+        is_redo = key == "ctrl+r" and state.mode is Mode.NORMAL
+        return Step(text, cursor, quiet, Effect.REDO if is_redo else Effect.UNUSED)
     command = parsed(state.pending + key, visual=state.mode.is_visual)
-    if command is None:
-        return Step(text, cursor, quiet)
-    if isinstance(command, bool):
-        return Step(text, cursor, replace(state, pending=state.pending + key))
+    if command is None or isinstance(command, bool):
+        return Step(text, cursor, replace(state, pending=state.pending + key) if command else quiet)
     place = Place.at(text, cursor)
     return _visual(place, command, quiet) if state.mode.is_visual else _normal(place, command, quiet)
+
+
+def _escape(text: str, cursor: int, state: VimState) -> Step:
+    """Forgets an incomplete command, or leaves visual mode."""
+    if state.pending:
+        return Place.at(text, cursor).step(replace(state, pending=""))
+    if state.mode.is_visual:
+        return Place.at(text, cursor).step(replace(state, mode=Mode.NORMAL))
+    return Step(text, cursor, state, Effect.UNUSED)
 
 
 def leave_insert(text: str, cursor: int, state: VimState) -> Step:
@@ -90,26 +94,34 @@ def _normal(place: Place, command: Command, state: VimState) -> Step:
         command = replace(command, operator=longer[0], motion=longer[1], keys=longer, simple="")
         command = replace(command, motion="", lines=True) if longer[0] == longer[1] else command
     if command.operator:
-        return _operate(place, command, state)
-    if command.motion:
-        return _move(place, command, state)
-    if command.new:
-        return _replace(place, command, state)
+        step = _operate(place, command, state)
+    elif command.motion:
+        step = _move(place, command, state)
+    elif command.new:
+        step = _replace(place, command, state)
+    else:
+        step = _simple(place, command, state)
+    return step
+
+
+def _simple(place: Place, command: Command, state: VimState) -> Step:
     match command.simple:
         case "u":
-            return place.step(state, Effect.UNDO, command.times)
+            step = place.step(state, Effect.UNDO, command.times)
         case ".":
-            return _repeat(place, command, state)
+            step = _repeat(place, command, state)
         case "v" | "V":
             mode = Mode.VISUAL if command.simple == "v" else Mode.VISUAL_LINE
-            return place.step(replace(state, mode=mode, anchor=place.offset))
+            step = place.step(replace(state, mode=mode, anchor=place.offset))
         case "p" | "P":
-            return _put(place, command, state)
-        case "J" | "~":
-            done = join(place, max(command.count - 1, 1)) if command.simple == "J" else swap(place, command.times)
-            return done.step(_changed(state, command))
+            step = _put(place, command, state)
+        case "J":
+            step = join(place, max(command.count - 1, 1)).step(_changed(state, command))
+        case "~":
+            step = swap(place, command.times).step(_changed(state, command))
         case _:
-            return _begin_insert(place, command, state)
+            step = _begin_insert(place, command, state)
+    return step
 
 
 def _changed(state: VimState, command: Command) -> VimState:
@@ -344,12 +356,15 @@ def _on_selection(place: Place, command: Command, extent: Extent, state: VimStat
         case "J":
             return join(replace(place, index=start), max(lines - 1, 1)).step(state)
         case _:
-            change = {"~": swapped, "u": str.lower, "U": str.upper}.get(operator, lambda _: command.new)
-            made = [
-                unit if unit == "\n" or (len(unit) > 1 and not command.new) else change(unit)
-                for unit in here[start:end]
-            ]
+            made = [_rewritten(unit, operator, command.new) for unit in here[start:end]]
             return Place([*here[:start], *made, *here[end:]], start).step(state)
+
+
+def _rewritten(unit: str, operator: str, new: str) -> str:
+    """The unit in another case, or `new` in its place; a newline and what is more than a letter stay."""
+    if unit == "\n" or (len(unit) > 1 and not new):
+        return unit
+    return new or (swapped(unit) if operator == "~" else unit.lower() if operator == "u" else unit.upper())
 
 
 def _again(operator: str, here: Units, extent: Extent) -> Change | None:

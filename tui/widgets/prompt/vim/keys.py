@@ -1,9 +1,9 @@
 """Vim keys of a text area: gives each key to the engine and shows what it answers."""
 
 from textual.events import Key
-from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
+from tui.widgets.prompt.unit_area import UnitTextArea
 from tui.widgets.prompt.units import after
 from tui.widgets.prompt.vim.engine import press
 from tui.widgets.prompt.vim.state import Effect, Mode, Step, VimState
@@ -12,10 +12,10 @@ from tui.widgets.prompt.vim.state import Effect, Mode, Step, VimState
 class VimKeys:
     """The keys of one text area. It begins in insert mode."""
 
-    def __init__(self, area: TextArea) -> None:
+    def __init__(self, area: UnitTextArea) -> None:
         self._area = area
-        self._shown: Selection | None = None  # of whole lines: its end is not the cursor
-        self._cursor = 0  # in that case
+        self._shown: Selection | None = None  # in visual mode; of whole lines, its end is not the cursor
+        self._cursor = 0  # then
         self.state = VimState()
 
     @property
@@ -30,10 +30,8 @@ class VimKeys:
         """Handles a key; UNUSED and the history's effects are left to the caller."""
         area, text = self._area, self._area.text
         key = event.character if event.is_printable and event.character else event.key
-        cursor = area.document.get_index_from_location(area.cursor_location)
-        if (self.state.mode is Mode.VISUAL_LINE and area.selection == self._shown) or (
-            self.state.mode is Mode.VISUAL and area.selection == self._shown
-        ):
+        cursor = area.cursor_offset
+        if self.state.mode.is_visual and area.selection == self._shown:
             cursor = self._cursor
         step = press(text, min(cursor, len(text)), key, self.state)
         is_changed = step.state != self.state
@@ -41,7 +39,7 @@ class VimKeys:
         if step.text != text:
             self._edit(text, step.text)
         for _ in range(step.count if step.effect in {Effect.UNDO, Effect.REDO} else 0):
-            area.action_undo() if step.effect is Effect.UNDO else area.action_redo()
+            (area.action_undo if step.effect is Effect.UNDO else area.action_redo)()
         if step.effect is Effect.NONE and (is_changed or step.text != text or step.cursor != cursor):
             self._select(step)
         return step.effect
@@ -55,7 +53,7 @@ class VimKeys:
         end = 0
         while end < shorter - start and old[-1 - end] == new[-1 - end]:
             end += 1
-        area, locate = self._area, self._area.document.get_location_from_index
+        area, locate = self._area, self._area.location_at
         area.history.checkpoint()
         area.replace(
             new[start : len(new) - end], locate(start), locate(len(old) - end), maintain_selection_offset=False
@@ -65,7 +63,7 @@ class VimKeys:
     def _select(self, step: Step) -> None:
         """Shows the cursor; in visual mode the selection, with the unit under its later end."""
         text, cursor, state = step.text, step.cursor, step.state
-        locate = self._area.document.get_location_from_index
+        locate = self._area.location_at
         self._shown, self._cursor = None, cursor
         if not state.mode.is_visual:
             self._area.move_cursor(locate(cursor))
