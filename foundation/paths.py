@@ -169,6 +169,11 @@ class Workspace(Struct, frozen=True):
         return self.own / "drafts"
 
     @property
+    def pasted_images(self) -> Path:
+        """Images of the clipboard that were pasted into a prompt, for a month."""
+        return self.own / "pasted-images"
+
+    @property
     def prompt_history(self) -> Path:
         """The prompts that were typed, a JSON string per line, oldest first."""
         return self.own / "prompt-history.jsonl"

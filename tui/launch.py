@@ -59,6 +59,7 @@ def create_app(options: LaunchOptions, ground: TerminalGround | None = None) -> 
         trust=trust if options.trust is not None else None,
         untrusted_notice=options.untrusted_notice,
         notify=options.config.screen.notify,
+        vim_keys=options.config.screen.vim_keys,
         links=lambda: current[0].links,
         follow=follow,
     )

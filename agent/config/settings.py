@@ -48,6 +48,8 @@ class ScreenSettings(Struct, frozen=True, kw_only=True):
             "terminal, osc9 and osc777 are its notifications, desktop is that of the system, off is silent."
         ),
     ] = "auto"
+    vim_keys: bool = False
+    """Whether the prompt has the keys of Vim: Esc leads to normal mode, i and a back to typing."""
     keys: dict[str, str] = {}
     """Keys of your own: `chat.search: ctrl+o` for an action that F1 names; commas between several keys."""
 

@@ -9,11 +9,11 @@ import hashlib
 import re
 from typing import Final, NewType
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from foundation.privacy.named_secrets import LONGEST_COLOURED
 from foundation.privacy.private_tags import INJECTED, PRIVATE, TagScanner, TextSource
-from foundation.privacy.redaction import Redaction, offset_before, redact
+from foundation.privacy.redaction import OffsetsBefore, Redaction, redact
 from foundation.privacy.secret_scan import broken_token_may_begin, find_named, find_tokens, token_may_begin
 from foundation.privacy.tag_patterns import EVENT, FIRST_TAG, TAG, mentions_marks
 
@@ -56,11 +56,8 @@ def examine(text: str, source: TextSource = TextSource.PERSON, nonces: frozenset
     tokens = find_tokens(no_tags)
     no_tokens = redact(no_tags, tokens)
     named, _ = find_named(no_tokens)
-    spans = [
-        *tags,
-        *(_as_before(span, tags) for span in tokens),
-        *(_as_before(_as_before(span, tokens), tags) for span in named),
-    ]
+    before_tokens, before_tags = OffsetsBefore(tokens), OffsetsBefore(tags)
+    spans = [*tags, *map(before_tags.span, (*tokens, *map(before_tokens.span, named)))]
     spans.sort(key=lambda span: span.start)
     return PrivacyFindings(
         sum(span.mark == PRIVATE for span in tags),
@@ -142,12 +139,6 @@ def _tags(text: str, source: TextSource, nonces: frozenset[str] = frozenset()) -
 def _after_first_tag(text: str, span: Redaction) -> int:
     first = FIRST_TAG.match(text, span.start, span.end)
     return first.end() if first else span.start
-
-
-def _as_before(span: Redaction, redactions: list[Redaction]) -> Redaction:
-    """The span with its offset in the text before `redactions` were applied."""
-    start, end = offset_before(redactions, span.start), offset_before(redactions, span.end)
-    return structs.replace(span, start=start, end=end)
 
 
 _WORD_ENDS: Final = re.compile(r"[^\x21-\x7e]")  # no token goes on past white space, or anything beyond ASCII

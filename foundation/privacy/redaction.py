@@ -1,8 +1,9 @@
 """Spans that are removed from a text, and the text without them."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 
 class Redaction(Struct, frozen=True):
@@ -40,10 +41,19 @@ def offset_after(redactions: Sequence[Redaction], offset: int) -> int:
     return offset + moved
 
 
-def offset_before(redactions: Sequence[Redaction], offset: int) -> int:
-    """The offset in the original text of an offset in the redacted one (never within a span)."""
-    for span in redactions:
-        if span.start + len(span.mark) > offset:
-            break
-        offset += span.end - span.start - len(span.mark)
-    return offset
+class OffsetsBefore:
+    """Maps offsets in a redacted text (never within a mark) to those in the text before its redaction."""
+
+    def __init__(self, redactions: Sequence[Redaction]) -> None:
+        self._mark_ends: list[int] = []  # in the redacted text
+        self._removed = [0]  # characters that the redactions up to each mark took out
+        for span in redactions:
+            self._mark_ends.append(span.start - self._removed[-1] + len(span.mark))
+            self._removed.append(self._removed[-1] + span.end - span.start - len(span.mark))
+
+    def offset(self, redacted_offset: int) -> int:
+        return redacted_offset + self._removed[bisect_right(self._mark_ends, redacted_offset)]
+
+    def span(self, redaction: Redaction) -> Redaction:
+        """The redaction with its offsets in the text before."""
+        return structs.replace(redaction, start=self.offset(redaction.start), end=self.offset(redaction.end))

@@ -30,6 +30,11 @@ class TokenRule(Struct, frozen=True):
     least: float = 0.0
     encoded: bool = False  # what it finds is base64, and must be looked into
 
+    @property
+    def begins_at_keyword(self) -> bool:
+        """Whether what is taken out begins at the keyword."""
+        return self.back == (0, 0) and "(?P<secret>" not in self.pattern
+
 
 class GitleaksTokenRule(Struct, frozen=True):
     id: str

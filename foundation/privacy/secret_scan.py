@@ -4,11 +4,11 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
+from heapq import heappop, heappush
 from string import ascii_letters
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from foundation.lazy_pattern import lazy_pattern
 from foundation.privacy.broken_tokens import (
@@ -22,14 +22,14 @@ from foundation.privacy.broken_tokens import (
     token_chain,
     token_extents,
 )
-from foundation.privacy.encoded_tokens import contains_secret, encoded_rules
+from foundation.privacy.encoded_tokens import contains_secret
+from foundation.privacy.keyword_table import ADDRESS, secret_table
 from foundation.privacy.named_secrets import candidates
-from foundation.privacy.redaction import Redaction, offset_before, redact
+from foundation.privacy.redaction import OffsetsBefore, Redaction, redact
 from foundation.privacy.secret_rules import BEGIN, TokenRule, token_rules
 from foundation.privacy.secret_values import entropy
 
 _RUN: Final = lazy_pattern(r"[A-Za-z0-9_.+/=:~%-]{13,}+")  # no token is shorter
-_ADDRESS: Final = "://"
 _BEFORE_A_PART: Final = ENDS_A_JOINT | {"[", "\\"}
 _BETWEEN_WORDS: Final = frozenset(f"{letter} " for letter in f"{ascii_letters},.;()={{}}")
 _END_OF_A_CODE: Final = lazy_pattern(r"(?<=\x1b\[)[0-9;]{0,20}[A-Za-z]|(?<=\\)n")
@@ -44,35 +44,13 @@ _MAY_PRECEDE: Final = lazy_pattern(  # the beginning of a token whose keyword st
 _Candidate = tuple[int, int, int, str]  # start, -end, order, rule
 
 
-class SecretRuleTable(Struct, frozen=True):
-    """The rules by the shortest keyword that begins theirs, and a pattern that finds these.
+class _Hit(Struct, frozen=True):
+    """A keyword in the text; no candidate of it begins before `earliest`."""
 
-    `next_token` matches where a token may begin directly after another one: once that is taken out, the other ends.
-    """
-
-    rules: dict[str, tuple[tuple[int, TokenRule], ...]]
-    keyword: re.Pattern[str]
-    next_token: re.Pattern[str]
-    beginnings: frozenset[str]
-    attached_beginnings: frozenset[str]
-    longest: int
-
-
-@cache
-def secret_table() -> SecretRuleTable:
-    rules = [rule for rule in (*token_rules(), *encoded_rules()) if rule.keyword != _ADDRESS]
-    groups: dict[str, list[tuple[int, TokenRule]]] = {}
-    for order, rule in sorted(enumerate(rules), key=lambda pair: len(pair[1].keyword)):
-        root = next((root for root in groups if rule.keyword.startswith(root)), rule.keyword)
-        groups.setdefault(root, []).append((order, rule))
-    return SecretRuleTable(
-        {root: tuple(group) for root, group in groups.items()},
-        re.compile(_trie(groups)),
-        re.compile(_next_token(rules)),
-        _beginnings(rule.keyword for rule in rules),
-        _beginnings(rule.keyword for rule in rules if rule.attached),
-        max(len(rule.keyword) for rule in rules),
-    )
+    earliest: int
+    position: int
+    rules: tuple[tuple[int, TokenRule], ...]
+    is_broken: bool = False  # whether the parts of a broken token are joined
 
 
 def find_tokens(text: str, at: int = 0) -> list[Redaction]:
@@ -86,27 +64,44 @@ def find_tokens(text: str, at: int = 0) -> list[Redaction]:
         more = _tokens(redact(text, redactions), at)
         if not more:
             break
-        redactions += [
-            replace(span, start=offset_before(redactions, span.start), end=offset_before(redactions, span.end))
-            for span in more
-        ]
+        redactions += map(OffsetsBefore(redactions).span, more)
         redactions.sort(key=lambda span: span.start)
     return redactions
 
 
 def _is_broken(text: str, span: Redaction) -> bool:
-    part = PART.match(text, span.start)
+    part = PART.match(text, span.start, span.end + 2)  # a part's last `=` depends on the line end after it
     return part is None or part.end() < span.end
 
 
 def _tokens(text: str, at: int) -> list[Redaction]:
+    """The candidates that are not overlapped by an earlier one.
+
+    Hits are matched in order, and not within an accepted token: a run of tokens would be matched to its end from each.
+    """
     redactions: list[Redaction] = []
+    pending: list[_Candidate] = []
+    hits = sorted(_hits(text, at), key=lambda hit: hit.earliest, reverse=True)
     free = at
-    for start, minus_end, _, rule in sorted(_candidates(text, at)):
+    while hits or pending:
+        if hits and not (pending and pending[0][0] < hits[-1].earliest):
+            for candidate in _matched(text, hits.pop(), at, free):
+                heappush(pending, candidate)
+            continue
+        start, minus_end, _, rule = heappop(pending)
         if start >= free:
             free = -minus_end
             redactions.append(_secret(rule, start, free))
     return redactions
+
+
+def _matched(text: str, hit: _Hit, at: int, free: int) -> Iterator[_Candidate]:
+    """The candidates of a hit, but for those that begin within the token that ends at `free`."""
+    if not hit.is_broken:
+        rules = [rule for rule in hit.rules if hit.position >= free or not rule[1].begins_at_keyword]
+        yield from _match(text, hit.position, at, rules)
+    elif hit.position >= free:
+        yield from _broken(text, hit.position, hit.rules)
 
 
 def token_may_begin(text: str, at: int) -> tuple[int, bool]:
@@ -147,7 +142,7 @@ def _possible(text: str, at: int) -> int:
 def _certain(text: str, at: int) -> int | None:
     """The offset of the first token whose keyword is in the text."""
     known = secret_table()
-    address = text.find(_ADDRESS, at)
+    address = text.find(ADDRESS, at)
     position = at
     while hit := known.keyword.search(text, position):
         group = known.rules[hit.group()]
@@ -212,7 +207,7 @@ def _own_keyword(text: str, start: int, end: int) -> int:
     return end
 
 
-def _candidates(text: str, at: int) -> Iterator[_Candidate]:
+def _hits(text: str, at: int) -> Iterator[_Hit]:
     known = secret_table()
     for run in _RUN.finditer(text, at):
         position, end = run.span()
@@ -229,15 +224,16 @@ def _candidates(text: str, at: int) -> Iterator[_Candidate]:
         last = deque[re.Match[str]](maxlen=_LAST)
         while hit := known.keyword.search(text, position, end):
             position = hit.start() + 1
-            yield from _match(text, hit.start(), at, known.rules[hit.group()])
+            rules = known.rules[hit.group()]
+            yield _Hit(hit.start() - max(rule.back[1] for _, rule in rules), hit.start(), rules)
             last.append(hit)
         for hit in last:
             if end - hit.start() > TAIL:
-                yield from _broken(text, hit.start(), known.rules[hit.group()])
-    position = text.find(_ADDRESS, at)
+                yield _Hit(hit.start(), hit.start(), known.rules[hit.group()], is_broken=True)
+    position = text.find(ADDRESS, at)
     while position >= 0:
-        yield from _match(text, position, at, _addresses())
-        position = text.find(_ADDRESS, position + 1)
+        yield _Hit(position - max(rule.back[1] for _, rule in _addresses()), position, _addresses())
+        position = text.find(ADDRESS, position + 1)
 
 
 def _keyword_before(text: str, start: int) -> bool:
@@ -256,7 +252,7 @@ def _keyword_before(text: str, start: int) -> bool:
     return hit is not None and hit.start() <= len(tail) - BEGUN
 
 
-def _tokens_before(text: str, at: int, start: int) -> Iterator[_Candidate]:
+def _tokens_before(text: str, at: int, start: int) -> Iterator[_Hit]:
     """Tokens that begin in the short part before `start`, at `at` or after it, and go on at `start`."""
     known = secret_table()
     tail = text_before(text, start)
@@ -268,7 +264,7 @@ def _tokens_before(text: str, at: int, start: int) -> Iterator[_Candidate]:
     position = 0
     while (hit := known.keyword.search(joined, position)) and hit.start() <= len(first.group()) - BEGUN:
         position = hit.start() + 1
-        yield from _broken(text, tail + hit.start(), known.rules[hit.group()])
+        yield _Hit(tail + hit.start(), tail + hit.start(), known.rules[hit.group()], is_broken=True)
 
 
 def _broken(text: str, position: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:
@@ -279,7 +275,7 @@ def _broken(text: str, position: int, rules: Iterable[tuple[int, TokenRule]]) ->
     left = text[max(0, position - _LEFT) : position]
     fixed_length = any(_is_of_fixed_length(rule, text, position, parts[0].end) for _, rule in rules)
     for order, rule in rules:
-        if rule.back != (0, 0) or "(?P<secret>" in rule.pattern:
+        if not rule.begins_at_keyword:
             continue
         fitting = _fitting(rule, text, position)
         alone = fitting is not None and fitting.end() <= parts[0].end
@@ -336,39 +332,12 @@ def _fitting(rule: TokenRule, text: str, start: int) -> re.Match[str] | None:
 
 @cache
 def _addresses() -> tuple[tuple[int, TokenRule], ...]:
-    return tuple((order, rule) for order, rule in enumerate(token_rules()) if rule.keyword == _ADDRESS)
+    return tuple((order, rule) for order, rule in enumerate(token_rules()) if rule.keyword == ADDRESS)
 
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
-
-
-def _next_token(rules: Iterable[TokenRule]) -> str:
-    """A pattern for the first characters of a token: its keyword, or all of it where the keyword is further in."""
-    attached, apart, whole = (list[str]() for _ in range(3))
-    for rule in rules:
-        if rule.back != (0, 0):
-            whole.append(rule.pattern)
-        else:
-            (attached if rule.attached else apart).append(re.escape(rule.keyword))
-    return "|".join(dict.fromkeys((*attached, f"{BEGIN}(?:{'|'.join(dict.fromkeys(apart))})", *whole)))
-
-
-def _beginnings(keywords: Iterable[str]) -> frozenset[str]:
-    return frozenset(keyword[:length] for keyword in keywords for length in range(1, len(keyword)))
-
-
-def _trie(words: Iterable[str]) -> str:
-    """A pattern for any of the words, none of which begins another, that reads each letter once."""
-    by_first: dict[str, list[str]] = {}
-    for word in words:
-        if word:
-            by_first.setdefault(word[0], []).append(word[1:])
-    if not by_first:
-        return ""
-    branches = [re.escape(first) + _trie(rest) for first, rest in sorted(by_first.items())]
-    return branches[0] if len(branches) == 1 else "(?:" + "|".join(branches) + ")"
 
 
 def _secret(rule: str, start: int, end: int) -> Redaction:

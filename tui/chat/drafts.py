@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
@@ -15,6 +15,7 @@ from foundation.files import child, exists, make_private_folder, read_text, remo
 from foundation.paths import draft_name
 from foundation.privacy import clear
 from foundation.terminal_text import visible
+from tui.widgets.prompt.chips import PastedImage, drafted_pastes
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
 
@@ -25,10 +26,14 @@ _REWRITES: Final = re.compile(r"<!-- rewrites (\S{1,200}) -->\n")  # the first l
 
 
 class Draft(Struct, frozen=True):
-    """A draft. `rewrites` is the id of the message that it was to replace, "" for none."""
+    """A draft. `rewrites` is the id of the message that it was to replace, "" for none. `pastes` and `images` are what
+    was pasted into it.
+    """
 
     text: str = ""
     rewrites: str = ""
+    pastes: tuple[str, ...] = ()
+    images: tuple[PastedImage, ...] = ()
 
 
 class RewritingPort(Protocol):
@@ -64,10 +69,20 @@ class Drafts:
         path = self._path(conversation)
         text = read_text(path, owned=True) if exists(path) else ""
         mark = _REWRITES.match(text)
-        return Draft(visible(text[mark.end() :] if mark else text), mark[1] if mark else "")
+        text, pastes = drafted_pastes(visible(text[mark.end() :] if mark else text))
+        return Draft(text, mark[1] if mark else "", pastes, tuple(_images_in((text,))))
 
     def _path(self, conversation: str) -> Path:
         return child(self._folder, draft_name(conversation))
+
+
+def _images_in(texts: Sequence[str]) -> list[PastedImage]:
+    """The images that the texts attach. Blocks."""
+    if not any('@"' in text for text in texts):
+        return []
+    from tui.chat.prompt_images import mentioned_images
+
+    return mentioned_images(texts)
 
 
 DELAY: Final = 0.4  # seconds after the last key
@@ -103,7 +118,7 @@ class DraftKeeper:
     def save(self) -> None:
         """Saves now. Raises OSError."""
         self._stop_timer()
-        self._write(self._prompt.full_text)
+        self._write(self._prompt.draft_text)
 
     def stash(self) -> None:
         """Saves and empties the prompt; nothing more is saved until `restore`. Raises OSError."""
@@ -127,6 +142,7 @@ class DraftKeeper:
         """Loads the prompt history, for ↑ and Ctrl+R."""
         try:
             await asyncio.to_thread(self._history.load)
+            self._history.add_images(await asyncio.to_thread(_images_in, self._history.entries))
         except OSError as error:
             self._warn(f"What was typed before could not be read: {error.strerror}.")
 
@@ -142,6 +158,8 @@ class DraftKeeper:
             self._warn(f"The draft could not be read: {error}")
             return
         self._saved_as = key
+        self._history.add_pastes(draft.pastes)
+        self._history.add_images(draft.images)
         if draft.text and self._prompt.text.strip():
             self._history.add(draft.text)
         elif draft.text:
@@ -150,7 +168,7 @@ class DraftKeeper:
                 await rewriting.rewrite_again(draft.rewrites)
 
     def _save_soon(self) -> None:
-        save = partial(self._save_quietly, self._prompt.full_text)  # called by the worker, which may never start
+        save = partial(self._save_quietly, self._prompt.draft_text)  # called by the worker, which may never start
         self._prompt.run_worker(save, group="draft", exclusive=True)
 
     async def _save_quietly(self, text: str) -> None:

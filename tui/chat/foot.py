@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -21,6 +21,8 @@ from tui.widgets.status import NewBelowHint, StatusBar
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
     from tui.chat.completion import PromptCompletion
+
+CHIP_HINT: Final = "Ctrl+O opens it · Backspace removes it"
 
 
 class ChatFoot(Vertical):
@@ -46,6 +48,7 @@ class ChatFoot(Vertical):
         self.new_below = NewBelowHint()
         self.queue_list = Static(id="waiting", markup=False)
         self.queue_list.display = False
+        self._shown_hint = ""
         self._completion: PromptCompletion | None = None  # made when something is first typed
 
     def compose(self) -> ComposeResult:
@@ -67,9 +70,44 @@ class ChatFoot(Vertical):
 
     @on(Prompt.Changed)
     def _prompt_changed(self) -> None:
-        own = prefixed(self.prompt.text)
-        self.status.update_info(hint=HINTS[own.kind] if own else "")
+        self._show_hint()
         self._complete()
+
+    @on(Prompt.SelectionChanged)
+    def _show_hint(self) -> None:
+        """Shows what a key does with the prompt's text, where that is special."""
+        own = prefixed(self.prompt.text)
+        hint = HINTS[own.kind] if own else CHIP_HINT if self.prompt.chip is not None else ""
+        if hint or self._shown_hint:
+            self.status.update_info(hint=hint)
+        self._shown_hint = hint
+
+    @on(Prompt.VimStateChanged)
+    def _show_vim_state(self, message: Prompt.VimStateChanged) -> None:
+        self.status.update_info(vim=message.label)
+
+    @on(Prompt.ImageRequested)
+    @work(exclusive=True, group="image")
+    async def _paste_image(self) -> None:
+        from tui.chat.prompt_images import paste_from_clipboard
+
+        session = self._session()
+        await paste_from_clipboard(self.prompt, session.workspace.pasted_images if session else None)
+
+    @on(Prompt.PathPasted)
+    @work(group="image")
+    async def _attach_paths(self, message: Prompt.PathPasted) -> None:
+        from tui.chat.prompt_images import attach_paths
+
+        await attach_paths(self.prompt, message.text, self._folder)
+
+    @on(Prompt.ChipOpened)
+    @work(exclusive=True, group="chip")
+    async def _open_chip(self, message: Prompt.ChipOpened) -> None:
+        from tui.chat.prompt_images import open_chip
+
+        session = self._session()
+        await open_chip(self.prompt, message.content, session.config.screen.pictures if session else "auto")
 
     @work(exclusive=True, group="completion")
     async def _complete(self) -> None:

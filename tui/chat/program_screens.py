@@ -12,6 +12,7 @@ from foundation.terminal_text import visible
 from tui.dialogs.theme import pick_theme
 from tui.settings.screen import SettingsScreen
 from tui.typed_app import app_of, themed_app
+from tui.widgets.prompt.input import Prompt
 from tui.widgets.status import StatusBar
 
 if TYPE_CHECKING:
@@ -111,6 +112,9 @@ class SettingsOfSession:
         """Takes up at once what the screen alone reads."""
         if row.setting.name == "screen.theme":
             themed_app(self._screen).use_theme(row.written)
+            return "It holds at once."
+        if row.setting.name == "screen.vim_keys":
+            self._screen.query_one(Prompt).use_vim_keys(bool(parse_value(row.setting, row.written)))
             return "It holds at once."
         if row.setting.name == "screen.keys":
             problems = themed_app(self._screen).use_keys(parse_value(row.setting, row.written))

@@ -96,6 +96,7 @@ class ChatScreen(Screen[None]):
             self._view.show_opening("the conversation")
         if start.message:
             self.queue.add(start.message)
+        self.prompt.use_vim_keys(start.vim_keys)
         self.prompt.focus()
         self.call_after_refresh(self._begin)
 

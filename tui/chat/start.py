@@ -28,6 +28,7 @@ class ChatStart(Struct, frozen=True, kw_only=True):
     trust: Callable[[], Workspace] | None = None  # trusts the workspace, and gives the one to use from then on
     untrusted_notice: str = ""
     notify: NotifyKind = "auto"  # how to notify while the terminal has no focus
+    vim_keys: bool = False  # whether the prompt has the keys of Vim
     links: Callable[[], tuple[tuple[str, str], ...]] = tuple  # links out of the workspace to ask about: name, target
     follow: Callable[[str, bool], None] | None = None  # stores whether a link is followed
 

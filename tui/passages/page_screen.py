@@ -107,6 +107,14 @@ def _clamp(value: int, maximum: int) -> int:
 WHOLE_PAGE: Final = Zoom()
 
 
+class ShownPicture(Struct, frozen=True):
+    """A picture (of Pillow), a line about it, and where the passage begins: left and top in pixels."""
+
+    picture: "Picture"
+    about: str
+    begin: tuple[int, int] | None = None
+
+
 class PictureScreen(ModalScreen[None]):
     """The pages of a passage, one at a time."""
 
@@ -124,10 +132,14 @@ class PictureScreen(ModalScreen[None]):
     ]
 
     def __init__(
-        self, memory: "Memory", pages: tuple[str, ...], pictures: str = "auto", location: "PageLocation | None" = None
+        self,
+        memory: "Memory | None",
+        pages: tuple[str, ...],
+        pictures: str = "auto",
+        location: "PageLocation | None" = None,
     ) -> None:
         """Opens on the page of `location`, or the first one. It is shown whole; the first step closer goes to the place
-        of `location`, large enough to read."""
+        of `location`, large enough to read. `memory` is None for a picture that is no page."""
         super().__init__()
         self._memory = memory
         self._pages = pages
@@ -158,18 +170,23 @@ class PictureScreen(ModalScreen[None]):
         """Reads and draws the page, or shows why it cannot be shown."""
         self._set_header("reading …")
         try:
-            page = self._pages[self._index]
-            start = self._location.start if self._location and self._location.page == page else None
-            page_file = await in_thread(page_picture, self._memory, page, start)
-            picture = await in_thread(load_picture, page_file.path)
+            shown = await self.read_picture()
         except PalimpsestError as error:
             self._set_header("it cannot be shown")
             await self._show_text(f"{error.title}\n{error.message}\n{error.hint}")
             return
-        self.picture, self.zoom = picture, WHOLE_PAGE
-        self._passage = self._zoom_to_passage(page_file.begin, picture.size)
-        self._set_header(_page_line(page_file), " · + goes to the passage" if self._passage.level else "")
+        self.picture, self.zoom = shown.picture, WHOLE_PAGE
+        self._passage = self._zoom_to_passage(shown.begin, shown.picture.size)
+        self._set_header(shown.about, " · + goes to the passage" if self._passage.level else "")
         await self._draw()
+
+    async def read_picture(self) -> ShownPicture:
+        """Reads the page. Raises PalimpsestError."""
+        assert self._memory is not None  # else this is overridden
+        page = self._pages[self._index]
+        start = self._location.start if self._location and self._location.page == page else None
+        page_file = await in_thread(page_picture, self._memory, page, start)
+        return ShownPicture(await in_thread(load_picture, page_file.path), _page_line(page_file), page_file.begin)
 
     def _zoom_to_passage(self, begin: tuple[int, int] | None, side: tuple[int, int]) -> Zoom:
         if begin is None:
@@ -219,11 +236,13 @@ class PictureScreen(ModalScreen[None]):
             self._widget.image = None  # type: ignore[attr-defined]  # every widget of the library has it
             self._widget = None
 
+    @property
+    def _name(self) -> str:
+        return self._pages[self._index] if self._memory is None else f"Page {self._pages[self._index]}"
+
     def _set_header(self, description: str, suffix: str = "") -> None:
         position = f" · {self._index + 1} of {len(self._pages)}" if len(self._pages) > 1 else ""
-        self.query_one("#picture-title", Static).update(
-            Text(visible(f"Page {self._pages[self._index]}{position}{suffix}"))
-        )
+        self.query_one("#picture-title", Static).update(Text(visible(f"{self._name}{position}{suffix}")))
         self.query_one("#picture-about", Static).update(Text(visible(description)))
 
     # Keys
@@ -254,10 +273,12 @@ class PictureScreen(ModalScreen[None]):
         await self._draw()
 
     def action_viewer(self) -> None:
-        self._open_in_viewer()
+        self.open_viewer()
 
     @work(exclusive=True, group="viewer")
-    async def _open_in_viewer(self) -> None:
+    async def open_viewer(self) -> None:
+        """Opens the page in the system's viewer."""
+        assert self._memory is not None  # else this is overridden
         await view_page(self, self._memory, self._pages[self._index])
 
 

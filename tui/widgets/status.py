@@ -28,6 +28,7 @@ class StatusInfo(Struct, frozen=True, kw_only=True):
     working: str = ""  # the background activity
     waiting: int = 0  # messages queued
     mode: str = ""  # what tools may do, "" before that is known; not shown where the workspace is read-only
+    vim: str = ""  # the mode of the Vim keys and an incomplete command
     read_only: bool = False  # the workspace is not trusted
     hint: str = ""  # what a key does next; shown in place of the activity
 
@@ -85,7 +86,8 @@ def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:
     speed = f"{info.speed:.0f} tok/s" if info.speed else ""
     queued = f"{info.waiting} waiting" if info.waiting else ""
     doing = visible(info.hint or _with_seconds(info.doing, info.seconds) or info.working)
-    access = "read-only" if info.read_only else info.mode and f"mode {info.mode}"
+    permission = "read-only" if info.read_only else info.mode and f"mode {info.mode}"
+    access = GAP.join(part for part in (info.vim, permission) if part)
     for left in (
         (access, model, meter, speed, queued),
         (access, model, meter, queued),

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from agent.services.attachments import mentioned_files
 from foundation.paths import Workspace
 from tui.chat.drafts import Drafts
+from tui.widgets.prompt.chips import MAX_PASTE_CHARS, ChipBuffer
 from tui.widgets.prompt.completion import suggest_paths, typed_path
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
-from tui.widgets.prompt.input import MAX_PASTE_CHARS, PasteBuffer
 from tui.widgets.prompt.suggestions import Suggestion
 
 
@@ -202,7 +202,7 @@ def test_a_walk_through_the_history_always_leads_back(entries: list[str], unsent
 
 @given(st.text(min_size=MAX_PASTE_CHARS + 1, max_size=MAX_PASTE_CHARS + 50))
 def test_a_folded_paste_is_sent_to_the_letter(text: str) -> None:
-    pastes = PasteBuffer()
+    pastes = ChipBuffer()
     mark = pastes.fold(text)
     assert len(mark) < 60
     assert pastes.unfold(f"before {mark} after [Pasted text #9]") == f"before {text} after [Pasted text #9]"

@@ -8,6 +8,7 @@ from typing import Final
 from foundation.files import append, encode, exists, make_private_folder, read_bytes, write_atomically
 from foundation.privacy import clear, joined, json_line
 from foundation.terminal_text import visible
+from tui.widgets.prompt.chips import PastedImage
 
 MAX_ENTRIES: Final = 1_000  # entries kept; the file may grow to twice as many before it is cut
 
@@ -19,6 +20,7 @@ class PromptHistory:
         self._path = path
         self._entries: list[str] = []
         self._pastes: dict[str, None] = {}
+        self._images: dict[PastedImage, None] = {}
 
     def move(self, path: Path) -> None:
         """Changes the path of the file."""
@@ -51,6 +53,14 @@ class PromptHistory:
     def pastes(self) -> tuple[str, ...]:
         """The pasted texts, newest first."""
         return tuple(reversed(self._pastes))
+
+    def add_images(self, images: Iterable[PastedImage]) -> None:
+        """Adds images that were pasted, so that they are folded again. In memory only."""
+        self._images |= dict.fromkeys(images)
+
+    @property
+    def images(self) -> tuple[PastedImage, ...]:
+        return tuple(self._images)
 
     @property
     def entries(self) -> tuple[str, ...]:

@@ -1,27 +1,25 @@
 """Prompt editor: Enter sends, Shift+Enter and Ctrl+J begin a line; typed text is never lost."""
 
-import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import TextArea
 
 from foundation.terminal_text import visible
-from models.excerpts import line_count
 from tui.typed_app import app_of
+from tui.widgets.prompt.chips import ChipBuffer, PastedImage, may_be_image_paths
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
+from tui.widgets.prompt.unit_area import UnitTextArea
+
+if TYPE_CHECKING:
+    from tui.widgets.prompt.vim.keys import VimKeys
 
 JOINERS: Final = ("\u200c", "\u200d")  # inside of emoji sequences, and of words in many scripts
 NEWLINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
-MAX_PASTE_CHARS: Final = 1_000
-MAX_PASTE_LINES: Final = 15
-MAX_PLAIN_CHARS: Final = 10_000  # of a message from the history that is not folded
-MAX_PLAIN_LINES: Final = 100
 FIXED_KEYS: Final = (
     ("Enter", "Send, or take the suggestion"),
     ("Shift+Enter Ctrl+J", "Begin a line"),
@@ -32,51 +30,9 @@ FIXED_KEYS: Final = (
     ("! #", "Run a line in the shell, add a line to MEMORY.md"),
 )
 """Keys that stand for what is typed, and cannot be changed: keys, sentence."""
-_PASTE_MARK = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 
 
-class PasteBuffer:
-    """The long texts behind the placeholders in one prompt."""
-
-    def __init__(self) -> None:
-        self._texts: dict[int, str] = {}
-
-    def fold(self, text: str) -> str:
-        """The text for the prompt: the text itself, or a placeholder if it is long."""
-        if len(text) <= MAX_PASTE_CHARS and text.count("\n") < MAX_PASTE_LINES:
-            return text
-        number = len(self._texts) + 1
-        self._texts[number] = text
-        lines = line_count(text)
-        size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
-        return f"[Pasted text #{number} · {size}]"
-
-    def refold(self, text: str, pastes: Iterable[str]) -> str:
-        """A whole message, with the long texts that were pasted into it folded again; if none is known, all of it."""
-        for paste in pastes:
-            if paste in text and (folded := self.fold(paste)) != paste:
-                text = text.replace(paste, folded, 1)
-        is_long = len(text) > MAX_PLAIN_CHARS or text.count("\n") >= MAX_PLAIN_LINES
-        return self.fold(text) if is_long else text
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The texts behind all placeholders."""
-        return tuple(self._texts.values())
-
-    def placeholder_of(self, text: str, prompt: str) -> str:
-        """The placeholder of this text in the prompt, or "": pasting a text again unfolds it."""
-        for match in _PASTE_MARK.finditer(prompt):
-            if self._texts.get(int(match[1])) == text:
-                return match[0]
-        return ""
-
-    def unfold(self, prompt: str) -> str:
-        """The prompt with every placeholder replaced by its text; unknown placeholders stay."""
-        return _PASTE_MARK.sub(lambda match: self._texts.get(int(match[1]), match[0]), prompt)
-
-
-class Prompt(TextArea):
+class Prompt(UnitTextArea):
     """Posts messages with what the user enters; the screen handles them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -90,6 +46,8 @@ class Prompt(TextArea):
         Binding("ctrl+d", "end", "Leave, where the prompt is empty", id="prompt.end", show=False),
         Binding("ctrl+g", "edit", "Write in your editor", id="prompt.edit", show=False),
         Binding("ctrl+r", "search_history", "Search what you typed before", id="prompt.search_history", show=False),
+        Binding("ctrl+v,alt+v", "paste_image", "Paste an image or text", id="prompt.paste", show=False),
+        Binding("ctrl+o", "open_chip", "Open the pasted text or image at the cursor", id="prompt.open", show=False),
     ]
 
     @dataclass
@@ -99,6 +57,28 @@ class Prompt(TextArea):
         text: str
         shown: str
         pastes: tuple[str, ...] = ()
+
+    @dataclass
+    class PathPasted(Message):
+        """A text that may be the path of an image, as a terminal pastes a dropped file."""
+
+        text: str
+
+    @dataclass
+    class ImageRequested(Message):
+        """Ctrl+V: the image in the clipboard."""
+
+    @dataclass
+    class ChipOpened(Message):
+        """Ctrl+O on a chip."""
+
+        content: str | PastedImage
+
+    @dataclass
+    class VimStateChanged(Message):
+        """`label` names the mode of Vim and an incomplete command, "" without Vim keys."""
+
+        label: str
 
     @dataclass
     class Interrupted(Message):
@@ -133,16 +113,34 @@ class Prompt(TextArea):
         self.prompt_history = history
         self.suggestions = suggestions
         self._history_cursor: HistoryCursor | None = None
-        self._pastes = PasteBuffer()
+        self._chips = ChipBuffer()
+        self._vim: VimKeys | None = None
+        self._shown_label = ""
+
+    def use_vim_keys(self, on: bool) -> None:
+        """Turns Vim keys on or off at once; they begin in insert mode."""
+        if on == (self._vim is not None):
+            return
+        if on:
+            from tui.widgets.prompt.vim.keys import VimKeys
+
+            self._vim = VimKeys(self)
+        else:
+            self._vim = None
+        self._show_vim_state()
+
+    def _show_vim_state(self) -> None:
+        label = self._vim.state.label if self._vim else ""
+        if label != self._shown_label:
+            self._shown_label = label
+            self.post_message(self.VimStateChanged(label))
 
     # Text
 
     def set_text(self, text: str) -> None:
         """Replaces the text, control characters made visible, long pastes folded; puts the cursor at the end."""
-        self._show(self._pastes.refold(visible(text), map(visible, self.prompt_history.pastes)))
-
-    def _show(self, text: str) -> None:
-        self.text = text
+        history = self.prompt_history
+        self.text = self._chips.refold(visible(text), map(visible, history.pastes), history.images)
         self.move_cursor(self.document.end)
 
     def insert_text(self, text: str) -> None:
@@ -155,21 +153,40 @@ class Prompt(TextArea):
 
     def insert_folded(self, text: str) -> None:
         """Inserts a text at the cursor, control characters made visible; a long one as a placeholder."""
-        self.insert(visible(self._pastes.fold(text)))
+        self.insert(visible(self._chips.fold(text)))
+
+    def insert_images(self, images: Sequence[PastedImage]) -> None:
+        """Inserts a chip for each image, with spaces around them."""
+        self.prompt_history.add_images(images)
+        self.insert_text(" ".join(map(self._chips.fold_image, images)))
 
     def take_text(self) -> str:
         """The whole text, with pastes unfolded. Empties the prompt."""
         text = self.full_text
         self.remember()
         self._history_cursor = None
-        self._pastes = PasteBuffer()
+        self._chips = ChipBuffer()
         self.clear()
+        if self._vim:
+            self._vim.begin()
+            self._show_vim_state()
         return text
 
     @property
     def full_text(self) -> str:
         """The text as it would be sent."""
-        return self._pastes.unfold(self.text)
+        return self._chips.unfold(self.text)
+
+    @property
+    def draft_text(self) -> str:
+        """The text with marks around what was pasted, for a draft."""
+        return self._chips.unfold_for_draft(self.text)
+
+    @property
+    def chip(self) -> str | PastedImage | None:
+        """What stands behind the chip at the cursor."""
+        row, column = self.cursor_location
+        return self._chips.chip_at(self.document.get_line(row), column)
 
     @property
     def before_cursor(self) -> str:
@@ -193,16 +210,31 @@ class Prompt(TextArea):
     # Keys
 
     async def _on_key(self, event: events.Key) -> None:
-        if self.respond_to_key(event.key):
+        if self._respond_to_vim(event) or self.respond_to_key(event.key):
             event.stop()
             event.prevent_default()
-            return
-        if event.character in JOINERS:  # not printable, but part of the text
+        elif event.character in JOINERS:  # not printable, but part of the text
             event.stop()
             event.prevent_default()
             self.insert(event.character)
-            return
-        await super()._on_key(event)
+        elif await self.run_own_binding(event.key):
+            event.stop()
+            event.prevent_default()
+        else:
+            await super()._on_key(event)
+
+    def _respond_to_vim(self, event: events.Key) -> bool:
+        """Gives the key to Vim; False where it means what it means without."""
+        if self._vim is None or (self._vim.is_inserting and event.key != "escape"):
+            return False
+        from tui.widgets.prompt.vim.state import Effect
+
+        self.suggestions.offer(())
+        effect = self._vim.respond(event)
+        self._show_vim_state()
+        if effect in {Effect.HISTORY_BACK, Effect.HISTORY_FORWARD}:
+            self._walk_history(back=effect is Effect.HISTORY_BACK)
+        return effect is not Effect.UNUSED
 
     def respond_to_key(self, key: str) -> bool:
         """Handles a key; False if the text area should handle it."""
@@ -242,7 +274,7 @@ class Prompt(TextArea):
     def _submit(self) -> None:
         shown = self.text
         if shown.strip():
-            pastes = tuple(text for text in self._pastes.texts if text in self.full_text)
+            pastes = tuple(text for text in self._chips.texts if text in self.full_text)
             self.prompt_history.add_pastes(pastes)
             self.post_message(self.Submitted(self.full_text, shown, pastes))  # before the message of the empty prompt
             self.take_text()
@@ -269,12 +301,32 @@ class Prompt(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
-        if placeholder := self._pastes.placeholder_of(text, self.text):
-            before, _, after = self.text.partition(placeholder)
-            self._show(visible(before + text + after))
-            return
-        self.insert_folded(text)
+        self.paste_text(event.text)
+
+    def paste_text(self, pasted: str) -> None:
+        """Inserts what a terminal pasted: as it is, or as a chip. Pasting a text again unfolds its chip."""
+        text = pasted.replace("\r\n", "\n").replace("\r", "\n")
+        if may_be_image_paths(text):
+            self.post_message(self.PathPasted(text))
+        elif span := self._chips.chip_of(text, self.text):
+            start, end = map(self.location_at, span)
+            self.replace(visible(text), start, end, maintain_selection_offset=False)
+            self.move_cursor(self.document.end)
+        else:
+            self.insert_folded(text)
+
+    def action_paste_image(self) -> None:
+        self.post_message(self.ImageRequested())
+
+    def paste_copied(self) -> bool:
+        """Inserts what was copied in this program; False where nothing was."""
+        if copied := app_of(self).clipboard:
+            self.paste_text(copied)
+        return bool(copied)
+
+    def action_open_chip(self) -> None:
+        if (content := self.chip) is not None:
+            self.post_message(self.ChipOpened(content))
 
     # Interrupting and leaving
 
