@@ -1,7 +1,8 @@
 """Queue of the messages that wait while an answer is being written. Every face of the agent uses it.
 
-Those that steer go first: the running turn may take them, and else they are handled like the others. One task handles the messages in order, one at a time. When a turn fails or is stopped, the messages after it are
-returned unsent: they were written for a conversation that took another course.
+Messages that steer go first: the running turn may take them, and else they are handled like the others. One task
+handles the messages in order, one at a time. When a turn fails or is stopped, the messages after it are returned
+unsent: they were written for a conversation that took another course.
 """
 
 import asyncio

@@ -313,7 +313,7 @@ class Session:
         return () if offline else await refresh_tools(self.servers, self.toolbox, self.permissions.rules, is_stopped)
 
     async def use_model(self, spec: str) -> Profile:
-        """Switches to the model `spec`, the default from now on. Raises Misuse for an unknown one, and keeps this one."""
+        """Switches to the model `spec`, the default from now on. Raises Misuse for an unknown one: this one stays."""
         return await self._model.use(spec)
 
     async def models(self) -> "list[DetectedModel]":

@@ -32,8 +32,8 @@ class TurnInput(Struct, frozen=True):
     were pasted or piped: where the message is too large, they are attached. `whole` is the text before that; "" where
     nothing was. `archives` are the conversations that hold its archived attachments (their ids). `again` is the stored
     message (its seq) that gets another answer; None for a new one. `delegated_by` is the tool result (its id) that a
-    model worded it for; "" for a person's. `delegated_in` is the conversation (source and id) where it did. `steers`: it is
-    sent into the running turn.
+    model worded it for; "" for a person's. `delegated_in` is the conversation (source and id) where it did. A message
+    that `steers` is sent into the running turn.
     """
 
     text: str

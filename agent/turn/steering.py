@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from agent.turn.ports import SteeringPort, TurnInput
+from models.chat.port import AnswerEnd, AnswerError, StopReason
 
 STEERED: Final = "Not run: the user sent a message meanwhile, which follows. Call it again if it is still right."
 
@@ -32,9 +33,9 @@ class Steering:
         """Begins with a cut where a message came while the request was made."""
         self._streams, self._has_call, self.is_cut = True, False, self._port.waits
 
-    def end_answer(self, *, is_whole: bool) -> None:
-        """A whole answer was cut too late."""
-        self._streams, self.is_cut = False, self.is_cut and not is_whole
+    def end_answer(self, outcome: AnswerEnd | AnswerError | None) -> None:
+        """An answer that was whole, or failed, was cut too late."""
+        self._streams, self.is_cut = False, self.is_cut and outcome in {None, AnswerEnd(StopReason.CANCELLED)}
 
     def note_call(self) -> None:
         """The answer has begun a tool call."""

@@ -97,14 +97,12 @@ class ToolCalls:
         reading: list[_PlannedCall] = []
         malformed: list[str] = []
         left_out: list[ToolCall] = []
-        steered: list[ToolCall] = []  # not run, for a message that waits
-        told = self.repeated.count >= REPEATS_TOLD
+        told, reason = self.repeated.count >= REPEATS_TOLD, NO_MORE_CALLS
         for number, requested in enumerate(calls):
-            if self.repeated.refuses(requested):
+            is_steered = number > 0 and self._is_steered()
+            if is_steered or self.repeated.refuses(requested):
                 left_out.append(requested)
-                continue
-            if number and self._is_steered():
-                steered.append(requested)
+                reason = STEERED if is_steered else NO_MORE_CALLS
                 continue
             if reading and (len(reading) >= MAX_PARALLEL or not self._tools.only_reads(requested)):
                 for event in await self._run_side_by_side(reading):
@@ -126,10 +124,7 @@ class ToolCalls:
                         yield event
         for event in await self._run_side_by_side(reading):
             yield event
-        async with aclosing(self.refuse(left_out, NO_MORE_CALLS)) as steps:
-            async for event in steps:
-                yield event
-        async with aclosing(self.refuse(steered, STEERED)) as steps:
+        async with aclosing(self.refuse(left_out, reason)) as steps:
             async for event in steps:
                 yield event
         if not told and self.repeated.count >= REPEATS_TOLD:

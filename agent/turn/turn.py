@@ -8,7 +8,6 @@ reads its events.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -32,8 +31,6 @@ from models.chat.port import AnswerEnd, AnswerError, CallProgress, Event, StopRe
 from models.messages import ToolCall
 from models.recalled import by_relevance
 
-CANCELLED: Final = AnswerEnd(StopReason.CANCELLED)
-
 
 class TurnRun:
     """A turn under way. Iterate `events()` once; `stop()` from anywhere on the loop ends the answer and keeps it."""
@@ -56,10 +53,8 @@ class TurnRun:
         self._reloaded: list[str] = []  # files that this turn reported as changed
         self._overflow = OverflowRetry(ports.context_settings)
         self._compaction = AutomaticCompaction(ports, lambda: self._stopped)
-        self._steering = Steering(ports.steering, self._cancel_answer)
-        self._tool_calls = ToolCalls(
-            ports.tools, ports.store, ports.permissions, ports.hooks, lambda: self._steering.waits
-        )
+        self._steering = steering = Steering(ports.steering, self._cancel_answer)
+        self._tool_calls = ToolCalls(ports.tools, ports.store, ports.permissions, ports.hooks, lambda: steering.waits)
 
     def stop(self) -> None:
         self._stopped = True
@@ -77,7 +72,7 @@ class TurnRun:
         self._steering.steer()
 
     def _cancel_answer(self) -> None:
-        if self._pump is not None:
+        if self._pump:
             self._pump.cancel()
 
     async def events(self) -> AsyncGenerator[SessionEvent, None]:
@@ -99,22 +94,26 @@ class TurnRun:
                 self._prefetch.end()
 
     async def _steps(self) -> AsyncGenerator[SessionEvent, None]:
-        store, turn = self._ports.store, None
+        while not self._is_over:  # once for the message that begins the turn, and for each that steers it
+            async with aclosing(self._begin()) as steps:
+                async for event in steps:
+                    yield event
+            if self._stopped:
+                yield events.Stopped(self._ports.store.conversation.id, "", "")
+                return
+            async with aclosing(self._rounds(self._message_turn())) as steps:
+                async for event in steps:
+                    yield event
+
+    async def _rounds(self, turn: Turn) -> AsyncGenerator[SessionEvent, None]:
+        """Requests and the calls of their answers, until the turn is over or a message steers it."""
+        store = self._ports.store
         while True:
-            if turn is None:  # a message begins the turn, or steers it
-                async with aclosing(self._begin()) as steps:
-                    async for event in steps:
-                        yield event
-                if self._stopped:
-                    yield events.Stopped(store.conversation.id, "", "")
-                    return
-                turn = self._message_turn()
             async with aclosing(self._request(turn)) as steps:
                 async for event in steps:
                     yield event
             if self._stopped:
-                yield events.Stopped(store.conversation.id, "", "")
-                return
+                break
             recorder = await asyncio.to_thread(store.begin_answer, *self._limits)
             async with aclosing(self._answer(recorder)) as steps:
                 async for event in steps:
@@ -129,12 +128,13 @@ class TurnRun:
                 if self._is_over:
                     return
             if not self._stopped and (message := await self._steering.take()):
-                self._message, turn = message, None
-            elif self._steering.is_cut:  # the message was taken back meanwhile
-                yield events.Stopped(store.conversation.id, "", "")
+                self._message = message
                 return
-            else:
-                turn = Turn(conversation=store.conversation, leaf=store.newest.seq, continuing=True)
+            if self._steering.is_cut:  # the message was taken back meanwhile
+                break
+            turn = Turn(conversation=store.conversation, leaf=store.newest.seq, continuing=True)
+        self._is_over = True
+        yield events.Stopped(store.conversation.id, "", "")
 
     async def _run_calls(self, recorder: AnswerRecorder) -> AsyncGenerator[SessionEvent, None]:
         """Runs the tool calls of the answer. More than the turn may make ask first; `_is_over` is set at its end."""
@@ -334,7 +334,7 @@ class TurnRun:
                 if shown := session_event(event, recorder.reasoning_seconds):
                     yield shown
             await _ended(self._pump)
-            self._steering.end_answer(is_whole=self._outcome not in {None, CANCELLED})
+            self._steering.end_answer(self._outcome)
             if overflow := self._learn_overflow(recorder, self._assembled):
                 await asyncio.to_thread(recorder.abandon, failed=OVERFLOW)
                 yield overflow

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,13 +13,14 @@ from agent.commands.results import (
 from agent.events import UserStored
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.policy import PermissionMode
+from agent.queue_steering import QueueSteering, without_pastes
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
+from agent.turn.ports import TurnInput
 from context import Attachment
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from memory.errors import ReadOnly
-from models.excerpts import placeholder
 from tui.chat.blocks import StoredTexts, sent_blocks
 from tui.chat.command_view import UNSENT, CommandView
 from tui.chat.history_window import PAGE_SIZE, HistoryWindow
@@ -59,6 +59,8 @@ class ChatController:
         self.commands = CommandView(self, view)
         self._turn_failed = False  # whether the last message has no answer
         self._shell: ShellCommand | None = None  # the person's own command that runs
+        self._steering: TurnInput | None = None  # the message that the turn took, until it is stored
+        session.steering = QueueSteering(queue, working_directory, self._take_steering)
 
     async def next_mode(self) -> str:
         """Goes to the next permission mode; gives a sentence about it."""
@@ -181,7 +183,7 @@ class ChatController:
             self._shell = None
 
     async def send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
-        typed = reduce(_folded, pastes, text)  # a paste names no files
+        typed = without_pastes(text, pastes)
         attachments, pictures = await asyncio.to_thread(self._read_attachments, typed)
         if self.history.has_more_below:
             await self.return_to_newest()
@@ -206,6 +208,8 @@ class ChatController:
         try:
             async with aclosing(self.session.send(text, attachments, skill, pastes=pastes, again=again)) as events:
                 async for event in events:
+                    if isinstance(event, UserStored) and event.steers:
+                        await self._show_steering(turn_view)
                     turn_view.write(event)
                     if isinstance(event, UserStored):  # the first message gives its conversation a title
                         self.show_title()
@@ -220,6 +224,33 @@ class ChatController:
             self._view.end_turn()
             self._view.status.update_info(working=self.session.working)
         await self.history.trim()
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The text that the turn took and has not stored yet."""
+        return (self._steering.text,) if self._steering else ()
+
+    def _take_steering(self, message: TurnInput) -> None:
+        self._steering = message
+
+    async def _show_steering(self, turn_view: TurnView) -> None:
+        """Shows the message where it took effect."""
+        message, self._steering = self._steering, None
+        self._view.save_draft_soon()
+        if message is None:
+            return
+        pictures = await asyncio.to_thread(self._pictures, message.attachments)
+        sent = sent_blocks(message.pastes, message.attachments)
+        turn_view.steer(UserItem(without_pastes(message.text, message.pastes)), *sent, *pictures)
+
+    async def run_beside(self, line: str) -> None:
+        """Runs a command that needs not wait for the end of the answer."""
+        try:
+            await self.commands.run(line, beside=True)
+        except PalimpsestError as error:
+            self.show_error(error)
+        except Exception as error:  # the edge of a worker: a bug ends the command, not the chat
+            self.show_error(internal_error(error))
 
     async def _tick(self, turn_view: TurnView) -> None:
         """Counts the seconds of the turn on screen until it is cancelled; in larger steps where animations are off."""
@@ -321,11 +352,7 @@ class ChatController:
         if self.session.workspace.is_read_only:  # trusting the workspace does not change an open session
             hint = hint.replace("then try again", "then open the chat again")
         item = MutedLine(error.message) if isinstance(error, Cancelled) else ErrorItem(error.title, error.message, hint)
-        self._view.transcript.add(item)
-
-
-def _folded(message: str, paste: str) -> str:
-    return message.replace(paste, placeholder("Pasted text", paste), 1)
+        self._view.transcript.interject(item)
 
 
 def _is_command(text: str) -> bool:

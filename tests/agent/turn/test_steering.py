@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +189,7 @@ async def test_each_request_of_a_turn_that_is_steered_often_begins_with_the_one_
     await turn(session, "Which tea?", see)
     requests = [post.json["messages"] for post in asked(server)]
     assert len(requests) == 4
-    for before, after in zip(requests, requests[1:], strict=False):
+    for before, after in pairwise(requests):
         assert after[: len(before)] == before
 
 
@@ -245,7 +246,11 @@ async def test_anthropic_gets_the_results_and_then_the_message_in_one_turn_of_th
     )
     person = Person(session)
     call = [
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "c1", "name": "recall"}},
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "tool_use", "id": "c1", "name": "recall"},
+        },
         {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}},
         {"type": "content_block_stop", "index": 0},
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},

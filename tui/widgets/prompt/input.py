@@ -1,7 +1,7 @@
 """Prompt editor: Enter sends, Shift+Enter and Ctrl+J begin a line; typed text is never lost."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -25,7 +25,7 @@ MAX_PLAIN_LINES: Final = 100
 FIXED_KEYS: Final = (
     ("Enter", "Send, or take the suggestion"),
     ("Shift+Enter Ctrl+J", "Begin a line"),
-    ("↑ ↓", "What you typed before, at the first and the last line"),
+    ("↑ ↓", "What you typed before, at the first and the last line; in an empty prompt first what waits"),
     ("Tab", "Take the suggestion"),
     ("Shift+Tab", "The next permission mode"),
     ("/ @", "Commands, files"),
@@ -89,16 +89,25 @@ class Prompt(TextArea):
         ),
         Binding("ctrl+d", "end", "Leave, where the prompt is empty", id="prompt.end", show=False),
         Binding("ctrl+g", "edit", "Write in your editor", id="prompt.edit", show=False),
+        Binding("ctrl+s", "steer", "Send into the running answer", id="prompt.steer", show=False),
         Binding("ctrl+r", "search_history", "Search what you typed before", id="prompt.search_history", show=False),
     ]
 
     @dataclass
     class Submitted(Message):
-        """`text` is the text to send, with pastes unfolded; `shown` the text of the prompt; `pastes` their texts."""
+        """`text` is the text to send, with pastes unfolded; `shown` the text of the prompt; `pastes` their texts.
+
+        `steers`: into the running answer.
+        """
 
         text: str
         shown: str
         pastes: tuple[str, ...] = ()
+        steers: bool = False
+
+    @dataclass
+    class SteerRequested(Message):
+        """Ctrl+S in an empty prompt: what waits goes into the running answer."""
 
     @dataclass
     class Interrupted(Message):
@@ -134,6 +143,7 @@ class Prompt(TextArea):
         self.suggestions = suggestions
         self._history_cursor: HistoryCursor | None = None
         self._pastes = PasteBuffer()
+        self.take_back: Callable[[], str] = str  # removes the last message that waits, and gives its text
 
     # Text
 
@@ -239,15 +249,20 @@ class Prompt(TextArea):
         self.replace(visible(suggestion.text), (row, max(column - len(suggestion.typed), 0)), (row, column))
         self.suggestions.offer(())
 
-    def _submit(self) -> None:
+    def _submit(self, *, steers: bool = False) -> None:
         shown = self.text
         if shown.strip():
             pastes = tuple(text for text in self._pastes.texts if text in self.full_text)
             self.prompt_history.add_pastes(pastes)
-            self.post_message(self.Submitted(self.full_text, shown, pastes))  # before the message of the empty prompt
+            self.post_message(
+                self.Submitted(self.full_text, shown, pastes, steers)
+            )  # before the message of the empty prompt
             self.take_text()
 
     def _walk_history(self, *, back: bool) -> bool:
+        if back and not self.text and (waiting := self.take_back()):
+            self.set_text(waiting)
+            return True
         if self._history_cursor is None:
             entries = self.prompt_history.entries
             if entries and entries[-1] == self.full_text:
@@ -297,6 +312,12 @@ class Prompt(TextArea):
 
     def action_edit(self) -> None:
         self.post_message(self.EditorRequested())
+
+    def action_steer(self) -> None:
+        if self.text.strip():
+            self._submit(steers=True)
+        else:
+            self.post_message(self.SteerRequested())
 
     def action_search_history(self) -> None:
         self.post_message(self.HistoryRequested())

@@ -49,6 +49,18 @@ class Transcript(LinesView):
         self.line_cache.append(items)
         self._update_from(first)
 
+    def interject(self, *items: TranscriptItem) -> None:
+        """Adds items; above what a streaming answer still changes, which goes on below them."""
+        if self._stream is None:
+            self.add(*items)
+            return
+        removed = self.line_cache.truncate(self._finished_count)
+        first = self.line_cache.total
+        self.line_cache.append(items)
+        self._finished_count = len(self.line_cache)
+        self.line_cache.append([item for item, _ in removed], removed)
+        self._update_from(first)
+
     def insert_older(self, items: Sequence[TranscriptItem]) -> None:
         """Inserts older items at the top; the visible lines stay where they are. Renders visible items first."""
         index, offset = self._anchor()
