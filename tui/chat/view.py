@@ -84,6 +84,7 @@ class ChatView:
             once_only=request.once_only,
             offers=request.offers,
             settle_s=SETTLE_S,
+            is_marked=not self._prompt.text.strip(),
         )
         return await self._interrupt(dialog, request.answer) or PermissionAnswer(False)
 
