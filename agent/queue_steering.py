@@ -8,7 +8,7 @@ from pathlib import Path
 from agent.message_queue import MessageQueue
 from agent.services.attachments import attachments_of
 from agent.turn.ports import TurnInput
-from models.excerpts import placeholder
+from models.excerpts import paste_placeholder
 
 
 class QueueSteering:
@@ -46,4 +46,4 @@ class QueueSteering:
 
 def without_pastes(text: str, pastes: tuple[str, ...]) -> str:
     """The text with a placeholder for each paste: a paste names no files."""
-    return reduce(lambda message, paste: message.replace(paste, placeholder("Pasted text", paste), 1), pastes, text)
+    return reduce(lambda message, paste: message.replace(paste, paste_placeholder(paste), 1), pastes, text)

@@ -19,18 +19,19 @@ from agent.services.locate import locate_entry
 from agent.turn.ports import TurnInput
 from context import Attachment
 from foundation.errors import PalimpsestError
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_code_line
 from memory.errors import ReadOnly
 from tui.chat.blocks import StoredTexts, sent_blocks
 from tui.chat.command_view import UNSENT, CommandView
 from tui.chat.history_window import PAGE_SIZE, HistoryWindow
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.shell import ShellCommand
+from tui.chat.terminal_command import run_in_terminal
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
 from tui.typed_app import app_of
-from tui.widgets.prompt.prefixes import NOTE, Prefixed, prefixed
+from tui.widgets.prompt.prefixes import NOTE, TERMINAL, Prefixed, prefixed
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem
 
 if TYPE_CHECKING:
@@ -175,12 +176,23 @@ class ChatController:
         if self.history.has_more_below:
             await self.return_to_newest()
         self._view.transcript.follow_end()
+        if own.kind == TERMINAL:
+            await self._run_in_terminal(own)
+            return
         self._view.status.update_info(doing="the shell · Esc stops")
         self._shell = ShellCommand(self.session, self._view.transcript, own.text)
         try:
             await self._shell.run()
         finally:
             self._shell = None
+
+    async def _run_in_terminal(self, own: Prefixed) -> None:
+        """Gives the terminal to a command of the person's."""
+        await asyncio.sleep(0)  # what is on screen is drawn first
+        folder = self.session.project.root
+        ended = run_in_terminal(self._view.transcript, own.text, folder, waits=not own.fills_screen)
+        line = MutedLine(f"! {visible_code_line(own.text)}", gap=True)
+        self._view.transcript.add(line, MutedLine(f"in the terminal · {ended}", prefix="  "))
 
     async def send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         typed = without_pastes(text, pastes)

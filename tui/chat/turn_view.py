@@ -35,6 +35,7 @@ from agent.events import (
     WordsHidden,
 )
 from context.report import Reduction
+from foundation.terminal_text import without_colours
 from tui.chat.activity import Activity
 from tui.chat.blocks import StoredTexts, recalled_items, receipt_block
 from tui.chat.reasoning_view import ReasoningView
@@ -198,6 +199,7 @@ class TurnView:
             case PermissionDenied(call=call, reason=reason):
                 self._cards.deny(call, reason)
             case ToolProgress(call=call, text=text):
+                text = without_colours(text)
                 self._cards.progress(call, text)
                 if last := text.strip().rpartition("\n")[2].strip():
                     self._activity.show(f"running {call.name}", last[:MAX_PROGRESS])

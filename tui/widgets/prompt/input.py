@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from foundation.terminal_text import visible
-from models.excerpts import line_count
+from models.excerpts import line_count, paste_name
 from tui.typed_app import app_of
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
@@ -29,10 +29,10 @@ FIXED_KEYS: Final = (
     ("Tab", "Take the suggestion"),
     ("Shift+Tab", "The next permission mode"),
     ("/ @", "Commands, files"),
-    ("! #", "Run a line in the shell, add a line to MEMORY.md"),
+    ("! !! #", "Run a line in the shell, run it in the terminal itself, add a line to MEMORY.md"),
 )
 """Keys that stand for what is typed, and cannot be changed: keys, sentence."""
-_PASTE_MARK = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
+_PASTE_MARK = re.compile(r"\[(?:Pasted text|Output of [^\]\n]{1,50}?) #(\d+) · [^\]\n]*\]")
 
 
 class PasteBuffer:
@@ -49,7 +49,7 @@ class PasteBuffer:
         self._texts[number] = text
         lines = line_count(text)
         size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
-        return f"[Pasted text #{number} · {size}]"
+        return f"[{visible(paste_name(text))} #{number} · {size}]"
 
     def refold(self, text: str, pastes: Iterable[str]) -> str:
         """A whole message, with the long texts that were pasted into it folded again; if none is known, all of it."""

@@ -128,6 +128,14 @@ class Transcript(LinesView):
         self._start_wrapping()
         self.refresh()
 
+    def extend(self, items: Sequence[TranscriptItem], *, is_last: bool) -> None:
+        """Adds items below without rendering or scrolling: a long text comes in pieces."""
+        width = min(self._width, MAX_WIDTH)
+        self.line_cache.extend(items, [estimate_height(item, width) for item in items])
+        self._update_size()
+        if is_last:
+            self._start_wrapping()
+
     def remove_item(self, item: TranscriptItem) -> None:
         """Removes this item."""
         self.replace_item(item, ())
