@@ -144,6 +144,12 @@ class OpenBranch:
 
         return await self._read(read)
 
+    async def last_own_message(self) -> tuple[Entry, str]:
+        """The user's last message with its text. Raises TemporaryFailure where there is none."""
+        if not (last := await self.own_messages(1)):
+            raise TemporaryFailure("Nothing to send again", "There is no message yet.", "Say something first.")
+        return last[0]
+
     async def answers(self, limit: int) -> list[str]:
         """The last answers, newest first."""
 

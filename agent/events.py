@@ -6,7 +6,9 @@ ContextReady, then ContextOverflowed and the same request again, at most once a 
 Retrying, Notice, TextDelta, ReasoningDelta and CallWritten in any order, UsageKnown, CallLimitReached?, and for each
 tool call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice, QuestionAsked and
 PlanUpdated in any order, ToolFinished (calls that only read run side by side, so that their events mix), then Notice?
-and CallLimitReached*; then the next request. The last event is exactly one of AnswerStored (after UsageKnown, Notice*),
+and CallLimitReached*; then the next request. A message that is sent into the turn comes before its next request,
+or ends an answer, which has no UsageKnown then: Notice* up to WordsHidden? as at the beginning, and its request has a
+Recall. The last event is exactly one of AnswerStored (after UsageKnown, Notice*),
 Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
 """
 
@@ -40,10 +42,11 @@ class Archiving(Struct, frozen=True):
 
 
 class UserStored(Struct, frozen=True):
-    """The user's message is on disk: committed and synced."""
+    """The user's message is on disk: committed and synced. `steers`: it was sent into the running turn."""
 
     conversation: str
     entry: str
+    steers: bool = False
 
 
 class WordsHidden(Struct, frozen=True):

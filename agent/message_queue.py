@@ -1,7 +1,8 @@
 """Queue of the messages that wait while an answer is being written. Every face of the agent uses it.
 
-One task handles the messages in order, one at a time. When a turn fails or is stopped, the messages after it are
-returned unsent: they were written for a conversation that took another course.
+Messages that steer go first: the running turn may take them, and else they are handled like the others. One task
+handles the messages in order, one at a time. When a turn fails or is stopped, the messages after it are returned
+unsent: they were written for a conversation that took another course.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from msgspec import Struct, structs
 class QueuedMessage(Struct, frozen=True, kw_only=True):
     """A message or a slash command. With `entry`, a request to show this stored entry (its seq), matched by `text`.
 
-    `pastes` are the pasted parts of `text`.
+    `pastes` are the pasted parts of `text`. `steers`: the running turn may take it.
     """
 
     id: int
@@ -22,6 +23,7 @@ class QueuedMessage(Struct, frozen=True, kw_only=True):
     skill: str = ""
     entry: int | None = None
     pastes: tuple[str, ...] = ()
+    steers: bool = False
 
 
 Handler = Callable[[QueuedMessage], Awaitable[bool]]
@@ -51,16 +53,27 @@ class MessageQueue:
         return tuple(self._waiting)
 
     @property
+    def steering(self) -> Sequence[QueuedMessage]:
+        """Those of them that steer, oldest first."""
+        return tuple(message for message in self._waiting if message.steers)
+
+    @property
     def is_idle(self) -> bool:
         return not (self.busy or self._waiting)
 
     def add(
-        self, text: str, skill: str = "", *, entry: int | None = None, pastes: tuple[str, ...] = ()
+        self,
+        text: str,
+        skill: str = "",
+        *,
+        entry: int | None = None,
+        pastes: tuple[str, ...] = (),
+        steers: bool = False,
     ) -> QueuedMessage:
-        """Appends a message and returns it with its id."""
+        """Adds a message, after those of its kind, and returns it with its id."""
         self.accepted += 1
-        message = QueuedMessage(id=self.accepted, text=text, skill=skill, entry=entry, pastes=pastes)
-        self._waiting.append(message)
+        message = QueuedMessage(id=self.accepted, text=text, skill=skill, entry=entry, pastes=pastes, steers=steers)
+        self._waiting.insert(len(self.steering) if steers else len(self._waiting), message)
         self._added.set()
         self._on_change()
         return message
@@ -82,6 +95,13 @@ class MessageQueue:
                 self._on_change()
                 return message
         return None
+
+    def take_steering(self) -> Sequence[QueuedMessage]:
+        """Removes the messages that steer and returns them."""
+        if taken := self.steering:
+            self._waiting = deque(message for message in self._waiting if not message.steers)
+            self._on_change()
+        return taken
 
     def return_unsent(self) -> list[str]:
         """Empties the queue; reports the texts to `on_return` and gives them, oldest first."""

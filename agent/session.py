@@ -38,7 +38,7 @@ from agent.tools.files.documents import ocr_opener
 from agent.tools.files.project import ProjectFolders
 from agent.tools.registry import Toolbox
 from agent.tools.window_room import with_omitted_tools
-from agent.turn.ports import TurnInput, TurnPorts
+from agent.turn.ports import NoSteering, SteeringPort, TurnInput, TurnPorts
 from agent.turn.preview import MessagePreviews
 from agent.turn.store import StoredTurn
 from agent.turn.summariser import CompactionSummaries, ModelSummariser, open_summariser
@@ -53,7 +53,7 @@ from foundation.log import open_log
 from foundation.paths import Workspace
 from memory.access import refuse_read_only
 from memory.memory import Memory
-from memory.records import Conversation
+from memory.records import STEERS, Conversation
 from models.chat.detect import detect
 from models.chat.port import ChatModel, Profile
 from models.limits import in_bytes
@@ -100,6 +100,7 @@ class Session:
         self._facts = facts
         self._turn: TurnRun | None = None
         self._last_sent: tuple[str, TurnInput] | None = None  # the entry of the last message, and the message
+        self.steering: SteeringPort = NoSteering()  # keeps what a face sends into the running turn
         self._summariser = summariser
         self._summaries = CompactionSummaries(self.context, summariser) if summariser else None
         self._compression = TurnCompression(self.context, summariser)
@@ -208,7 +209,6 @@ class Session:
         it. `pastes` are the parts of `text` that were pasted or piped: where they are too large for the request, they
         are archived, and their beginnings attached. `again`: the last message gets another answer, on a branch; one of
         this session goes as it was sent, with what it hid.
-
         Raises TemporaryFailure during another turn, ReadOnly where the workspace is not trusted.
         """
         refuse_read_only(self.workspace)
@@ -227,7 +227,7 @@ class Session:
             async with aclosing(self.branch.rewriting(turn.events(), lambda: ports.store.newest)) as events:
                 async for event in events:
                     if isinstance(event, UserStored):
-                        self._last_sent = event.entry, message
+                        self._last_sent = None if event.steers else (event.entry, message)
                         self.checkpoints.begin_turn(event.conversation, event.entry)
                     yield await self._model.note(event)
                     if isinstance(event, ToolFinished):
@@ -240,10 +240,8 @@ class Session:
             self._after_turn()
 
     async def file_notices(self) -> tuple[str, ...]:
-        """What happened to files of the project that the person should know, in sentences; each is given once.
-
-        Call it when the session is open, too: it clears up after a session that was killed.
-        """
+        """What happened to files of the project that the person should know, in sentences, each given once; clears up
+        after a session that was killed."""
         if self.workspace.is_read_only:
             return ()
         try:
@@ -253,13 +251,10 @@ class Session:
 
     async def _again(self, message: TurnInput) -> TurnInput:
         """The last message, to be answered again. Raises TemporaryFailure where there is none."""
-        last = await self.branch.own_messages(1)
-        if not last:
-            raise TemporaryFailure("Nothing to send again", "There is no message yet.", "Say something first.")
-        entry, text = last[0]
+        entry, text = await self.branch.last_own_message()
         if self._last_sent and self._last_sent[0] == entry.id:
             return replace(self._last_sent[1], again=entry.seq)
-        return replace(message, text=text, again=entry.seq)
+        return replace(message, text=text, again=entry.seq, steers=STEERS in entry.meta)
 
     def _ports(self) -> TurnPorts:
         context, model = self.context, self.model
@@ -279,8 +274,14 @@ class Session:
             context_settings=self.config.context,
             summaries=self._summaries,
             hooks=self.hooks,
+            steering=self.steering,
             warnings=lambda: (*self.toolbox.take_omitted(model.profile), *self.memory.vault.troubles()),
         )
+
+    def steer(self) -> None:
+        """Has the running turn take the message that waits at `steering`."""
+        if self._turn is not None:
+            self._turn.steer()
 
     def stop(self) -> None:
         """Stops the answer (its text so far is kept) or the summary. Does nothing where there is none."""
@@ -312,8 +313,7 @@ class Session:
         return () if offline else await refresh_tools(self.servers, self.toolbox, self.permissions.rules, is_stopped)
 
     async def use_model(self, spec: str) -> Profile:
-        """Switches to the model `spec`, which is the default from now on. Raises Misuse, and keeps the current one, for
-        an unknown model."""
+        """Switches to the model `spec`, the default from now on. Raises Misuse for an unknown one: this one stays."""
         return await self._model.use(spec)
 
     async def models(self) -> "list[DetectedModel]":

@@ -43,6 +43,7 @@ class Turn(Struct, frozen=True, kw_only=True):
 
     `leaf` is the seq at which the branch ends; `entry` is the seq of this message where it is already stored (it is
     then excluded from the branch and from recall). `continuing`: after tool results, without a new message.
+    `steers`: the message belongs to the turn of the one before it.
     """
 
     conversation: Conversation | None = None
@@ -55,6 +56,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     hook_text: str = ""  # what hooks of the user add to the message
     entry: int | None = None
     continuing: bool = False
+    steers: bool = False
     uncompacted: bool = False  # a compaction was refused: the request is made without
 
     @property

@@ -47,6 +47,7 @@ _HIDDEN_SOURCE = (
     f"|[\U000e0100-\U000e01ef](?<![{_HAN}][\U000e0100-\U000e01ef])"
 )
 
+_COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 _HIDDEN = lazy_pattern(_HIDDEN_SOURCE)
 # Soft hyphens, grapheme joiners and blanks that are no space to a shell: fit for prose, misleading in a command.
 _IN_PROSE = "\u00a0\u00ad\u034f\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
@@ -67,6 +68,11 @@ def visible(text: str) -> str:
     if _SUSPECT.search(text) is None:
         return text
     return _HIDDEN.sub(_glyph, text)
+
+
+def without_colours(text: str) -> str:
+    """The text of a program without the sequences that choose colours and weights; all others stay, for `visible`."""
+    return _COLOURS.sub("", text) if "\x1b[" in text else text
 
 
 def visible_line(text: str) -> str:

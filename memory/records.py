@@ -104,6 +104,9 @@ class Entry(Struct, frozen=True, kw_only=True):
         return "" if self.kind is EntryKind.PAGE else self.speaker or self.role.value
 
 
+STEERS = "steers"
+"""Meta of a message: it was sent into the turn of the message before it."""
+
 UNDOES = "undoes"
 """Meta of a summary without words of the past, which undoes a compaction: the seq of that compaction's summary. Its own
 `first_kept`, `prior` and `pinned` are what was in view before."""

@@ -12,6 +12,10 @@ _NOTE: Final = re.compile(
     r"; the rest is not in this request(?P<archived>\. All of it is archived and can be recalled: (?P<ref>#\d+))?\)\Z"
 )
 
+PASTED: Final = "Pasted text"
+_OUTPUT_OF: Final = "Output of "
+_LONGEST_NAME: Final = 50  # characters
+_NO_BRACKETS: Final = str.maketrans("[]", "()")
 _PLACEHOLDER: Final = re.compile(r" ?\[Pasted text [^\]\n]{1,40} · [\d,]+ lines?\]")
 
 
@@ -52,6 +56,24 @@ def split_excerpt(text: str) -> tuple[str, Excerpt | None]:
     last, lines = match["last"] or "0", match["lines"] or match["all"]
     excerpt = Excerpt(_number(last), _number(lines), bool(match["partial"]), match["ref"] or "")
     return text[: match.start()], excerpt
+
+
+def labelled_output(command: str, output: str) -> str:
+    """The output of a command, as it is put into a message: its first line says of which."""
+    return f"{_OUTPUT_OF}{command.strip()}\n\n{output}"
+
+
+def paste_name(paste: str) -> str:
+    """What a part of a message is called: `Output of make test`, else `Pasted text`."""
+    if not paste.startswith(_OUTPUT_OF):
+        return PASTED
+    line = paste.split("\n", 1)[0].translate(_NO_BRACKETS)
+    return line if len(line) <= _LONGEST_NAME else f"{line[: _LONGEST_NAME - 1]}…"
+
+
+def paste_placeholder(paste: str) -> str:
+    """What is shown in place of a long part of a message."""
+    return placeholder(paste_name(paste), paste)
 
 
 def placeholder(name: str, text: str) -> str:

@@ -129,7 +129,7 @@ class PalimpsestApp(ChangesOnlyApp):
         if row.line.endswith(" "):
             self.chat.prompt.replace_text(row.line)
         elif row.line:
-            self.chat.queue.add(row.line)
+            self.chat.submissions.enter(row.line)
         elif row.action:
             await self.run_action(row.action, row.node)
 

@@ -17,13 +17,17 @@ _LONGEST_USAGE: Final = 24  # characters, so that the summaries fit at 80 column
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """One slash command. `usage` are its arguments (`[ID]`, `TEXT`); `keys` documents the keys of its screen."""
+    """One slash command. `usage` are its arguments (`[ID]`, `TEXT`); `keys` documents the keys of its screen.
+
+    `beside_turns`: it changes nothing that a running turn reads, so that it need not wait for the end of an answer.
+    """
 
     name: str  # without the slash
     summary: str
     usage: str = ""
     aliases: tuple[str, ...] = ()
     keys: str = ""
+    beside_turns: bool = False
     run: Callable[[Session, str], Awaitable[Outcome]]
 
     @property

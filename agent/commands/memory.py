@@ -70,12 +70,13 @@ async def _search(session: Session, text: str) -> Outcome:
 
 
 COMMANDS = (
-    Command(name="remember", summary="Add a note to MEMORY.md.", usage="TEXT", run=_remember),
+    Command(name="remember", summary="Add a note to MEMORY.md.", usage="TEXT", beside_turns=True, run=_remember),
     Command(
         name="memory",
         summary="Look at MEMORY.md and memory/*.md, and edit them.",
         keys="↑ ↓ choose, Enter edits, Ctrl+G opens your editor, v shows the file whole, d what changed, Esc leaves. "
         "In the editor: Ctrl+S saves, Esc leaves.",
+        beside_turns=True,
         run=_memory,
     ),
     Command(
@@ -86,6 +87,7 @@ COMMANDS = (
         "scroll, p shows its page as a picture, o opens that in the system's viewer, i puts the citation into the "
         "prompt, c copies the passage, Esc goes back. In a picture: + and − go closer and back, the arrows move, n and "
         "b turn pages, o opens the viewer.",
+        beside_turns=True,
         run=_recall,
     ),
     Command(
@@ -105,6 +107,7 @@ COMMANDS = (
         "In the list: ↑ ↓ choose, Enter goes to the place in the conversation, Ctrl+Y puts the citation into the "
         "prompt, Ctrl+O shows the passage whole, Ctrl+S what its score is made of, Tab goes to the list, where y, o "
         "and s do the same, and Esc leaves.",
+        beside_turns=True,
         run=_search,
     ),
 )

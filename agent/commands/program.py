@@ -189,6 +189,7 @@ COMMANDS = (
         name="stats",
         summary="Count messages and tokens, and show what models cost.",
         keys="↑ ↓ choose a figure, whose chart is shown, Enter lists it by day, Esc leaves.",
+        beside_turns=True,
         run=_stats,
     ),
     Command(
@@ -197,12 +198,29 @@ COMMANDS = (
         usage="[TEXT]",
         keys="↑ ↓ choose, Enter opens the exact text of a layer, a zone or a part, a that of the whole request, Esc "
         "leaves.",
+        beside_turns=True,
         run=_context,
     ),
     Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
-    Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", run=_copy),
-    Command(name="status", summary="Show the project, the mode, the conversation and the model.", run=_status),
-    Command(name="jobs", summary="List the background commands, or end one.", usage="[stop HANDLE]", run=_jobs),
-    Command(name="trust", summary="Show whether the workspace is trusted, and what is not in force.", run=_trust),
+    Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", beside_turns=True, run=_copy),
+    Command(
+        name="status",
+        summary="Show the project, the mode, the conversation and the model.",
+        beside_turns=True,
+        run=_status,
+    ),
+    Command(
+        name="jobs",
+        summary="List the background commands, or end one.",
+        usage="[stop HANDLE]",
+        beside_turns=True,
+        run=_jobs,
+    ),
+    Command(
+        name="trust",
+        summary="Show whether the workspace is trusted, and what is not in force.",
+        beside_turns=True,
+        run=_trust,
+    ),
     Command(name="exit", summary="Leave. Everything is saved already.", aliases=("quit", "q"), run=_exit),
 )

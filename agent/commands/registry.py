@@ -40,7 +40,12 @@ async def _help(_session: Session, name: str) -> Outcome:
 
 _COMMANDS: tuple[Command, ...] = (
     Command(
-        name="help", summary="List the commands, or say what one does.", usage="[COMMAND]", aliases=("?",), run=_help
+        name="help",
+        summary="List the commands, or say what one does.",
+        usage="[COMMAND]",
+        aliases=("?",),
+        beside_turns=True,
+        run=_help,
     ),
     *conversation.COMMANDS,
     *tree.COMMANDS,

@@ -54,7 +54,19 @@ def _settings_text(session: Session) -> str:
 
 
 COMMANDS = (
-    Command(name="theme", summary="Choose the colours; they are shown as you choose.", usage="[NAME]", run=_theme),
-    Command(name="settings", summary="Show every setting, and change them.", usage="[NAME]", run=_settings),
-    Command(name="keys", summary="List the keys of the screen, and change them.", run=_keys),
+    Command(
+        name="theme",
+        summary="Choose the colours; they are shown as you choose.",
+        usage="[NAME]",
+        beside_turns=True,
+        run=_theme,
+    ),
+    Command(
+        name="settings",
+        summary="Show every setting, and change them.",
+        usage="[NAME]",
+        beside_turns=True,
+        run=_settings,
+    ),
+    Command(name="keys", summary="List the keys of the screen, and change them.", beside_turns=True, run=_keys),
 )

@@ -11,12 +11,14 @@ from msgspec import Struct
 
 from agent import events
 from agent.cli.invocation import MOST_INPUT
+from agent.headless.commands import is_command
 from agent.headless.event_json import question_object, request_object
 from agent.headless.formats import output_for
 from agent.headless.options import EXIT_STATUS, SIGNALS, Ending, HeadlessOptions
 from agent.headless.run import HeadlessRunner, opened
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.action import PermissionAnswer, Scope
+from agent.queue_steering import QueueSteering
 from agent.session import Session
 from foundation.errors import Misuse, PalimpsestError
 
@@ -25,10 +27,11 @@ CHUNK: Final = 65_536  # bytes read at once
 
 
 class UserLine(Struct, frozen=True, tag="user", tag_field="type"):
-    """A message, or a slash command."""
+    """A message, or a slash command. `steer`: a running turn takes the message instead of what it would do next."""
 
     text: str
     skill: str = ""
+    steer: bool = False
 
 
 class PermissionLine(Struct, frozen=True, tag="permission", tag_field="type"):
@@ -90,6 +93,7 @@ class _Driver:
         self._runner = HeadlessRunner(session, options, here, self)
         self._runner.on_end = self._end
         self._queue = MessageQueue(on_change=self._changed, on_return=self._returned)
+        session.steering = QueueSteering(self._queue, here)
         self._requests: dict[str, asyncio.Future[PermissionAnswer]] = {}  # by the id of their calls, as the next
         self._questions: dict[str, asyncio.Future[str | None]] = {}
         self._lines = asyncio.Queue[bytes | None](maxsize=16)
@@ -153,13 +157,14 @@ class _Driver:
 
     def _take(self, line: InputLine) -> None:
         match line:
-            case UserLine(text=text, skill=skill):
+            case UserLine(text=text, skill=skill, steer=steer):
                 if not text.strip():
                     raise BadLine("Nothing to answer", "The message has no text.", _KINDS)
                 if len(self._queue.waiting) >= MOST_WAITING:
                     hint = "Wait for results before sending more."
                     raise BadLine("Too many messages", f"{MOST_WAITING:,} messages wait already.", hint)
-                self._queue.add(text, skill)
+                self._queue.add(text, skill, steers=steer and not is_command(text))
+                self._session.steer()
             case PermissionLine():
                 self._answer(line)
             case AnswerLine():

@@ -18,8 +18,8 @@ from models.messages import RecalledSpan, Usage
 def event_object(event: SessionEvent) -> dict[str, Any] | None:
     """The event as stream-json prints it; None for narration, and for what is in the last line."""
     match event:
-        case events.UserStored(conversation=conversation, entry=entry):
-            return {"type": "user", "entry": entry, "conversation": conversation}
+        case events.UserStored(conversation=conversation, entry=entry, steers=steers):
+            return {"type": "user", "entry": entry, "conversation": conversation, "steers": steers}
         case events.TextDelta(text=text) | events.ReasoningDelta(text=text):
             return {"type": "text" if isinstance(event, events.TextDelta) else "reasoning", "text": text}
         case events.Compacted() | events.ResultsReduced():

@@ -32,7 +32,8 @@ class TurnInput(Struct, frozen=True):
     were pasted or piped: where the message is too large, they are attached. `whole` is the text before that; "" where
     nothing was. `archives` are the conversations that hold its archived attachments (their ids). `again` is the stored
     message (its seq) that gets another answer; None for a new one. `delegated_by` is the tool result (its id) that a
-    model worded it for; "" for a person's. `delegated_in` is the conversation (source and id) where it did.
+    model worded it for; "" for a person's. `delegated_in` is the conversation (source and id) where it did. A message
+    that `steers` is sent into the running turn.
     """
 
     text: str
@@ -45,6 +46,7 @@ class TurnInput(Struct, frozen=True):
     again: int | None = None
     delegated_by: str = ""
     delegated_in: tuple[str, str] | None = None
+    steers: bool = False
 
     @property
     def may_be_large(self) -> bool:
@@ -126,6 +128,28 @@ class SummariesPort(Protocol):
         ...
 
 
+class SteeringPort(Protocol):
+    """Whoever keeps the messages that are sent into a turn, until it takes them."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is a message to take."""
+        ...
+
+    async def take(self) -> TurnInput | None:
+        """The messages that wait, as one; None where they were taken back meanwhile. They wait no longer then."""
+        ...
+
+
+class NoSteering:
+    """The port of a turn that nobody steers."""
+
+    waits = False
+
+    async def take(self) -> TurnInput | None:
+        return None
+
+
 class BudgetPort(Protocol):
     """What may still be spent."""
 
@@ -169,4 +193,5 @@ class TurnPorts(Struct, frozen=True, kw_only=True):
     context_settings: ContextSettings
     summaries: SummariesPort | None = None  # None: the extract, which every planned compaction has
     hooks: SessionHooks | None = None
+    steering: SteeringPort = NoSteering()
     warnings: Callable[[], Iterable[str]]  # trouble with the archive, each reported once

@@ -22,7 +22,7 @@ from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields
 from foundation.text.analysis import TITLE
 from memory.memory import Memory
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, Origin, origin_of, untrusted_source
-from memory.records import Conversation, Entry, EntryDraft, EntryKind
+from memory.records import STEERS, Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.errors import KEPT
 from models.chat.mlx.cache_files import generation
@@ -126,6 +126,8 @@ class StoredTurn:
             meta[ARCHIVES] = list(message.archives)
         if message.delegated_by:  # a model's words: never evidence of what a person said
             meta |= _derived([message.delegated_by])
+        if message.steers:
+            meta[STEERS] = True
         if message.delegated_in:
             meta[DELEGATED_IN] = list(message.delegated_in)
         if message.again is not None:  # its next answer begins a branch
@@ -143,7 +145,7 @@ class StoredTurn:
             meta=cleared_fields(meta),
         )
         self._message = self._newest = entry = conversations.append(draft)
-        stored = events.UserStored(state.conversation.id, entry.id)
+        stored = events.UserStored(state.conversation.id, entry.id, message.steers)
         if sent.unclosed or sent.injected:
             return stored, events.WordsHidden(sent.unclosed, sent.injected)
         return (stored,)

@@ -5,7 +5,7 @@ the order of the calls.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import aclosing
 from threading import Event
@@ -25,6 +25,7 @@ from agent.tools.port import MalformedCall, ToolFailure, ToolRun
 from agent.tools.registry import Toolbox, ToolOutput, failed_output
 from agent.turn.call_limits import REPEATS_TOLD, RepeatedCalls
 from agent.turn.ports import TurnStore
+from agent.turn.steering import STEERED
 from context.sources.skills import Skill
 from foundation.errors import PalimpsestError
 from foundation.privacy import Cleared
@@ -55,9 +56,16 @@ class ToolCalls:
     """The tool calls of a turn. `stop` ends those that run and declines the others."""
 
     def __init__(
-        self, tools: Toolbox, store: TurnStore, permissions: Policy, hooks: SessionHooks | None = None
+        self,
+        tools: Toolbox,
+        store: TurnStore,
+        permissions: Policy,
+        hooks: SessionHooks | None = None,
+        is_steered: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`is_steered` says whether a message of the user waits for the end of a call: no further one is run then."""
         self._tools = tools
+        self._is_steered = is_steered
         self._hooks = hooks
         self._store = store
         self._permissions = permissions
@@ -89,10 +97,12 @@ class ToolCalls:
         reading: list[_PlannedCall] = []
         malformed: list[str] = []
         left_out: list[ToolCall] = []
-        told = self.repeated.count >= REPEATS_TOLD
-        for requested in calls:
-            if self.repeated.refuses(requested):
+        told, reason = self.repeated.count >= REPEATS_TOLD, NO_MORE_CALLS
+        for number, requested in enumerate(calls):
+            is_steered = number > 0 and self._is_steered()
+            if is_steered or self.repeated.refuses(requested):
                 left_out.append(requested)
+                reason = STEERED if is_steered else NO_MORE_CALLS
                 continue
             if reading and (len(reading) >= MAX_PARALLEL or not self._tools.only_reads(requested)):
                 for event in await self._run_side_by_side(reading):
@@ -114,7 +124,7 @@ class ToolCalls:
                         yield event
         for event in await self._run_side_by_side(reading):
             yield event
-        async with aclosing(self.refuse(left_out, NO_MORE_CALLS)) as steps:
+        async with aclosing(self.refuse(left_out, reason)) as steps:
             async for event in steps:
                 yield event
         if not told and self.repeated.count >= REPEATS_TOLD:
@@ -147,9 +157,11 @@ class ToolCalls:
     async def _refused(self, planned: _PlannedCall, reason: str) -> AsyncGenerator[SessionEvent, None]:
         call, action = planned.call, planned.action
         yield events.ToolStarted(call, action.summary, action, planned.decision)
-        yield events.PermissionDenied(call, action, reason, planned.decision)
+        if reason != STEERED:  # nobody denied that one
+            yield events.PermissionDenied(call, action, reason, planned.decision)
         output = self._tools.denied(action, reason)
-        yield await self._stored(call, output, planned.result_id, action.summary, is_counted=reason != NO_MORE_CALLS)
+        is_counted = reason not in {NO_MORE_CALLS, STEERED}
+        yield await self._stored(call, output, planned.result_id, action.summary, is_counted=is_counted)
 
     def _plan(self, call: ToolCall, result_id: Cleared) -> _PlannedCall | ToolOutput:
         """The call with its decision; the output where it cannot be understood."""

@@ -20,13 +20,14 @@ from agent.turn.model_events import session_event
 from agent.turn.overflow import OVERFLOW, OverflowRetry
 from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.recorder import AnswerRecorder
+from agent.turn.steering import Steering
 from agent.turn.tool_calls import NO_MORE_CALLS, ToolCalls
 from context import AssembledRequest, Turn
 from context.notice import FileNotice
 from context.recall.prefetch import Prefetch
 from context.working_set.receipt import REDUCED
 from foundation.errors import PalimpsestError
-from models.chat.port import AnswerEnd, AnswerError, Event, StopReason
+from models.chat.port import AnswerEnd, AnswerError, CallProgress, Event, StopReason
 from models.messages import ToolCall
 from models.recalled import by_relevance
 
@@ -52,7 +53,8 @@ class TurnRun:
         self._reloaded: list[str] = []  # files that this turn reported as changed
         self._overflow = OverflowRetry(ports.context_settings)
         self._compaction = AutomaticCompaction(ports, lambda: self._stopped)
-        self._tool_calls = ToolCalls(ports.tools, ports.store, ports.permissions, ports.hooks)
+        self._steering = steering = Steering(ports.steering, self._cancel_answer)
+        self._tool_calls = ToolCalls(ports.tools, ports.store, ports.permissions, ports.hooks, lambda: steering.waits)
 
     def stop(self) -> None:
         self._stopped = True
@@ -61,10 +63,17 @@ class TurnRun:
             self._question.set_result(PermissionAnswer(False))
         if self._prefetch is not None:
             self._prefetch.end()
-        if self._pump is not None:
-            self._pump.cancel()
+        self._cancel_answer()
         if self._ports.summaries is not None:
             self._ports.summaries.stop()
+
+    def steer(self) -> None:
+        """Takes a message that waits at the steering port, at once where the model only writes text."""
+        self._steering.steer()
+
+    def _cancel_answer(self) -> None:
+        if self._pump:
+            self._pump.cancel()
 
     async def events(self) -> AsyncGenerator[SessionEvent, None]:
         try:
@@ -85,21 +94,26 @@ class TurnRun:
                 self._prefetch.end()
 
     async def _steps(self) -> AsyncGenerator[SessionEvent, None]:
+        while not self._is_over:  # once for the message that begins the turn, and for each that steers it
+            async with aclosing(self._begin()) as steps:
+                async for event in steps:
+                    yield event
+            if self._stopped:
+                yield events.Stopped(self._ports.store.conversation.id, "", "")
+                return
+            async with aclosing(self._rounds(self._message_turn())) as steps:
+                async for event in steps:
+                    yield event
+
+    async def _rounds(self, turn: Turn) -> AsyncGenerator[SessionEvent, None]:
+        """Requests and the calls of their answers, until the turn is over or a message steers it."""
         store = self._ports.store
-        async with aclosing(self._begin()) as steps:
-            async for event in steps:
-                yield event
-        if self._stopped:
-            yield events.Stopped(store.conversation.id, "", "")
-            return
-        turn = self._first_turn()
         while True:
             async with aclosing(self._request(turn)) as steps:
                 async for event in steps:
                     yield event
             if self._stopped:
-                yield events.Stopped(store.conversation.id, "", "")
-                return
+                break
             recorder = await asyncio.to_thread(store.begin_answer, *self._limits)
             async with aclosing(self._answer(recorder)) as steps:
                 async for event in steps:
@@ -107,12 +121,20 @@ class TurnRun:
             if self._is_rejected:  # the same request, smaller
                 turn = self._compaction.turn
                 continue
-            async with aclosing(self._run_calls(recorder)) as steps:
-                async for event in steps:
-                    yield event
-            if self._is_over:
+            if not self._steering.is_cut:
+                async with aclosing(self._run_calls(recorder)) as steps:
+                    async for event in steps:
+                        yield event
+                if self._is_over:
+                    return
+            if not self._stopped and (message := await self._steering.take()):
+                self._message = message
                 return
+            if self._steering.is_cut:  # the message was taken back meanwhile
+                break
             turn = Turn(conversation=store.conversation, leaf=store.newest.seq, continuing=True)
+        self._is_over = True
+        yield events.Stopped(store.conversation.id, "", "")
 
     async def _run_calls(self, recorder: AnswerRecorder) -> AsyncGenerator[SessionEvent, None]:
         """Runs the tool calls of the answer. More than the turn may make ask first; `_is_over` is set at its end."""
@@ -250,7 +272,7 @@ class TurnRun:
         if self._prefetch is not None:
             self._searching = asyncio.create_task(asyncio.to_thread(self._prefetch.run))
 
-    def _first_turn(self) -> Turn:
+    def _message_turn(self) -> Turn:
         message, store = self._message, self._ports.store
         return Turn(
             conversation=store.conversation,
@@ -262,6 +284,7 @@ class TurnRun:
             brought=message.brought,
             hook_text=self._hook_text,
             prefetch=self._prefetch,
+            steers=message.steers,
         )
 
     async def _request(self, turn: Turn) -> AsyncGenerator[SessionEvent, None]:
@@ -303,12 +326,15 @@ class TurnRun:
         assert self._assembled is not None
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._outcome = None
+        self._steering.begin_answer()
         self._pump = asyncio.create_task(self._record(recorder, queue.put_nowait))
+        self._pump.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (event := await queue.get()) is not None:
                 if shown := session_event(event, recorder.reasoning_seconds):
                     yield shown
             await _ended(self._pump)
+            self._steering.end_answer(self._outcome)
             if overflow := self._learn_overflow(recorder, self._assembled):
                 await asyncio.to_thread(recorder.abandon, failed=OVERFLOW)
                 yield overflow
@@ -317,6 +343,8 @@ class TurnRun:
             self._arguments_sent += recorder.arguments
             self._ports.budget.take(self._ports.model.profile, recorder.usage)
             for step in stored:
+                if isinstance(step, events.Stopped) and self._steering.is_cut:
+                    continue
                 if isinstance(step, events.AnswerStored):
                     if self._calls_tools:
                         continue
@@ -346,19 +374,18 @@ class TurnRun:
         hooks = self._ports.hooks
         return [events.Notice("warning", text) for text in hooks.take_notices()] if hooks else []
 
-    async def _record(self, recorder: AnswerRecorder, show: Callable[[Event | None], None]) -> None:
+    async def _record(self, recorder: AnswerRecorder, show: Callable[[Event], None]) -> None:
         assert self._assembled is not None
+        if self._stopped or self._steering.is_cut:
+            return
         async with aclosing(self._ports.model.stream(self._assembled.request)) as stream:
-            try:
-                if self._stopped:
-                    return
-                async for event in stream:
-                    recorder.take(event)
-                    if isinstance(event, AnswerEnd | AnswerError):
-                        self._outcome = event
-                    show(event)
-            finally:
-                show(None)
+            async for event in stream:
+                recorder.take(event)
+                if isinstance(event, CallProgress | ToolCall):
+                    self._steering.note_call()
+                if isinstance(event, AnswerEnd | AnswerError):
+                    self._outcome = event
+                show(event)
 
 
 def _reason(error: PalimpsestError | OSError) -> str:

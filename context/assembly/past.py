@@ -17,7 +17,7 @@ from context.state import ContextState
 from context.switches import settings_for
 from context.types import Turn
 from memory.origin import MEMORY_TOOLS
-from memory.records import Entry, EntryKind
+from memory.records import STEERS, Entry, EntryKind
 from memory.search import Query, SearchResults
 from models.messages import Role, Tool
 
@@ -79,7 +79,7 @@ def apply_switches(
 ) -> HistoryReading:
     """What the switches leave of a view."""
     settings = components.settings
-    earlier, current = _split(whole.entries, continuing=turn.continuing)
+    earlier, current = _split(whole.entries, is_running=turn.continuing or turn.steers)
     begin = current[0].seq if current else turn.entry or 0
     if not settings.use_memory:
         return HistoryReading(settings, _only(whole, current), whole, f"no memory:{begin}")
@@ -96,11 +96,12 @@ def apply_switches(
     return HistoryReading(settings, whole, whole)
 
 
-def _split(entries: Sequence[Entry], *, continuing: bool) -> tuple[Sequence[Entry], Sequence[Entry]]:
-    """The entries before the running turn, and those of it that are stored."""
-    if not continuing:
+def _split(entries: Sequence[Entry], *, is_running: bool) -> tuple[Sequence[Entry], Sequence[Entry]]:
+    """The entries before the running turn, and those of it that are stored: it goes on with what steers it."""
+    if not is_running:
         return entries, ()
-    questions = (n for n, e in enumerate(entries) if e.kind is EntryKind.MESSAGE and e.role is Role.USER)
+    own = ((n, e) for n, e in enumerate(entries) if e.kind is EntryKind.MESSAGE and e.role is Role.USER)
+    questions = (n for n, entry in own if not entry.meta.get(STEERS))
     begin = max(questions, default=0)
     return entries[:begin], entries[begin:]
 

@@ -104,6 +104,20 @@ async def test_a_waiting_message_can_be_removed() -> None:
     assert face.prompt == []
 
 
+async def test_messages_that_steer_go_first_and_are_taken_together() -> None:
+    face = FakeFace()
+    _, task = await face.begin("one", "two")
+    for text in ("left", "right"):
+        face.queue.add(text, steers=True)
+    assert texts(face.queue) == ["left", "right", "two"]
+    assert [message.text for message in face.queue.take_steering()] == ["left", "right"]
+    assert texts(face.queue) == ["two"]
+    face.queue.add("late", steers=True)
+    face.let_through()
+    await task
+    assert face.handled == ["one", "late", "two"]
+
+
 async def test_a_failed_turn_returns_the_messages_after_it() -> None:
     face = FakeFace(lambda text: text != "one")
     _, task = await face.begin("one", "two", "three")

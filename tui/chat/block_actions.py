@@ -8,6 +8,7 @@ from textual.screen import Screen
 from agent.services.browse import BrowseRow
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible_line
+from models.excerpts import labelled_output
 from tui.internal_errors import in_thread
 from tui.typed_app import app_of
 from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText, find_block
@@ -166,7 +167,9 @@ class BlockActions:
                 self._say(TOO_LONG.format(len(text)))
                 return
             item = target.first
-            self._quote(f"{item.name}\n\n{text}" if isinstance(item, Block) else text)
+            is_output = isinstance(item, Block) and item.key.startswith(("call:", "shell:"))
+            name = item.name if isinstance(item, Block) else ""
+            self._quote(labelled_output(name, text) if is_output else f"{name}\n\n{text}" if name else text)
 
     async def _whole_text(self, target: FocusTarget) -> str | None:
         """The text behind a block, or of a message; None where it cannot be read, which is told."""

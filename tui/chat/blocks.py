@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final, cast
 import msgspec
 
 from context import Attachment
+from foundation.terminal_text import without_colours
 from memory.errors import NotFound
 from memory.records import Entry
-from models.excerpts import placeholder, split_excerpt
+from models.excerpts import paste_placeholder, split_excerpt
 from models.messages import RecalledSpan, Text
 from models.recalled import LEFT_BRANCH, by_relevance
 from tui.widgets.status import elapsed, short_count
@@ -29,7 +30,6 @@ FindEntry = Callable[[], Entry]
 
 MAX_CITED: Final = 3  # recalled passages that are listed at first
 REASONING, REASONING_SECONDS, DIFF, PASTES = "reasoning", "reasoning_seconds", "diff", "pastes"
-PASTED: Final = "Pasted text"
 _RECALLED: Final = "recalled  "
 
 
@@ -59,7 +59,7 @@ class StoredTexts:
             diff = entry.meta.get(DIFF)
             if isinstance(diff, str) and diff:
                 return BlockText(diff, "diff")
-            return self._passage(entry)
+            return BlockText(without_colours(self._passage(entry).text))
 
         return read
 
@@ -135,7 +135,7 @@ def without_pastes(entry: Entry, text: str) -> tuple[str, list[str]]:
     spans = _spans(entry.meta.get(PASTES), len(text))
     pastes = [text[start:end] for start, end in spans]
     for start, end in reversed(spans):
-        text = text[:start] + placeholder(PASTED, text[start:end]) + text[end:]
+        text = text[:start] + paste_placeholder(text[start:end]) + text[end:]
     return text, pastes
 
 
@@ -148,7 +148,7 @@ def pasted_blocks(entry: Entry, pastes: Sequence[str], texts: StoredTexts) -> li
 
 
 def _pasted_block(key: str, paste: str, read: ReadBlock) -> Block:
-    row = MutedLine(placeholder(PASTED, paste).strip("[]"), prefix=CLOSED_MARK)
+    row = MutedLine(paste_placeholder(paste).strip("[]"), prefix=CLOSED_MARK)
     return Block(key=f"paste:{key}", rows=(row,), read=read)
 
 

@@ -43,25 +43,30 @@ class CommandView:
         if self._progress is not None:
             self._progress.cancel()
 
-    async def run(self, line: str) -> None:
-        """Runs a command line (`/rename Trip`) and shows what comes of it."""
+    async def run(self, line: str, *, beside: bool = False) -> None:
+        """Runs a command line (`/rename Trip`) and shows what comes of it. `beside`: while an answer is written."""
         name, _, arguments = line.removeprefix("/").partition(" ")
         if self._chat.has_more_below:
             await self._chat.return_to_newest()
         self._view.transcript.follow_end()  # what the command shows is seen, wherever the person was reading
         try:
-            await self._run_command(line, name, arguments)
+            if not beside:
+                self._view.status.update_info(doing=f"/{name}")
+            await self._run_command(line, name, arguments, beside=beside)
         finally:
             self._chat.show_mode()
 
-    async def _run_command(self, line: str, name: str, arguments: str) -> None:
-        self._view.status.update_info(doing=f"/{name}")
+    async def _run_command(self, line: str, name: str, arguments: str, *, beside: bool) -> None:
         conversation_before = self._chat.session.conversation.id if self._chat.session.conversation else ""
         if registry.find(name) is registry.find("context"):
             printed = partial(registry.run, self._chat.session, line)
             await self._open(line, OpenNamedScreen("context", arguments.strip(), printed))
             return
-        await self._show(line, await registry.run(self._chat.session, line), conversation_before)
+        outcome = await registry.run(self._chat.session, line)
+        if beside and isinstance(outcome, OpenSearch):
+            await self._chat.search(outcome.text)
+            return
+        await self._show(line, outcome, conversation_before)
 
     async def _show(self, line: str, outcome: Outcome, conversation_before: str) -> None:
         transcript = self._view.transcript
@@ -86,7 +91,7 @@ class CommandView:
             case OpenRecall() | OpenSearch() | OpenTree() | OpenNamedScreen() | ShowEntry():
                 await self._open(line, outcome)
             case CommandFailed(error=error):
-                transcript.add(MutedLine(line, gap=True))
+                transcript.interject(MutedLine(line, gap=True))
                 self._chat.show_error(error)
             case Quit():
                 self._view.leave()
@@ -108,7 +113,7 @@ class CommandView:
                 if notice.startswith("/"):
                     await self.run(notice)
                 elif notice:
-                    self._view.transcript.add(MutedLine(line, gap=True), MutedLine(notice))
+                    self._view.transcript.interject(MutedLine(line, gap=True), MutedLine(notice))
             case ShowEntry(entry=entry):
                 await self._chat.show_entry(entry, "")
 
@@ -140,5 +145,5 @@ class CommandView:
 
     def _show_items(self, *items: TranscriptItem) -> None:
         """Shows what a command gives, from its first line where it is higher than the screen."""
-        self._view.transcript.add(*items)
+        self._view.transcript.interject(*items)
         self._view.transcript.show_from(items[0])

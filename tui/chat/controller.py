@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,23 +13,25 @@ from agent.commands.results import (
 from agent.events import UserStored
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.policy import PermissionMode
+from agent.queue_steering import QueueSteering, without_pastes
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
+from agent.turn.ports import TurnInput
 from context import Attachment
 from foundation.errors import PalimpsestError
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_code_line
 from memory.errors import ReadOnly
-from models.excerpts import placeholder
 from tui.chat.blocks import StoredTexts, sent_blocks
 from tui.chat.command_view import UNSENT, CommandView
 from tui.chat.history_window import PAGE_SIZE, HistoryWindow
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.shell import ShellCommand
+from tui.chat.terminal_command import run_in_terminal
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
 from tui.typed_app import app_of
-from tui.widgets.prompt.prefixes import NOTE, Prefixed, prefixed
+from tui.widgets.prompt.prefixes import NOTE, TERMINAL, Prefixed, prefixed
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class ChatController:
         self.commands = CommandView(self, view)
         self._turn_failed = False  # whether the last message has no answer
         self._shell: ShellCommand | None = None  # the person's own command that runs
+        self._steering: TurnInput | None = None  # the message that the turn took, until it is stored
+        session.steering = QueueSteering(queue, working_directory, self._take_steering)
 
     async def next_mode(self) -> str:
         """Goes to the next permission mode; gives a sentence about it."""
@@ -173,6 +176,9 @@ class ChatController:
         if self.history.has_more_below:
             await self.return_to_newest()
         self._view.transcript.follow_end()
+        if own.kind == TERMINAL:
+            await self._run_in_terminal(own)
+            return
         self._view.status.update_info(doing="the shell · Esc stops")
         self._shell = ShellCommand(self.session, self._view.transcript, own.text)
         try:
@@ -180,8 +186,16 @@ class ChatController:
         finally:
             self._shell = None
 
+    async def _run_in_terminal(self, own: Prefixed) -> None:
+        """Gives the terminal to a command of the person's."""
+        await asyncio.sleep(0)  # what is on screen is drawn first
+        folder = self.session.project.root
+        ended = run_in_terminal(self._view.transcript, own.text, folder, waits=not own.fills_screen)
+        line = MutedLine(f"! {visible_code_line(own.text)}", gap=True)
+        self._view.transcript.add(line, MutedLine(f"in the terminal · {ended}", prefix="  "))
+
     async def send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
-        typed = reduce(_folded, pastes, text)  # a paste names no files
+        typed = without_pastes(text, pastes)
         attachments, pictures = await asyncio.to_thread(self._read_attachments, typed)
         if self.history.has_more_below:
             await self.return_to_newest()
@@ -206,6 +220,8 @@ class ChatController:
         try:
             async with aclosing(self.session.send(text, attachments, skill, pastes=pastes, again=again)) as events:
                 async for event in events:
+                    if isinstance(event, UserStored) and event.steers:
+                        await self._show_steering(turn_view)
                     turn_view.write(event)
                     if isinstance(event, UserStored):  # the first message gives its conversation a title
                         self.show_title()
@@ -220,6 +236,33 @@ class ChatController:
             self._view.end_turn()
             self._view.status.update_info(working=self.session.working)
         await self.history.trim()
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The text that the turn took and has not stored yet."""
+        return (self._steering.text,) if self._steering else ()
+
+    def _take_steering(self, message: TurnInput) -> None:
+        self._steering = message
+
+    async def _show_steering(self, turn_view: TurnView) -> None:
+        """Shows the message where it took effect."""
+        message, self._steering = self._steering, None
+        self._view.save_draft_soon()
+        if message is None:
+            return
+        pictures = await asyncio.to_thread(self._pictures, message.attachments)
+        sent = sent_blocks(message.pastes, message.attachments)
+        turn_view.steer(UserItem(without_pastes(message.text, message.pastes)), *sent, *pictures)
+
+    async def run_beside(self, line: str) -> None:
+        """Runs a command that needs not wait for the end of the answer."""
+        try:
+            await self.commands.run(line, beside=True)
+        except PalimpsestError as error:
+            self.show_error(error)
+        except Exception as error:  # the edge of a worker: a bug ends the command, not the chat
+            self.show_error(internal_error(error))
 
     async def _tick(self, turn_view: TurnView) -> None:
         """Counts the seconds of the turn on screen until it is cancelled; in larger steps where animations are off."""
@@ -321,11 +364,7 @@ class ChatController:
         if self.session.workspace.is_read_only:  # trusting the workspace does not change an open session
             hint = hint.replace("then try again", "then open the chat again")
         item = MutedLine(error.message) if isinstance(error, Cancelled) else ErrorItem(error.title, error.message, hint)
-        self._view.transcript.add(item)
-
-
-def _folded(message: str, paste: str) -> str:
-    return message.replace(paste, placeholder("Pasted text", paste), 1)
+        self._view.transcript.interject(item)
 
 
 def _is_command(text: str) -> bool:

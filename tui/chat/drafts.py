@@ -2,8 +2,8 @@
 
 import asyncio
 import re
+import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -98,14 +98,20 @@ class DraftKeeper:
         drafts: Drafts,
         current_conversation: Callable[[], str],
         rewriting: Callable[[], RewritingPort | None],
+        *,
+        waiting: Callable[[], list[str]] = list,
     ) -> None:
         """`current_conversation` gives its id; "" while it is not known: then nothing is written. `rewriting` gives
-        None before the session is open."""
+        None before the session is open. `waiting` gives the messages that are not stored yet: they are saved before
+        the prompt's text, as they come back into it where an answer is stopped."""
         self._prompt = prompt
         self._history = history
         self._drafts = drafts
         self._current_conversation = current_conversation
         self._rewriting = rewriting
+        self._waiting = waiting
+        self._newest = ""  # the text to save
+        self._writing = threading.Lock()  # held while a file is written, so that the newest text is the last
         self._saved_as = ""  # the conversation of the draft on disk
         self._timer: Timer | None = None
         self._is_switching = False  # during a switch the prompt belongs to no conversation
@@ -113,12 +119,13 @@ class DraftKeeper:
     def changed(self) -> None:
         """Saves a moment after the last key."""
         self._stop_timer()
-        self._timer = self._prompt.set_timer(DELAY, self._save_soon)
+        self._timer = self._prompt.set_timer(DELAY, self.save_soon)
 
     def save(self) -> None:
         """Saves now. Raises OSError."""
         self._stop_timer()
-        self._write(self._prompt.draft_text)
+        self._newest = self._prompt.draft_text
+        self._write_newest()
 
     def stash(self) -> None:
         """Saves and empties the prompt; nothing more is saved until `restore`. Raises OSError."""
@@ -167,15 +174,20 @@ class DraftKeeper:
             if draft.rewrites and (rewriting := self._rewriting()):
                 await rewriting.rewrite_again(draft.rewrites)
 
-    def _save_soon(self) -> None:
-        save = partial(self._save_quietly, self._prompt.draft_text)  # called by the worker, which may never start
-        self._prompt.run_worker(save, group="draft", exclusive=True)
+    def save_soon(self) -> None:
+        """Saves the prompt and the messages that wait, in a thread."""
+        self._newest = "\n\n".join(filter(str.strip, [*self._waiting(), self._prompt.draft_text]))
+        self._prompt.run_worker(self._save_quietly, group="draft", exclusive=True)
 
-    async def _save_quietly(self, text: str) -> None:
+    async def _save_quietly(self) -> None:
         try:
-            await asyncio.to_thread(self._write, text)
+            await asyncio.to_thread(self._write_newest)
         except OSError as error:
             self._warn(f"The draft could not be kept: {error.strerror}.")
+
+    def _write_newest(self) -> None:
+        with self._writing:
+            self._write(self._newest)
 
     def _write(self, text: str) -> None:
         key = self._current_conversation()

@@ -24,7 +24,7 @@ from tui.chat.blocks import (
     without_pastes,
 )
 from tui.chat.tool_result import interrupted_lines, stored_lines
-from tui.chat.turn_view import EMPTY_ANSWER
+from tui.chat.turn_view import BROKE_OFF, EMPTY_ANSWER
 from tui.dialogs.choices import ChoiceItem
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
 
@@ -87,7 +87,7 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
             reasoning = stored_reasoning(entry, reader.texts)
             answer = [*reasoning, *markdown_items(_text(entry, reader.passage))]
             is_empty = not entry.chars and not entry.meta.get("tool_calls")
-            note = "the answer broke off here" if not entry.complete else EMPTY_ANSWER if is_empty else ""
+            note = BROKE_OFF if not entry.complete else EMPTY_ANSWER if is_empty else ""
             return [*answer, MutedLine(note, gap=True)] if note else answer
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
             name, failed = str(entry.meta.get("name", "tool")), bool(entry.meta.get("failed"))

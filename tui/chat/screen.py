@@ -17,6 +17,7 @@ from tui.chat.drafts import NEW, DraftKeeper, Drafts
 from tui.chat.foot import ChatFoot
 from tui.chat.opening_questions import OpeningQuestions
 from tui.chat.start import ChatStart
+from tui.chat.submissions import Submissions
 from tui.chat.view import ChatView, ChatWidgets
 from tui.internal_errors import internal_error
 from tui.shutdown import EXIT_COMMANDS
@@ -64,7 +65,9 @@ class ChatScreen(Screen[None]):
         self._title = TitleLine(start.folder)
         self._focus_mode: FocusMode | None = None  # made when it is first used
         drafts, conversation = Drafts(start.workspace.drafts), self._prompt_conversation
-        self.draft_keeper = DraftKeeper(self.prompt, self._history, drafts, conversation, lambda: self.controller)
+        self.draft_keeper = DraftKeeper(
+            self.prompt, self._history, drafts, conversation, lambda: self.controller, waiting=self._unstored
+        )
         self._widgets = ChatWidgets(
             screen=self,
             transcript=self.transcript,
@@ -78,6 +81,8 @@ class ChatScreen(Screen[None]):
         )
         self._view = ChatView(self._widgets, self.leave, self.action_stop, start.notify)
         self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.return_to_prompt)
+        self.submissions = Submissions(self.queue, lambda: self.controller, self._run_beside)
+        self.prompt.take_back = self.submissions.take_back
 
     def compose(self) -> ComposeResult:
         yield self._title
@@ -117,6 +122,9 @@ class ChatScreen(Screen[None]):
         """The conversation that the prompt's text belongs to; "" while it is not known."""
         conversation = self.controller.session.conversation if self.controller else None
         return conversation.id if conversation else NEW if self.is_conversation_known else ""
+
+    def _unstored(self) -> list[str]:
+        return self.submissions.texts()
 
     # The session
 
@@ -165,7 +173,9 @@ class ChatScreen(Screen[None]):
     def _show_queue(self) -> None:
         """Shows the waiting messages: for the session to open, or for the current answer to end."""
         messages = self.queue.waiting if self.queue.busy or not self._is_open else ()
-        self._view.show_waiting([message.text for message in messages])
+        self._view.show_waiting(messages, busy=self.queue.busy)
+        if self.queue.busy and self.is_mounted:
+            self.draft_keeper.save_soon()  # with what waits: the program may be killed
 
     @work
     async def _offer_model(self, controller: "ChatController") -> None:
@@ -202,7 +212,17 @@ class ChatScreen(Screen[None]):
             self._view.return_to_prompt([message.text])
             self._view.show_error(self._open_error)
         else:
-            self.queue.add(message.text, pastes=message.pastes)
+            self.submissions.enter(message.text, message.pastes, steers=message.steers)
+
+    @on(Prompt.SteerRequested)
+    def _steer_waiting(self) -> None:
+        self.submissions.steer_waiting()
+
+    @work(group="beside")
+    async def _run_beside(self, line: str) -> None:
+        """Runs a command while an answer is written."""
+        if self.controller:
+            await self.controller.run_beside(line)
 
     @on(Prompt.Changed)
     def _prompt_changed(self) -> None:

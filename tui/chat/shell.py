@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from foundation.errors import PalimpsestError
-from foundation.terminal_text import visible_code_line
+from foundation.terminal_text import visible_code_line, without_colours
 from tui.widgets.status import elapsed, shown_seconds
 from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockExcerpt, BlockText, find_block
 from tui.widgets.transcript.items import MutedLine
@@ -54,7 +54,7 @@ class ShellCommand:
             self.stop()
             output = await running
         ended, _, text = output.partition("\n")
-        whole = BlockText(text)
+        whole = BlockText(without_colours(text))
         self._show(f"{ended.strip('[]')} · {_KEYS}", BlockExcerpt.end_of(whole), whole)
 
     def _run(self) -> str:
@@ -64,7 +64,7 @@ class ShellCommand:
             return f"[{error.title}]\n{error.message} {error.hint}".rstrip()
 
     def _so_far(self) -> BlockText:
-        return BlockText("".join(self._printed))
+        return BlockText(without_colours("".join(self._printed)))
 
     def _rows(self, state: str) -> tuple[MutedLine, ...]:
         line = MutedLine(f"! {visible_code_line(self._line)}", gap=True, prefix=CLOSED_MARK)

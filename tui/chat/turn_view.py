@@ -35,18 +35,20 @@ from agent.events import (
     WordsHidden,
 )
 from context.report import Reduction
+from foundation.terminal_text import without_colours
 from tui.chat.activity import Activity
 from tui.chat.blocks import StoredTexts, recalled_items, receipt_block
 from tui.chat.reasoning_view import ReasoningView
 from tui.chat.tool_cards import ToolCards
 from tui.widgets.status import StatusBar, short_count
 from tui.widgets.transcript.block import BlockText
-from tui.widgets.transcript.items import ErrorItem, MutedLine, UserItem, notice_line
+from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, notice_line
 from tui.widgets.transcript.view import Transcript
 
 MAX_PROGRESS: Final = 60  # characters of a running tool's last line, in the status bar
 WAITING: Final = "waiting for the first words"
 EMPTY_ANSWER: Final = "The answer is empty. /retry asks for another one."
+BROKE_OFF: Final = "the answer broke off here"
 MODEL_CHANGED: Final = "the model changed"
 ARCHIVED: Final = "older turns were archived"
 
@@ -86,6 +88,7 @@ class TurnView:
         self._quotes = quotes
         self._known_changes = known
         self._answering = False  # whether the answer has started
+        self._is_open = False  # whether a request has not got its whole answer yet
         self._after_tool = False  # whether a tool's result is the last thing shown
         self.failed = False  # whether the turn ended without an answer
 
@@ -105,11 +108,13 @@ class TurnView:
                 self._activity.show("thinking", f"{thought} characters", may_stall=True)
             case ContextReady(report=report):
                 self._reasoning.end()
+                self._is_open = True
                 self._status.update_info(tokens=report.total_tokens, budget=report.budget)
                 self._activity.show("connecting")
             case Recall(recalled=recalled):
                 self._transcript.add(*([] if self._quotes else recalled_items(recalled)))
             case UsageKnown(tokens_per_second=speed):
+                self._is_open = False
                 self._status.update_info(speed=0.0 if self._quotes else speed)
             case UserStored(conversation=conversation, entry=entry):
                 self._conversation = conversation
@@ -120,6 +125,15 @@ class TurnView:
                 self._finish(event)
             case _:
                 self._write_waiting(event)
+
+    def steer(self, message: UserItem, *others: TranscriptItem) -> None:
+        """Shows a message that the turn took, below the answer that ended for it."""
+        self._reasoning.end()
+        self._transcript.end_stream()
+        if self._is_open:
+            self._muted_line(BROKE_OFF, gap=True)
+        self._transcript.add(message, *others)
+        self._message, self._answering, self._after_tool = message, False, False
 
     def _write_waiting(self, event: SessionEvent) -> None:
         """Shows what is waited for."""
@@ -185,6 +199,7 @@ class TurnView:
             case PermissionDenied(call=call, reason=reason):
                 self._cards.deny(call, reason)
             case ToolProgress(call=call, text=text):
+                text = without_colours(text)
                 self._cards.progress(call, text)
                 if last := text.strip().rpartition("\n")[2].strip():
                     self._activity.show(f"running {call.name}", last[:MAX_PROGRESS])

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import Struct
@@ -12,15 +12,15 @@ from textual.widgets import Static
 
 from agent.permissions.action import PermissionAnswer
 from foundation.errors import PalimpsestError
-from foundation.terminal_text import visible_line
 from tui.chat.drafts import DraftKeeper
+from tui.chat.submissions import waiting_lines
 from tui.output.attention import ASKS, DONE, Attention
 from tui.output.notification import NotifyKind
 from tui.typed_app import app_of, seconds_since_key
 from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.input import Prompt
-from tui.widgets.status import StatusBar, clip
+from tui.widgets.status import StatusBar
 from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.view import Transcript
@@ -28,6 +28,7 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.results import Choices, OpenNamedScreen, Proposal
     from agent.events import CallLimitReached, PermissionRequested, QuestionAsked, SpendingLimitReached
+    from agent.message_queue import QueuedMessage
     from agent.session import Session
     from context.checklist import Checklist
     from memory.memory import Memory
@@ -39,7 +40,6 @@ if TYPE_CHECKING:  # loaded after first paint
 T = TypeVar("T")
 TYPING_PAUSE_S: Final = 0.7  # seconds without a key before a question takes the focus
 SETTLE_S: Final = 0.4  # seconds in which its arrows and Enter do nothing
-MAX_WAITING_SHOWN: Final = 3  # waiting messages that are shown
 
 
 class ChatWidgets(Struct, frozen=True, kw_only=True):
@@ -84,6 +84,7 @@ class ChatView:
             once_only=request.once_only,
             offers=request.offers,
             settle_s=SETTLE_S,
+            is_marked=not self._prompt.text.strip(),
         )
         return await self._interrupt(dialog, request.answer) or PermissionAnswer(False)
 
@@ -208,13 +209,16 @@ class ChatView:
         present = [self._prompt.text] if self._prompt.text.strip() else []
         self._prompt.set_text("\n\n".join([*texts, *present]))
 
-    def show_waiting(self, texts: list[str]) -> None:
-        width = max(self._screen.size.width - 8, 10)
-        lines = [clip("waits: " + visible_line(text), width) for text in texts[:MAX_WAITING_SHOWN]]
-        more = [f"and {len(texts) - MAX_WAITING_SHOWN} more"] if len(texts) > MAX_WAITING_SHOWN else []
+    def save_draft_soon(self) -> None:
+        """Saves the prompt, with what waits, before the next key."""
+        self._keeper.save_soon()
+
+    def show_waiting(self, messages: "Sequence[QueuedMessage]", *, busy: bool) -> None:
+        """Shows the messages that wait, and what will happen to them."""
+        lines = waiting_lines(messages, max(self._screen.size.width - 8, 10), busy=busy)
         self._queue_list.display = bool(lines)
-        self._queue_list.update(Text("\n".join([*lines, *more])))
-        self.status.update_info(waiting=len(texts))
+        self._queue_list.update(Text("\n".join(lines)))
+        self.status.update_info(waiting=len(messages))
 
     def copy_to_clipboard(self, text: str, description: str) -> None:
         app_of(self._screen).copy_to_clipboard(text)

@@ -10,6 +10,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.timer import Timer
 from textual.widgets import Static
 
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
@@ -20,7 +21,8 @@ from tui.widgets.status import clip
 
 _FRAME_ROWS: Final = 9  # padding, the title and the keys, with their margins
 _SHOWN_CHARS: Final = 60  # of what was typed
-KEYS: Final = "↑ ↓ choose · Enter answers · PgUp PgDn scroll · Esc says no · Ctrl+C stops"
+NUMBER_S: Final = 0.3  # seconds after a number until it answers: more text makes it text
+KEYS: Final = "↑ ↓ · Enter answers · PgUp PgDn scroll · Esc says no · Ctrl+C stops"
 _DIFF_COLOURS: Final = {"+": "good-ink", "-": "error-ink", "@": "muted"}
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
@@ -28,8 +30,9 @@ _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 class PermissionScreen(SheetDialog[PermissionAnswer]):
     """Shows the whole action and gives the answer. Esc declines, Ctrl+C stops the turn.
 
-    No answer is chosen at first, and typed text answers nothing, so that what somebody happens to type grants nothing:
-    it takes back a choice. It is the reason for declining where that answer is chosen, otherwise text for the prompt.
+    An answer is chosen by its number or with the arrows. Other text answers nothing, so that what somebody happens to
+    type grants nothing: it takes back a choice, and is the reason for declining where that answer is chosen, otherwise
+    text for the prompt. A number that is followed by more text at once is text too.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -50,11 +53,13 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         once_only: bool = False,
         offers: Sequence[str] = (),
         settle_s: float = 0.0,
+        is_marked: bool = True,
     ) -> None:
         """`reason` is a sentence that says why it asks. `once_only`: no answer holds for longer.
 
-        `offers` are the rules that may be remembered, the narrowest first. Arrows and Enter do nothing in the first
-        `settle_s` seconds, and not before the last typed character is as old: they were meant for the prompt.
+        `offers` are the rules that may be remembered, the narrowest first. Numbers, arrows and Enter do nothing in the
+        first `settle_s` seconds, and not before the last typed character is as old: they were meant for the prompt.
+        `is_marked`: the first answer is chosen at first; not where somebody is in the middle of a message.
         """
         super().__init__()
         self._heading = visible_code_line(f"The model wants to use {action.tool}")
@@ -65,7 +70,8 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         is_repeated = action.summary.endswith(action.detail)  # a short command
         self._summary = visible_code_line(action.summary) if action.detail and not is_repeated else ""
         self._answers = _answers_of(action, once_only=once_only, offers=offers)
-        self._chosen: int | None = None
+        self._chosen: int | None = 0 if is_marked else None
+        self._number: Timer | None = None  # runs after a number was typed, until it answers
         self._reason = ""
         self._settle_s = settle_s
         self._last_typed = time.monotonic()
@@ -99,8 +105,9 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
     def action_move(self, by: int) -> None:
         if not self._is_settled:
             return
-        last = len(self._answers) - 1
-        self._chosen = (0 if by > 0 else last) if self._chosen is None else max(0, min(self._chosen + by, last))
+        self._take_back_number()
+        first = 0 if by > 0 else -1
+        self._chosen = (first if self._chosen is None else self._chosen + by) % len(self._answers)
         self._show_answers()
 
     def action_answer(self) -> None:
@@ -118,15 +125,38 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         self.stop_or_leave(PermissionAnswer(False))
 
     def take_text(self, text: str) -> str:
-        if self._takes_reason:
+        number = self._take_back_number()
+        if not number and self._takes_reason:
             self._reason += text
             return ""
-        self._chosen = None
+        if not number and self._is_answer(text):
+            self._chosen = int(text) - 1
+            self._number = None if self._takes_reason else self.set_timer(NUMBER_S, self.action_answer)
+            return ""
+        text, self._chosen = number + text, None
         self._last_typed = time.monotonic()
         return text
 
+    def _is_answer(self, text: str) -> bool:
+        """Whether it is the number of an answer, and not part of what is typed for the prompt."""
+        return not self.typed and self._is_settled and text in map(str, range(1, min(len(self._answers), 9) + 1))
+
+    def _take_back_number(self) -> str:
+        """The number that was to answer, which does no longer; "" where none was."""
+        timer, self._number = self._number, None
+        if timer is None or self._chosen is None:
+            return ""
+        timer.stop()
+        return str(self._chosen + 1)
+
+    @property
+    def takes_line_break(self) -> bool:
+        return super().takes_line_break and self._chosen is None
+
     def take_backspace(self) -> None:
-        if self._takes_reason:
+        if self._take_back_number():
+            self._chosen = None
+        elif self._takes_reason:
             self._reason = self._reason[:-1]
         else:
             super().take_backspace()
@@ -156,11 +186,15 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         facts = self.query_one(VerticalScroll)
         below = round(facts.max_scroll_y - facts.scroll_y)
         more = f"↓ {below:,} more {'line' if below == 1 else 'lines'} · " if below > 0 else ""
-        self.query_one("#permission-keys", Static).update(Text(f"{more}{KEYS}"))
+        numbers = f"1–{min(len(self._answers), 9)} "
+        self.query_one("#permission-keys", Static).update(Text(f"{more}{numbers}{KEYS}"))
 
     def _show_answers(self) -> None:
         width = max(min(self.size.width, 100) - 4, 10)
-        rows = [f"{'›' if number == self._chosen else ' '} {label}" for number, (label, _) in enumerate(self._answers)]
+        rows = [
+            f"{'›' if number == self._chosen else ' '} {number + 1} {label}"
+            for number, (label, _) in enumerate(self._answers)
+        ]
         if self._takes_reason:
             shown = visible_line(self._reason)[-_SHOWN_CHARS:]
             rows.append(f"  reason: {shown}▏{'' if shown else ' type it, then Enter'}")

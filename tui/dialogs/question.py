@@ -75,6 +75,10 @@ class QuestionScreen(SheetDialog[str]):
     def action_stop(self) -> None:
         self.stop_or_leave("")
 
+    @property
+    def takes_line_break(self) -> bool:
+        return super().takes_line_break and self._chosen is None
+
     def typing_changed(self) -> None:
         self._show_rows()
 

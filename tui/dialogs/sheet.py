@@ -30,6 +30,11 @@ class SheetDialog(ModalScreen[ScreenResultType]):
         """Takes back the last character."""
         self.typed = self.typed[:-1]
 
+    @property
+    def takes_line_break(self) -> bool:
+        """Whether Enter is part of what is typed for the prompt, and answers nothing."""
+        return bool(self.typed)
+
     def typing_changed(self) -> None:
         """Called after text was typed or pasted."""
 
@@ -45,6 +50,8 @@ class SheetDialog(ModalScreen[ScreenResultType]):
     def on_key(self, event: events.Key) -> None:
         if event.key == "backspace":
             self.take_backspace()
+        elif event.key == "enter" and self.takes_line_break:
+            self.typed += "\n"
         elif event.is_printable and event.character:
             self.typed += self.take_text(event.character)
         else:

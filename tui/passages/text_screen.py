@@ -20,7 +20,7 @@ from tui.typed_app import app_of
 from tui.widgets.query_input import QueryInput
 from tui.widgets.transcript.block import BlockText
 from tui.widgets.transcript.items import ErrorItem
-from tui.widgets.transcript.line_numbers import NumberedLines, item_of_line, numbered_items
+from tui.widgets.transcript.line_numbers import NumberedLines, item_of_line, numbered_pieces
 from tui.widgets.transcript.view import Transcript
 
 KEYS: Final = "↑ ↓ PgUp PgDn scroll · / find · n N next, last · c copy · Esc back"
@@ -82,9 +82,15 @@ class TextScreen(ModalScreen[None]):
         await self._show()
 
     async def _show(self) -> None:
+        """Shows the text, its first lines at once."""
         is_diff, marks = self._whole.language == "diff", tuple(self._matches)
-        self._items = await asyncio.to_thread(numbered_items, self._whole.text, marks=marks, is_diff=is_diff)
+        pieces = numbered_pieces(self._whole.text, marks=marks, is_diff=is_diff)
+        self._items = await asyncio.to_thread(next, pieces, [])
         self._text.replace_items(self._items)
+        while piece := await asyncio.to_thread(next, pieces, []):
+            self._items += piece
+            self._text.extend(piece, is_last=False)
+        self._text.extend((), is_last=True)
 
     def _describe(self) -> None:
         text = self._whole.text

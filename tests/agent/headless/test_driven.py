@@ -129,6 +129,20 @@ def test_stop_ends_the_turn_and_returns_what_waits(drive: Callable[..., Driver],
     assert driver.ends() == 0
 
 
+def test_a_message_that_steers_goes_into_the_running_turn(drive: Callable[..., Driver], server: ChatServer) -> None:
+    server.plays(stream(data(delta(content="Black tea ")), Stall()), chat("Green tea."), chat("Next."))
+    driver = drive()
+    driver.says({"type": "user", "text": "which tea?"})
+    assert driver.until("user")["steers"] is False
+    driver.until("text")
+    driver.says({"type": "user", "text": "and then"}, {"type": "user", "text": "only green ones", "steer": True})
+    assert driver.until("user")["steers"] is True
+    assert driver.until("result")["text"] == "Green tea."
+    assert driver.until("user")["steers"] is False
+    assert driver.until("result")["text"] == "Next."
+    assert driver.ends() == 0
+
+
 def test_a_stop_declines_an_open_request(drive: Callable[..., Driver], server: ChatServer) -> None:
     server.plays(tool_call("remember", note="Blue tea."), chat("never"))
     driver = drive()
@@ -213,6 +227,7 @@ def test_sigterm_between_turns_ends_it(drive: Callable[..., Driver], server: Cha
     "line",
     [
         {"type": "user", "text": "x", "skill": "review"},
+        {"type": "user", "text": "x", "steer": True},
         {"type": "permission", "id": "c", "granted": False, "scope": "session", "reason": "no"},
         {"type": "answer", "id": "c", "text": "the second"},
         {"type": "stop"},

@@ -13,12 +13,9 @@ CALL = (
     f"(PermissionRequested (Notice )?ToolStarted ({RUN})?ToolFinished (CheckpointMade )*|"
     f"ToolStarted {RUN}ToolFinished (CheckpointMade )*|(ToolStarted )+(ToolFinished (CheckpointMade )*)+)"
 )
-ROUNDS = (
-    "(Notice )*(Archiving )?(Notice )*UserStored (WordsHidden )?"
-    + REQUEST.format(recall="Recall ")
-    + f"({ANSWER}UsageKnown (CallLimitReached )?({CALL})+(Notice )?(CallLimitReached ){{0,2}}"
-    + f"{REQUEST.format(recall='')})*{ANSWER}"
-)
+MESSAGE = "(Notice )*(Archiving )?(Notice )*UserStored (WordsHidden )?" + REQUEST.format(recall="Recall ")
+CALLS = f"{ANSWER}UsageKnown (CallLimitReached )?({CALL})+(Notice )?(CallLimitReached ){{0,2}}"
+ROUNDS = f"{MESSAGE}({CALLS}{REQUEST.format(recall='')}|({CALLS}|{ANSWER}){MESSAGE})*{ANSWER}"
 WHOLE = re.compile(f"{ROUNDS}(UsageKnown (Notice )*AnswerStored|Stopped|TurnFailed)")
 NO_MORE_CALLS = re.compile(
     f"{ROUNDS}UsageKnown (CallLimitReached ({CALL})+|({CALL})+(Notice )?CallLimitReached )(Stopped|TurnFailed)"

@@ -9,7 +9,10 @@ from foundation.paths import Workspace
 from tests.agent.sessions import open_session
 from tests.tui.conftest import Chat, Open
 from tests.tui.pty_screen import Terminal
+from tui.passages.text_screen import TextScreen
 from tui.widgets.prompt.prefixes import prefixed
+from tui.widgets.transcript.block import BlockText
+from tui.widgets.transcript.view import Transcript
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the commands are those of a POSIX shell")
 
@@ -20,6 +23,12 @@ posix = pytest.mark.skipif(os.name != "posix", reason="the commands are those of
         ("!ls -la", "!", "ls -la"),
         ("! ls", "!", "ls"),
         ("!cat <<A\nb\nA", "!", "cat <<A\nb\nA"),
+        ("!!make", "!!", "make"),
+        ("!! make -j 2", "!!", "make -j 2"),
+        ("!vim notes.md", "!!", "vim notes.md"),
+        ("!git log | less", "!!", "git log | less"),
+        ("!LANG=C /usr/bin/top", "!!", "LANG=C /usr/bin/top"),
+        ("!man ls | cat", "!", "man ls | cat"),
         ("#The cat is called Ada", "#", "The cat is called Ada"),
         ("# buy clay", "#", "buy clay"),
     ],
@@ -30,7 +39,9 @@ def test_the_first_character_says_what_is_meant(text: str, kind: str, meant: str
     assert (found.kind, found.text) == (kind, meant)
 
 
-@pytest.mark.parametrize("text", ["", "!", "! ", "#", "# ", "## Plan", "# Plan\n\nfirst", " !ls", " #note", "hi!"])
+@pytest.mark.parametrize(
+    "text", ["", "!", "! ", "!!", "!! ", "#", "# ", "## Plan", "# Plan\n\nfirst", " !ls", " #note", "hi!"]
+)
 def test_everything_else_is_a_message(text: str) -> None:
     assert prefixed(text) is None
 
@@ -59,7 +70,7 @@ async def test_a_key_puts_the_output_into_the_prompt(open_chat: Open, workspace:
         await ran(chat, "!seq 60")
         await chat.press("ctrl+up", "i")
         await chat.until(lambda: chat.screen.prompt.text)
-        assert chat.screen.prompt.text.startswith("[Pasted text #1 · 62 lines]")
+        assert chat.screen.prompt.text.startswith("[Output of seq 60 #1 · 62 lines]")
         assert "\n59\n60" in chat.screen.prompt.full_text
         assert "seq 60" in chat.screen.prompt.full_text
 
@@ -131,3 +142,44 @@ async def test_the_end_of_a_long_output_is_shown(open_chat: Open, workspace: Wor
         await ran(chat, "!seq 100; exit 2")
         assert "100" in chat.lines[-2]
         assert "80 lines above: e shows all" in chat.text
+
+
+@posix
+@pytest.mark.timeout(90)
+def test_a_command_may_have_the_terminal_for_itself(tmp_path: Path) -> None:
+    terminal = Terminal("--workspace", str(tmp_path / "work"), PALIMPSEST_CONFIG_DIR=str(tmp_path / "config"))
+    try:
+        terminal.until(lambda shown: "offline" in shown.rpartition("\n")[2] or "❯ Ask" in shown)
+        terminal.type("!!test -t 0 && test -t 1 && echo a 终端 of its own\r")
+        terminal.until(lambda shown: "a 终端 of its own" in shown and "Enter goes back to the chat" in shown, within=60)
+        terminal.type("\r")
+        terminal.until(lambda shown: "in the terminal · exit 0" in shown)
+        terminal.type("still here")
+        terminal.until(lambda shown: "still here" in shown)
+    finally:
+        terminal.close()
+
+
+@posix
+async def test_colour_codes_are_taken_out_and_other_sequences_are_shown(
+    open_chat: Open, workspace: Workspace, tmp_path: Path
+) -> None:
+    session = open_session(workspace, tmp_path)
+    async with open_chat(session=session) as chat:
+        await ran(chat, r"!printf '\033[1;31mred\033[0m \033]0;title\007'")
+        assert "red ␛]0;title␇" in chat.text
+        await chat.press("ctrl+up", "e")
+        await chat.until(lambda: any("red ␛]0;title␇" in line for line in chat.seen))
+
+
+async def test_the_first_lines_of_a_very_long_text_are_there_at_once(open_chat: Open) -> None:
+    text = "\n".join(f"line {number}" for number in range(400_000))
+    async with open_chat() as chat:
+        chat.app.push_screen(TextScreen("long", lambda: BlockText(text)))
+        await chat.until(lambda: any("line 3" in line for line in chat.seen))
+        screen = chat.app.screen
+        shown = len(screen.query_one(Transcript))
+        assert shown < 9_000, "not all of it was waited for"
+        await chat.until(lambda: len(screen.query_one(Transcript)) == 10_000)
+        await chat.press("end")
+        await chat.until(lambda: any("line 399999" in line for line in chat.seen))

@@ -26,22 +26,28 @@ async def opened(chat: Any) -> tuple[PermissionScreen, list[PermissionAnswer | N
     return dialog, answers
 
 
-@pytest.mark.parametrize("typed", ["yes, yes 1 your way is maybe", "y", "1", "2"])
+@pytest.mark.parametrize("typed", ["yes, yes 1 your way is maybe", "y", "1 more", "22", "9"])
 async def test_typed_text_and_enter_grant_nothing(open_chat: Any, typed: str) -> None:
     async with open_chat() as chat:
         dialog, answers = await opened(chat)
         await chat.press(*["space" if letter == " " else letter for letter in typed.replace(",", "")], "enter")
         assert answers == []
-        assert dialog.typed == typed.replace(",", "")
+        assert dialog.typed == typed.replace(",", "") + "\n"
 
 
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
-        (("down", "enter"), PermissionAnswer(True)),
-        (("down", "down", "enter"), PermissionAnswer(True, Scope.SESSION)),
-        (("down", "down", "down", "enter"), PermissionAnswer(False)),
-        (("up", "n", "o", "enter"), PermissionAnswer(False, reason="no")),
+        (("enter",), PermissionAnswer(True)),
+        (("down", "enter"), PermissionAnswer(True, Scope.SESSION)),
+        (("down", "down", "enter"), PermissionAnswer(False)),
+        (("down", "down", "down", "n", "o", "enter"), PermissionAnswer(False, reason="no")),
+        (("1",), PermissionAnswer(True)),
+        (("2",), PermissionAnswer(True, Scope.SESSION)),
+        (("2", "enter"), PermissionAnswer(True, Scope.SESSION)),
+        (("3",), PermissionAnswer(False)),
+        (("4", "n", "o", "1", "enter"), PermissionAnswer(False, reason="no1")),
+        (("1", "backspace", "escape"), PermissionAnswer(False)),
         (("escape",), PermissionAnswer(False)),
     ],
 )
@@ -52,6 +58,33 @@ async def test_a_chosen_answer_is_given_with_enter(
         _, answers = await opened(chat)
         await chat.press(*keys)
         await chat.until(lambda: answers == [answer])
+
+
+async def test_lines_that_are_typed_for_the_prompt_keep_their_breaks(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        dialog, answers = await opened(chat)
+        await chat.press("o", "n", "e", "enter", "enter", "t", "w", "o", "enter")
+        assert dialog.typed == "one\n\ntwo\n"
+        assert answers == []
+
+
+async def test_nothing_is_marked_where_somebody_is_in_the_middle_of_a_message(open_chat: Any) -> None:
+    future = asyncio.get_running_loop().create_future()
+    request = PermissionRequested(ToolCall("call_1", "remember", "{}"), ACTION, "Why.", future)
+    hold = asyncio.Event()
+    async with open_chat(session=FakeSession(lambda _: [hold, request, *answer("Well.")])) as chat:
+        await chat.say("go")
+        await chat.insert("half a thou")
+        hold.set()
+        await chat.until(lambda: isinstance(chat.app.screen, PermissionScreen))
+        await asyncio.sleep(0.6)
+        await chat.press("enter")
+        assert not future.done()
+        await chat.press("1")
+        await chat.until(future.done)
+        assert future.result() == PermissionAnswer(True)
+        await chat.quiet()
+        assert chat.screen.prompt.text == "half a thou"
 
 
 async def test_ctrl_c_stops_the_turn_and_grants_nothing(open_chat: Any) -> None:
@@ -109,8 +142,9 @@ OFFERS = ("run_command(git status -s)", "run_command(git status *)")
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
-        (("down", "down", "down", "enter"), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[0])),
-        (("down", "down", "down", "down", "enter"), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[1])),
+        (("down", "down", "enter"), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[0])),
+        (("down", "down", "down", "enter"), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[1])),
+        (("4",), PermissionAnswer(True, Scope.PROJECT, rule=OFFERS[1])),
         (("down", "x", "enter", "escape"), PermissionAnswer(False)),
     ],
 )

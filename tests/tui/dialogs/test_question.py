@@ -25,7 +25,7 @@ async def test_typed_text_and_enter_answer_nothing(open_chat: Any) -> None:
         dialog, answers = await opened(chat)
         await chat.press("8", "enter")
         assert answers == []
-        assert dialog.typed == "8"
+        assert dialog.typed == "8\n"
         assert "\x1b" not in "".join(chat.seen)
 
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from foundation.terminal_text import escape_name, visible_line
-from models.excerpts import line_count
+from foundation.terminal_text import escape_name, visible, visible_line
+from models.excerpts import line_count, paste_name
 
 MAX_PASTE_CHARS: Final = 1_000
 MAX_PASTE_LINES: Final = 15
@@ -18,7 +18,7 @@ PASTE_BEGINS: Final = "<!-- palimpsest: paste -->"
 PASTE_ENDS: Final = "<!-- palimpsest: end of paste -->"
 MAX_PATHS: Final = 4_000  # characters of the paths that a terminal pastes
 _PATHS: Final = re.compile(r"(?:['\"]|file://|~?/|[A-Za-z]:[\\/])[^\n]*\.(?:png|jpe?g|gif|webp)['\"]?", re.IGNORECASE)
-_CHIP: Final = re.compile(r"\[(Pasted text|Image) #(\d{1,9}) · [^\]\n]{1,200}\]")
+_CHIP: Final = re.compile(r"\[(Pasted text|Output of [^\]\n]{1,50}?|Image) #(\d{1,9}) · [^\]\n]{1,200}\]")
 _DRAFTED: Final = re.compile(f"{PASTE_BEGINS}(.*?){PASTE_ENDS}", re.DOTALL)
 
 
@@ -60,7 +60,7 @@ class ChipBuffer:
         self._texts[number] = text
         lines = line_count(text)
         size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
-        return f"[Pasted text #{number} · {size}]"
+        return f"[{visible(paste_name(text))} #{number} · {size}]"
 
     def fold_image(self, image: PastedImage) -> str:
         """A chip for the image."""

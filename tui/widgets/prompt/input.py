@@ -1,6 +1,6 @@
 """Prompt editor: Enter sends, Shift+Enter and Ctrl+J begin a line; typed text is never lost."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -23,11 +23,11 @@ NEWLINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
 FIXED_KEYS: Final = (
     ("Enter", "Send, or take the suggestion"),
     ("Shift+Enter Ctrl+J", "Begin a line"),
-    ("↑ ↓", "What you typed before, at the first and the last line"),
+    ("↑ ↓", "What you typed before, at the first and the last line; in an empty prompt first what waits"),
     ("Tab", "Take the suggestion"),
     ("Shift+Tab", "The next permission mode"),
     ("/ @", "Commands, files"),
-    ("! #", "Run a line in the shell, add a line to MEMORY.md"),
+    ("! !! #", "Run a line in the shell, run it in the terminal itself, add a line to MEMORY.md"),
 )
 """Keys that stand for what is typed, and cannot be changed: keys, sentence."""
 
@@ -45,6 +45,7 @@ class Prompt(UnitTextArea):
         ),
         Binding("ctrl+d", "end", "Leave, where the prompt is empty", id="prompt.end", show=False),
         Binding("ctrl+g", "edit", "Write in your editor", id="prompt.edit", show=False),
+        Binding("ctrl+s", "steer", "Send into the running answer", id="prompt.steer", show=False),
         Binding("ctrl+r", "search_history", "Search what you typed before", id="prompt.search_history", show=False),
         Binding("ctrl+v,alt+v", "paste_image", "Paste an image or text", id="prompt.paste", show=False),
         Binding("ctrl+o", "open_chip", "Open the pasted text or image at the cursor", id="prompt.open", show=False),
@@ -52,11 +53,19 @@ class Prompt(UnitTextArea):
 
     @dataclass
     class Submitted(Message):
-        """`text` is the text to send, with pastes unfolded; `shown` the text of the prompt; `pastes` their texts."""
+        """`text` is the text to send, with pastes unfolded; `shown` the text of the prompt; `pastes` their texts.
+
+        `steers`: into the running answer.
+        """
 
         text: str
         shown: str
         pastes: tuple[str, ...] = ()
+        steers: bool = False
+
+    @dataclass
+    class SteerRequested(Message):
+        """Ctrl+S in an empty prompt: what waits goes into the running answer."""
 
     @dataclass
     class PathPasted(Message):
@@ -114,6 +123,7 @@ class Prompt(UnitTextArea):
         self.suggestions = suggestions
         self._history_cursor: HistoryCursor | None = None
         self._chips = ChipBuffer()
+        self.take_back: Callable[[], str] = str  # removes the last message that waits, and gives its text
         self._vim: VimKeys | None = None
         self._shown_label = ""
 
@@ -271,15 +281,20 @@ class Prompt(UnitTextArea):
         self.replace(visible(suggestion.text), (row, max(column - len(suggestion.typed), 0)), (row, column))
         self.suggestions.offer(())
 
-    def _submit(self) -> None:
+    def _submit(self, *, steers: bool = False) -> None:
         shown = self.text
         if shown.strip():
             pastes = tuple(text for text in self._chips.texts if text in self.full_text)
             self.prompt_history.add_pastes(pastes)
-            self.post_message(self.Submitted(self.full_text, shown, pastes))  # before the message of the empty prompt
+            self.post_message(
+                self.Submitted(self.full_text, shown, pastes, steers)
+            )  # before the message of the empty prompt
             self.take_text()
 
     def _walk_history(self, *, back: bool) -> bool:
+        if back and not self.text and (waiting := self.take_back()):
+            self.set_text(waiting)
+            return True
         if self._history_cursor is None:
             entries = self.prompt_history.entries
             if entries and entries[-1] == self.full_text:
@@ -349,6 +364,12 @@ class Prompt(UnitTextArea):
 
     def action_edit(self) -> None:
         self.post_message(self.EditorRequested())
+
+    def action_steer(self) -> None:
+        if self.text.strip():
+            self._submit(steers=True)
+        else:
+            self.post_message(self.SteerRequested())
 
     def action_search_history(self) -> None:
         self.post_message(self.HistoryRequested())

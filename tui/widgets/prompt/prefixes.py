@@ -6,19 +6,32 @@ from typing import Final, Literal
 from msgspec import Struct
 
 SHELL: Final = "!"
+TERMINAL: Final = "!!"
 NOTE: Final = "#"
 HINTS: Final = {
     SHELL: "Enter runs it in the shell; no model sees it",
+    TERMINAL: "Enter runs it in the terminal; the chat comes back after it",
     NOTE: "Enter adds it to MEMORY.md",
 }
+FULL_SCREEN: Final = {
+    "vi", "vim", "nvim", "view", "vimdiff", "nano", "pico", "emacs", "micro", "hx", "joe", "less", "more", "most",
+    "man", "info", "top", "htop", "btop", "atop", "watch", "tmux", "screen", "mc", "ranger", "nnn", "lf", "tig",
+    "lazygit", "gitui", "k9s", "fzf", "ssh", "mosh", "telnet", "ftp", "sftp", "gdb", "lldb",
+}  # fmt: skip
+"""Programs that need the terminal for themselves."""
 _NOTE: Final = re.compile(r"#(?!#)\s*(\S[^\n]*)\s*")
 
 
 class Prefixed(Struct, frozen=True):
-    """What is meant: a command line for the shell, or a note."""
+    """What is meant: a command line for the shell, one for the terminal itself, or a note."""
 
-    kind: Literal["!", "#"]
+    kind: Literal["!", "!!", "#"]
     text: str
+
+    @property
+    def fills_screen(self) -> bool:
+        """Whether its program leaves nothing to read when it ends."""
+        return _program(self.text) in FULL_SCREEN
 
 
 def prefixed(text: str) -> Prefixed | None:
@@ -26,8 +39,18 @@ def prefixed(text: str) -> Prefixed | None:
 
     A note is one line and `##` none: several lines that begin with a heading are a message.
     """
-    if text.startswith(SHELL) and text[1:].strip():
-        return Prefixed(SHELL, text[1:].strip())
+    if text.startswith(TERMINAL) and (line := text[2:].strip()):
+        return Prefixed(TERMINAL, line)
+    if text.startswith(SHELL) and (line := text[1:].strip().lstrip(SHELL).strip()):
+        return Prefixed(TERMINAL if _program(line) in FULL_SCREEN else SHELL, line)
     if note := _NOTE.fullmatch(text):
         return Prefixed(NOTE, note[1].strip())
     return None
+
+
+def _program(line: str) -> str:
+    """The name of the program that has the terminal: the last of a pipeline."""
+    words = line.rsplit("|", 1)[-1].split()
+    while words and "=" in words[0]:  # a variable for it
+        words.pop(0)
+    return words[0].rpartition("/")[2] if words else ""

@@ -121,6 +121,13 @@ class LineCache:
         self._strips[:0] = [None] * len(items)
         self._heights.prepend(list(heights))
 
+    def extend(self, items: Sequence[TranscriptItem], heights: Sequence[int]) -> None:
+        """Adds items at the end without rendering them; `heights` are the estimates until then."""
+        self._items += items
+        self._strips += [None] * len(items)
+        for height in heights:
+            self._heights.append(height)
+
     def index_of(self, item: TranscriptItem) -> int | None:
         """The index of this item, by identity; None if it is not in the transcript."""
         return next((index for index, other in enumerate(self._items) if other is item), None)

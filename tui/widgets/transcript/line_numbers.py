@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ from tui.widgets.transcript.wrap import StyledLine, StyledRun, indent, line_brea
 
 MAX_LINES: Final = 40  # lines of an item
 MAX_CHARS: Final = 4_000  # characters of a part of a line: a line can have a megabyte
+FIRST_ITEMS, MORE_ITEMS = 100, 2_000  # of a text that is shown in pieces
 TAB: Final = "    "
 DOUBT_MARK: Final = "?"
 TARGET_MARK: Final = "▸"
@@ -80,10 +82,32 @@ def numbered_items(
     `doubtful_lines` and `targets` (the lines that a reference names) are line numbers, from 1; `marks` are spans of the
     text, in order.
     """
+    return list(_items(text, doubtful_lines, targets, marks, is_diff=is_diff))
+
+
+def numbered_pieces(
+    text: str, *, marks: Sequence[tuple[int, int]] = (), is_diff: bool = False
+) -> Iterator[list[NumberedLines]]:
+    """The same in pieces, so that the first lines of a very long text are there at once. Blocks at each."""
+    items = _items(text, frozenset(), frozenset(), marks, is_diff=is_diff)
+    size = FIRST_ITEMS
+    while piece := list(islice(items, size)):
+        yield piece
+        size = MORE_ITEMS
+
+
+def _items(
+    text: str,
+    doubtful_lines: frozenset[int],
+    targets: frozenset[int],
+    marks: Sequence[tuple[int, int]],
+    *,
+    is_diff: bool,
+) -> Iterator[NumberedLines]:
     texts = text.split("\n")
     digits = len(str(len(texts)))
     rows = _rows(texts, doubtful_lines, targets, marks)
-    return [NumberedLines(chunk, digits, is_diff) for chunk in _chunks(rows)]
+    return (NumberedLines(chunk, digits, is_diff) for chunk in _chunks(rows))
 
 
 def item_of_line(items: Sequence[NumberedLines], number: int) -> NumberedLines | None:

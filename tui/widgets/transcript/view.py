@@ -49,6 +49,18 @@ class Transcript(LinesView):
         self.line_cache.append(items)
         self._update_from(first)
 
+    def interject(self, *items: TranscriptItem) -> None:
+        """Adds items; above what a streaming answer still changes, which goes on below them."""
+        if self._stream is None:
+            self.add(*items)
+            return
+        removed = self.line_cache.truncate(self._finished_count)
+        first = self.line_cache.total
+        self.line_cache.append(items)
+        self._finished_count = len(self.line_cache)
+        self.line_cache.append([item for item, _ in removed], removed)
+        self._update_from(first)
+
     def insert_older(self, items: Sequence[TranscriptItem]) -> None:
         """Inserts older items at the top; the visible lines stay where they are. Renders visible items first."""
         index, offset = self._anchor()
@@ -115,6 +127,14 @@ class Transcript(LinesView):
         self._wrap_visible()
         self._start_wrapping()
         self.refresh()
+
+    def extend(self, items: Sequence[TranscriptItem], *, is_last: bool) -> None:
+        """Adds items below without rendering or scrolling: a long text comes in pieces."""
+        width = min(self._width, MAX_WIDTH)
+        self.line_cache.extend(items, [estimate_height(item, width) for item in items])
+        self._update_size()
+        if is_last:
+            self._start_wrapping()
 
     def remove_item(self, item: TranscriptItem) -> None:
         """Removes this item."""

@@ -1,0 +1,178 @@
+"""What is entered while an answer is written: a real session and a scripted server."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.session import Session
+from agent.tools.port import ToolSettings
+from foundation.paths import Workspace
+from models.settings import ModelSettings
+from tests.agent.sessions import asked, open_session
+from tests.loopback import Loopback, Pause, Received, Stall, chat, data, delta, json_reply, stream
+from tui.chat.drafts import Drafts
+from tui.chat.submissions import line_beside
+
+ARGUMENTS = '{"path": "' + "a" * 3_000  # long enough to be counted on screen
+CALL = {"index": 0, "id": "call_0", "type": "function", "function": {"name": "read_file", "arguments": ARGUMENTS}}
+MODELS = ModelSettings(tools=True, window=16_000, retries=0)
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def session(workspace: Workspace, tmp_path: Path, server: Loopback) -> AsyncIterator[Session]:
+    opened = open_session(workspace, tmp_path, server, models=MODELS, tools=ToolSettings())
+    yield opened
+    await opened.close()
+
+
+def stalled(*pieces: str) -> Any:
+    return stream(*(data(delta(content=piece)) for piece in pieces), Stall())
+
+
+def plays(server: Loopback, *replies: Any) -> None:
+    """Answers chat requests with these replies, in order; others with nothing."""
+    waiting = list(replies)
+
+    def reply(received: Received) -> Any:
+        is_chat = received.path.endswith("/chat/completions")
+        return waiting.pop(0) if is_chat else json_reply({}, status=404)
+
+    server.answers_all(reply)
+
+
+async def begun(chat_screen: Any, text: str, until: str) -> None:
+    await chat_screen.say(text)
+    await chat_screen.until(lambda: until in chat_screen.text)
+
+
+async def steer(chat_screen: Any, text: str) -> None:
+    await chat_screen.insert(text)
+    await chat_screen.press("ctrl+s")
+
+
+async def test_ctrl_s_sends_into_the_answer_and_shows_where_it_took_effect(
+    open_chat: Any, session: Session, server: Loopback
+) -> None:
+    plays(server, stalled("Black tea "), chat("Green tea 绿茶."))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        await steer(screen, "Only green ones 🍵")
+        await screen.quiet()
+        shown = [line.strip() for line in screen.lines if line.strip()]
+        first = shown.index("❯ Which tea?")
+        assert shown[first:] == [
+            "❯ Which tea?",
+            "◆ Black tea",
+            "the answer broke off here",
+            "❯ Only green ones 🍵",
+            "◆ Green tea 绿茶.",
+        ]
+        live = screen.text
+        await screen.screen.controller.return_to_newest()
+        assert [line for line in screen.lines if line.strip()][-5:] == [
+            line for line in live.splitlines() if line.strip()
+        ][-5:]
+
+
+async def test_what_waits_says_what_will_happen_to_it(open_chat: Any, session: Session, server: Loopback) -> None:
+    plays(server, stream(data(delta(tool_calls=[CALL])), Stall()))
+    async with open_chat(session=session) as screen:
+        await screen.say("Which tea?")
+        await screen.until(lambda: "writing the arguments" in screen.seen[-1])
+        await screen.insert("and then")
+        await screen.press("enter")
+        await steer(screen, "only green ones")
+        assert any("steers at the next step: only green ones" in line for line in screen.seen)
+        assert any("waits: and then" in line for line in screen.seen)
+        assert any("↑ edits the last one · Ctrl+S sends what waits now" in line for line in screen.seen)
+        await screen.press("escape")
+
+
+async def test_up_in_an_empty_prompt_takes_back_what_waits(open_chat: Any, session: Session, server: Loopback) -> None:
+    plays(server, stalled("Black tea "), chat("Green."))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        for text in ("one", "two\nlines"):
+            await screen.say(text)
+        await screen.press("up")
+        assert screen.screen.prompt.text == "two\nlines"
+        assert [message.text for message in screen.screen.queue.waiting] == ["one"]
+        await screen.press("escape")
+
+
+async def test_ctrl_s_in_an_empty_prompt_sends_what_waits_now(
+    open_chat: Any, session: Session, server: Loopback
+) -> None:
+    plays(server, stalled("Black tea "), chat("Green."))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        await screen.say("only green ones")
+        await screen.press("ctrl+s")
+        await screen.quiet()
+        assert len(asked(server)) == 2
+        assert "◆ Green." in screen.lines
+
+
+async def test_what_waits_is_in_the_draft_while_the_program_may_be_killed(
+    open_chat: Any, session: Session, server: Loopback
+) -> None:
+    plays(server, stalled("Black tea "))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        await screen.say("and then")
+        await screen.insert("half a thou")
+        drafts = Drafts(screen.screen._start.workspace.drafts)  # noqa: SLF001 - the chat's own folder
+        conversation = session.conversation.id
+        await screen.until(lambda: drafts.load(conversation).text == "and then\n\nhalf a thou")
+        await screen.press("escape")
+
+
+@pytest.mark.parametrize("line", ["#The tea is green", "/remember The tea is green"])
+async def test_a_note_is_kept_while_an_answer_is_written(
+    open_chat: Any, session: Session, server: Loopback, line: str
+) -> None:
+    plays(server, stream(data(delta(content="Black\n\ntea ")), Pause(2), data(delta(content="is black.")), Stall()))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black")
+        await screen.insert(line)
+        await screen.press("enter")
+        notes = session.workspace.root / "MEMORY.md"
+        await screen.until(lambda: notes.exists() and "The tea is green" in notes.read_text("utf-8"))
+        await screen.until(lambda: "Remembered in MEMORY.md" in screen.text)
+        assert screen.screen.queue.busy
+        await screen.until(lambda: "tea is black." in screen.text)  # the sentence is not torn
+        await screen.press("escape")
+        await screen.quiet()
+        assert screen.screen.prompt.text == ""
+
+
+async def test_status_and_help_answer_at_once(open_chat: Any, session: Session, server: Loopback) -> None:
+    plays(server, stalled("Black tea "))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        await screen.insert("/status")
+        await screen.press("enter")
+        await screen.until(lambda: "background: nothing" in screen.text)
+        assert screen.screen.queue.busy
+        assert "answering" in screen.seen[-1]
+        await screen.press("escape")
+
+
+@pytest.mark.parametrize(
+    "line", ["/new", "/compact", "/undo", "/branch", "/retry", "!ls", "hello", "/usr/bin is a folder"]
+)
+def test_what_changes_the_conversation_waits(line: str) -> None:
+    assert line_beside(line) == ""
+
+
+@pytest.mark.parametrize("line", ["/help", "/status", "/stats", "/context", "/remember x", "/search x"])
+def test_what_changes_nothing_runs_beside_an_answer(line: str) -> None:
+    assert line_beside(line) == line

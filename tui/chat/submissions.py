@@ -1,0 +1,84 @@
+"""What becomes of a text that is entered: it is handled, waits, goes into the running answer, or runs beside it."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from agent.commands import registry
+from agent.message_queue import MessageQueue, QueuedMessage
+from foundation.terminal_text import visible_line
+from tui.widgets.prompt.prefixes import NOTE, prefixed
+from tui.widgets.status import clip
+
+if TYPE_CHECKING:  # loaded after first paint
+    from tui.chat.controller import ChatController
+
+MAX_SHOWN: Final = 3  # waiting messages that are shown
+WAITS, STEERS, KEYS = "waits: ", "steers at the next step: ", "↑ edits the last one · Ctrl+S sends what waits now"
+
+
+class Submissions:
+    """Hands what is entered to the queue of one chat."""
+
+    def __init__(
+        self,
+        queue: MessageQueue,
+        controller: "Callable[[], ChatController | None]",
+        run_beside: Callable[[str], object],
+    ) -> None:
+        """`controller` gives None before the session is open; `run_beside` runs a command beside an answer."""
+        self._queue = queue
+        self._controller = controller
+        self._run_beside = run_beside
+
+    def enter(self, text: str, pastes: tuple[str, ...] = (), *, steers: bool = False) -> None:
+        """Takes what was entered. `steers`: into the running turn, where it is a message."""
+        controller = self._controller()
+        if controller is not None and self._queue.busy and (line := line_beside(text)):
+            self._run_beside(line)
+            return
+        is_message = prefixed(text) is None and registry.find(text.strip().partition(" ")[0]) is None
+        self._queue.add(text, pastes=pastes, steers=steers and is_message)
+        if steers and controller is not None:
+            controller.session.steer()
+
+    def steer_waiting(self) -> None:
+        """Has the messages that wait go into the running turn, up to the first that is none."""
+        for message in self._queue.waiting:
+            if message.steers:
+                continue
+            if message.entry is not None or prefixed(message.text) or message.text.startswith("/"):
+                break
+            self._queue.remove(message.id)
+            self._queue.add(message.text, message.skill, pastes=message.pastes, steers=True)
+        if controller := self._controller():
+            controller.session.steer()
+
+    def take_back(self) -> str:
+        """Removes the last message that waits, for editing; gives its text, or "" where none waits."""
+        for message in reversed(self._queue.waiting):
+            if message.entry is None and self._queue.remove(message.id):
+                return message.text
+        return ""
+
+    def texts(self) -> list[str]:
+        """What would be lost if the program ended now."""
+        controller = self._controller()
+        taken = controller.taken if controller else ()
+        return [*taken, *(message.text for message in self._queue.waiting if message.entry is None)]
+
+
+def line_beside(text: str) -> str:
+    """The command that needs not wait for the end of an answer: `#tea` is `/remember tea`; "" for what must wait."""
+    if (own := prefixed(text)) is not None:
+        return f"/remember {own.text}" if own.kind == NOTE else ""
+    command = registry.find(text.strip().partition(" ")[0]) if text.startswith("/") else None
+    return text.strip() if command is not None and command.beside_turns else ""
+
+
+def waiting_lines(messages: Sequence[QueuedMessage], width: int, *, busy: bool) -> list[str]:
+    """The messages that wait, a line each with what will happen, and the keys for them while an answer is written."""
+    shown = [(STEERS if message.steers else WAITS) + visible_line(message.text) for message in messages[:MAX_SHOWN]]
+    lines = [clip(line, width) for line in shown]
+    more = [f"and {len(messages) - MAX_SHOWN} more"] if len(messages) > MAX_SHOWN else []
+    keys = [clip(KEYS if not all(message.steers for message in messages) else KEYS.partition(" · ")[0], width)]
+    return [*lines, *more, *(keys if messages and busy else [])]
