@@ -1,7 +1,7 @@
 # Each of these is one habit; `make check` is the whole loop.
 PYTHON ?= .venv/bin/python
 
-.PHONY: check test lint types soak day endless kills serve bench shots lock
+.PHONY: check test lint types soak day days endless kills serve bench shots lock
 
 check: ; python3 run.py test
 test: ; $(PYTHON) checks.py --only test
@@ -10,6 +10,7 @@ types: ; $(PYTHON) checks.py --only types
 soak: ; $(PYTHON) -m pytest -q -m soak --timeout 1800
 kills: ; $(PYTHON) -m pytest tests/agent/test_compaction_kills.py tests/agent/observations/test_observer_kills.py -q -s -m soak --timeout 1800
 day: ; $(PYTHON) -m pytest tests/tui/test_long_session.py -q -s -m soak --timeout 3600
+days: ; $(PYTHON) -m pytest tests/e2e/test_a_day.py -q -s -m soak --timeout 3600
 endless: ; $(PYTHON) -m pytest tests/e2e/test_endless_loop.py -q -s -m soak --timeout 1800
 serve: ; python3 run.py --workspace demo
 bench: ; $(PYTHON) -m benchmarks

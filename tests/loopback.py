@@ -129,9 +129,10 @@ class Loopback:
     _routes: dict[str, Reply] = field(default_factory=dict)
     _always: Callable[[Received], Reply] | None = None
     _closing: threading.Event = field(default_factory=threading.Event)
+    port: int = 0  # any free one
 
     def __enter__(self) -> Self:
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", self.port))
         self._threads: list[threading.Thread] = []
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()

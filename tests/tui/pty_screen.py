@@ -27,9 +27,10 @@ class Terminal:
         program: Sequence[str] = (),
         columns: int = 80,
         rows: int = 24,
+        screen: pyte.Screen | None = None,
         **environment: str,
     ) -> None:
-        self.screen = pyte.Screen(columns, rows)
+        self.screen = screen or pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.bytes = b""
         self.status: int | None = None
@@ -59,6 +60,19 @@ class Terminal:
 
     def type(self, text: str) -> None:
         os.write(self._fd, text.encode())
+
+    def resize(self, columns: int, rows: int) -> None:
+        """The window has another size now."""
+        self.screen.resize(rows, columns)
+        fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def quiet(self, seconds: float = 0.3, within: float = 20) -> None:
+        """Reads until nothing was written for so long."""
+        end, size = time.monotonic() + within, -1
+        while size != len(self.bytes):
+            assert time.monotonic() < end, f"after {within} s it still writes:\n{self.text}"
+            size = len(self.bytes)
+            self.settle(seconds)
 
     def until(self, holds: Callable[[str], bool], within: float = 20) -> str:
         """Reads until the screen's text is as it should be; fails with the screen where it is not."""

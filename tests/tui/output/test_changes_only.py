@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import pyte
 import pytest
-from rich.cells import split_graphemes
 from rich.style import Style
 from rich.text import Text
 from textual._compositor import CompositorUpdate, LayoutUpdate
@@ -16,6 +15,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static, TextArea
 
+from tests.tui.emulator import Emulator, cells
 from tui.output.terminal_grid import TerminalGrid
 from tui.widgets.transcript.items import MutedLine, UserItem
 from tui.widgets.transcript.view import Transcript
@@ -41,25 +41,6 @@ WORDS = (
 )
 CODE = "\n\n```python\ndef read(page: str) -> int:\n    return len(page)  # a comment\n```\n\n"
 BLOCKS = ("", "# ", "- ", "> ", "```text\n", "| a | b |\n|---|---|\n| ")
-
-
-class Emulator(pyte.Screen):
-    """A terminal without line wrap that counts cells as Rich does: pyte drops what follows a joiner."""
-
-    def draw(self, data: str) -> None:
-        for start, end, width in split_graphemes(data)[0]:
-            grapheme = data[start:end]
-            line = self.buffer[self.cursor.y]
-            if not width:
-                continue
-            x = min(self.cursor.x, self.columns - width)
-            if line[x].data == "":  # half of a wide character is overwritten
-                line[x - 1] = line[x - 1]._replace(data=" ")
-            if x + width < self.columns and line[x + width].data == "":
-                line[x + width] = line[x + width]._replace(data=" ")
-            for column in range(x, x + width):
-                line[column] = self.cursor.attrs._replace(data=grapheme if column == x else "")
-            self.cursor.x = min(x + width, self.columns)
 
 
 class BothTerminals(App[None]):
@@ -95,14 +76,6 @@ class BothTerminals(App[None]):
             self.changed_bytes += len(part.encode())
             assert cells(self.changed) == cells(self.plain)
         super()._display(screen, cast("Any", renderable))  # pyright: ignore[reportUnknownMemberType] - Textual leaves its parameter open
-
-
-def cells(screen: pyte.Screen) -> list[list[tuple[object, ...]]]:
-    """All that is seen: characters, without zero-width ones after them, and how they are drawn."""
-    return [
-        [(cell.data[:1], *cell[1:]) for cell in map(screen.buffer[y].__getitem__, range(screen.columns))]
-        for y in range(screen.lines)
-    ]
 
 
 class Script:
