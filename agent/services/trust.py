@@ -7,9 +7,6 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.config.config import IgnoredSetting
-from agent.hooks.scripts import ScriptStore
-from agent.permissions.skill_rules import skill_rules
-from context.sources.skills import SkillRegistry
 from foundation.clock import SystemClock
 from foundation.errors import Misuse, TemporaryFailure
 from foundation.files import LockTimeout, resolve_path
@@ -74,6 +71,9 @@ def _allowed_lines(allowed: Sequence[str]) -> list[str]:
 
 def _allowed_tools(workspace: Workspace, paths: Collection[str] | None = None) -> tuple[str, ...]:
     """What the skills allow, those at `paths` or all of them, whether or not they are trusted yet."""
+    from agent.permissions.skill_rules import skill_rules  # not needed for the first frame
+    from context.sources.skills import SkillRegistry
+
     registry = SkillRegistry(workspace, SystemClock())
     registry.refresh()
     skills = [skill for skill in registry.skills if paths is None or skill.path in paths]
@@ -109,6 +109,8 @@ def trust_scripts(folder: Path, environment: Mapping[str, str]) -> tuple[str, ..
 
     Raises OSError or TemporaryFailure.
     """
+    from agent.hooks.scripts import ScriptStore  # not needed for the first frame
+
     try:
         return ScriptStore(config_dir(environment)).trust(folder)
     except LockTimeout as error:

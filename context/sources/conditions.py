@@ -10,6 +10,7 @@ from typing import Self
 
 from msgspec import Struct, field
 
+from foundation.lazy_pattern import lazy_pattern
 from foundation.regex import PatternBudget, SafePattern
 from foundation.text.entities.numbers import AIRLINES, CLEAR
 
@@ -21,13 +22,13 @@ _EXTENSIONS = (
 _PATTERNS: dict[str, re.Pattern[str]] = {
     # Two characters of airline, one a letter at least, then digits (IATA Resolution 762); see _is_flight. An airline
     # with a digit needs three digits: M340 and A320 are models of cars and aircraft.
-    "flight_number": re.compile(
+    "flight_number": lazy_pattern(
         r"(?<![A-Za-z0-9])(?:([A-Z]{2})([ -]?)([0-9]{2,4})|([A-Z][0-9]|[0-9][A-Z])([ -]?)([0-9]{3,4}))[A-Z]?"
         r"(?![A-Za-z0-9]|[.,-][0-9])"
     ),
-    "url": re.compile(r"\bhttps?://[^\s<>\"'）】」]{3,2000}|\bwww\.[^\s<>\"'）】」]{3,2000}", re.IGNORECASE),
-    "email": re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]{2,190}"),
-    "date": re.compile(
+    "url": lazy_pattern(r"\bhttps?://[^\s<>\"'）】」]{3,2000}|\bwww\.[^\s<>\"'）】」]{3,2000}", re.IGNORECASE),
+    "email": lazy_pattern(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]{2,190}"),
+    "date": lazy_pattern(
         r"\b[12][0-9]{3}[-/.][01]?[0-9][-/.][0-3]?[0-9]\b"
         r"|\b[0-3]?[0-9][./][01]?[0-9][./][12][0-9]{3}\b"
         rf"|\b(?:{_MONTHS})[a-z]{{0,6}}\.? [0-3]?[0-9](?:st|nd|rd|th)?\b"
@@ -35,18 +36,18 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
         r"|[0-9]{1,4}年|[0-9]{1,2}月[0-9]{1,2}[日号]",
         re.IGNORECASE,
     ),
-    "money": re.compile(
+    "money": lazy_pattern(
         r"[$€£¥￥₩₹] ?[0-9][0-9,.]{0,20}"
         r"|\b[0-9][0-9,.]{0,20} ?(?:usd|eur|gbp|jpy|cny|rmb|chf|dollars?|euros?|pounds?|yen|yuan)\b"
         r"|[0-9][0-9,.]{0,20} ?(?:万|千|百|亿)?(?:元|块|美元|欧元|日元|英镑)",
         re.IGNORECASE,
     ),
-    "file_path": re.compile(
+    "file_path": lazy_pattern(
         r"(?<![\w/])(?:~|\.{1,2})?/[\w.-]{1,100}/?[\w./-]{0,300}"
         r"|\b[A-Za-z]:\\[^\s<>|?*\"]{1,300}"
         rf"|(?<![\w@/:.-])(?:[\w.-]{{1,60}}/){{0,12}}[\w-]{{1,100}}\.(?:{_EXTENSIONS})\b(?!@)"
     ),
-    "code": re.compile(
+    "code": lazy_pattern(
         r"```|`[^`\n]{2,200}`"
         r"|^\s{0,40}(?:def|class|import|from|function|const|let|var|public|private|fn|func|#include)\b[^\n]{0,200}[({:;<]"
         r"|Traceback \(most recent call last\)|[A-Za-z_]\w{0,80}\([^)\n]{0,200}\)\s?[;{]",
@@ -58,14 +59,14 @@ ENTITIES = tuple(_PATTERNS)
 """The kinds that `entity:` may name."""
 
 
-_FLIGHT_CONTEXT = re.compile(
+_FLIGHT_CONTEXT = lazy_pattern(
     r"\b(?:flights?|fly|flies|flying|flew|flown|boarding|airlines?|airways|airport|check(?:ing)?[- ]?in|gate|layover"
     r"|flug|vuelo|vol|voo|volo)\b|航班|飞机|登机|值机|航空|机场|乘机|起飞|航廈|班機|フライト|搭乗|空港|항공|탑승|비행",
     re.IGNORECASE,
 )
 _CONTEXT_BEFORE, _CONTEXT_AFTER = 80, 60  # characters around a number in which a word of flying is looked for
 _CLEAR_WITH_DIGIT = frozenset({"U2", "3U", "5J", "6E", "9C"})
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_YEAR = lazy_pattern(r"(?:19|20)[0-9]{2}")
 
 
 def _is_flight(match: re.Match[str]) -> bool:
@@ -100,8 +101,8 @@ def entities_in(kind: str, text: str) -> list[str]:
 ATTACHMENTS = ("any", "text", "image", "json", "calendar")
 """The kinds that `attachment:` may name."""
 
-_HOURS = re.compile(r"([01]?[0-9]|2[0-4]):([0-5][0-9])\s?[-–]\s?([01]?[0-9]|2[0-4]):([0-5][0-9])")
-_LATIN = re.compile(r"[A-Za-z0-9_\u00c0-\u024f]")
+_HOURS = lazy_pattern(r"([01]?[0-9]|2[0-4]):([0-5][0-9])\s?[-–]\s?([01]?[0-9]|2[0-4]):([0-5][0-9])")
+_LATIN = lazy_pattern(r"[A-Za-z0-9_\u00c0-\u024f]")
 
 
 class HourRange(Struct, frozen=True):

@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foundation.lazy_pattern import lazy_pattern
 from foundation.privacy.pass_words import ValuePrefix, command_leads, element_leads, pass_word_leads
 from foundation.privacy.secret_values import BARE, NEVER_LAST, PLAIN, QUOTED, looks_secret
 from foundation.privacy.service_secrets import SERVICE_VALUE, mentions_service, service_rule
@@ -27,11 +28,12 @@ GENERIC = "generic-api-key"
 
 _QUOTE = r"(?:\\?[\"'`]|\\u0022|&quot;|&#34;|%22)?"
 _AFTER_SIGN = rf"(?:\*\*|__)?[ \t]{{0,4}}(?:(?:[bB]earer|[bB]asic|[tT]oken)[ \t]{{1,2}})?{_QUOTE}"
-_SIGN = re.compile(r"[=:：＝是为]=?>?" + _AFTER_SIGN)
-_ESCAPED_SIGN = re.compile(r"(?:%3[aAdD]|\\u003[aAdD]|&#61;)" + _AFTER_SIGN)
+_SIGN = lazy_pattern(r"[=:：＝是为]=?>?" + _AFTER_SIGN)
+_ESCAPED_SIGN = lazy_pattern(r"(?:%3[aAdD]|\\u003[aAdD]|&#61;)" + _AFTER_SIGN)
 _NEXT_LINE = re.compile(r":[*_]{0,2}[ \t]{0,4}\r?\n[ \t>]{0,12}[\"'`]?")
-_ENOUGH = re.compile(r"\S{8}")  # no value is shorter
-_ENOUGH_FOR_A_SERVICE = re.compile(r"[A-Za-z0-9_.=+/|:~%-]{14}")
+_ENOUGH = lazy_pattern(r"\S{8}")  # no value is shorter
+_ENOUGH_FOR_A_SERVICE = lazy_pattern(r"[A-Za-z0-9_.=+/|:~%-]{14}")
+# Those of _MARKS are told apart by identity, which a lazy pattern does not have.
 _CELL = re.compile(r"\|[ \t]{0,20}`?")
 _IS = re.compile(r"[ \t](?:is|was)[ \t]{1,2}[\"'`]?")
 _FLAG = re.compile(r"--[a-zA-Z][a-zA-Z_-]{0,30}[ \t]{1,2}[\"']?")
@@ -51,7 +53,7 @@ _MARKS = (
 _ESCAPED = ("%3", "\\u003", "&#61")
 
 _TRAIL = r"(?:[\\\"'`\])*]{0,4}|\\u0022|&quot;|&#34;|%22)(?:\s(?:is|was))?\s{0,20}\Z"
-_HINT = re.compile(
+_HINT = lazy_pattern(
     r"[kK][eE][yY]|[tT][oO][kK]|[sS][eE][cC]|[pP][aAwW][sSdD]|[pP][wW](?![a-z])|[cC][rR][eE]|[aA][uU][tT]|[密秘令凭口私]"
     r"|ookie|[?&]"
 )
@@ -70,38 +72,38 @@ _NAMES_END = (
     "tials",
     *"\"'`*)]码令钥牌证",
 )
-_NAME = re.compile(
+_NAME = lazy_pattern(
     r"(?:(?:access|auth|bearer|api|client|private|secret|refresh|encryption|signing|account|storage|bot|app"
     r"|session(?![ _.-]?key))[ _.-]?(?:key|token|secret|pass(?:word)?)|secret|token|passw(?:or)?d|passphrase|passwd|pwd"
     rf"|passcode|credentials?|authorization|(?P<short>pass|(?<![a-z])ps?w)(?![a-z]))(?P<rest>[A-Za-z0-9_.-]{{0,20}}){_TRAIL}",
     re.IGNORECASE,
 )
-_RESULT = re.compile(r"(?<![A-Za-z0-9_.-])PASS\Z")  # of a test: `PASS: gdb.base/dso2dso.exp`
-_WORD_WITH_PASS = re.compile(r"(?:com|by|tres|sur|under|over)\Z", re.IGNORECASE)
-_IN_A_QUERY = re.compile(r"[?&;](?:api_?)?(?:key|sig|signature|code|auth)\Z", re.IGNORECASE)
-_ABOUT = re.compile(  # `token_count` and `client_secret_name` tell something about a secret
+_RESULT = lazy_pattern(r"(?<![A-Za-z0-9_.-])PASS\Z")  # of a test: `PASS: gdb.base/dso2dso.exp`
+_WORD_WITH_PASS = lazy_pattern(r"(?:com|by|tres|sur|under|over)\Z", re.IGNORECASE)
+_IN_A_QUERY = lazy_pattern(r"[?&;](?:api_?)?(?:key|sig|signature|code|auth)\Z", re.IGNORECASE)
+_ABOUT = lazy_pattern(  # `token_count` and `client_secret_name` tell something about a secret
     r"(?:counts?|names?|ids?|types?|limits?|usage|used|budget|length|len|size|path|file|ur[il]|ttl|expir[a-z]*|version"
     r"|index|kind|format|prefix|hint|field|arn|policy|ref|model|i[sz]ers?|i[sz]ation)\Z",
     re.IGNORECASE,
 )
-_CHINESE = re.compile(
+_CHINESE = lazy_pattern(
     rf"(?P<password>密码|口令)?(?:密码|口令|密钥|秘钥|私钥|密匙|令牌|凭证)?(?<=[码令钥匙牌证]){_TRAIL}"
 )
-_PASSWORD = re.compile(
+_PASSWORD = lazy_pattern(
     rf"(?:pass(?:w(?:or)?d|wd|phrase|code)?|pwd|pw|psw)[A-Za-z0-9_.-]{{0,20}}{_TRAIL}", re.IGNORECASE
 )
-_USER = re.compile(r"(?:^|\s)(?:-u|--user)[ =]{0,2}[\"']?[A-Za-z0-9_.@+-]{1,40}\Z")
-_COOKIE = re.compile(r"cookie[\"']?:[^\n\[]{1,60}\Z", re.IGNORECASE)
-_IN_BRACES = re.compile(r"\$\{[A-Za-z0-9_]{1,40}\Z")
-_OUR_MARK = re.compile(rf"\[secret: [a-z0-9-]+\]{_TRAIL}")  # its name ends like a secret's own
+_USER = lazy_pattern(r"(?:^|\s)(?:-u|--user)[ =]{0,2}[\"']?[A-Za-z0-9_.@+-]{1,40}\Z")
+_COOKIE = lazy_pattern(r"cookie[\"']?:[^\n\[]{1,60}\Z", re.IGNORECASE)
+_IN_BRACES = lazy_pattern(r"\$\{[A-Za-z0-9_]{1,40}\Z")
+_OUR_MARK = lazy_pattern(rf"\[secret: [a-z0-9-]+\]{_TRAIL}")  # its name ends like a secret's own
 
 _SPACES = "\xa0\u202f\u205f\u2060\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200E)))
 _WIDE = "".join(chr(ord(letter) + 0xFEE0) for letter in ascii_letters)
-_TYPED = re.compile(f"[{_SPACES}{_WIDE}]")
+_TYPED = lazy_pattern(f"[{_SPACES}{_WIDE}]")
 _PLAINLY = str.maketrans(_SPACES + _WIDE, " " * len(_SPACES) + ascii_letters)
 
-_COLOUR_CODE: Final = re.compile(r"\x1b\[[0-9;:?]{0,20}[A-Za-z]")
-_UNFINISHED_CODE: Final = re.compile(r"\x1b(?:\[[0-9;:?]{0,20})?\Z")
+_COLOUR_CODE: Final = lazy_pattern(r"\x1b\[[0-9;:?]{0,20}[A-Za-z]")
+_UNFINISHED_CODE: Final = lazy_pattern(r"\x1b(?:\[[0-9;:?]{0,20})?\Z")
 _ESCAPE: Final = "\x1b"
 
 _SHORTEST_VALUE: Final = 8  # characters: no value that counts is shorter

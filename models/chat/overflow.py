@@ -9,12 +9,14 @@ from typing import Final
 
 from msgspec import Struct
 
+from foundation.lazy_pattern import lazy_pattern
+
 MOST_TOKENS: Final = 1_000_000_000
 LEAST_WINDOW: Final = 256  # tokens: a smaller figure is no window
 
 _NUMBER = r"(\d[\d,]{0,14})"
 _WINDOWS = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    lazy_pattern(pattern, re.IGNORECASE)
     for pattern in (
         rf"\bn_ctx\W{{1,4}}{_NUMBER}",
         rf"available context size \({_NUMBER}",
@@ -31,7 +33,7 @@ _WINDOWS = tuple(
     )
 )
 _REQUESTS = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    lazy_pattern(pattern, re.IGNORECASE)
     for pattern in (
         rf"\bn_prompt_tokens\W{{1,4}}{_NUMBER}",
         rf"n_keep\W{{1,3}}{_NUMBER}",
@@ -45,7 +47,7 @@ _REQUESTS = tuple(
         rf"too long: {_NUMBER} tokens",
     )
 )
-_EXCESS = re.compile(rf"exceed\w* (?:\w+ ){{0,4}}by {_NUMBER} tokens", re.IGNORECASE)
+_EXCESS = lazy_pattern(rf"exceed\w* (?:\w+ ){{0,4}}by {_NUMBER} tokens", re.IGNORECASE)
 
 
 class OverflowFigures(Struct, frozen=True):

@@ -14,6 +14,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
+from foundation.lazy_pattern import lazy_pattern
+
 MOST_PLACES = 50_000
 """Places of one text that a rule looks at: more numbers or names than a long book has are a table, and are found by
 their words."""
@@ -41,7 +43,7 @@ AIRLINES: Final = CLEAR | split_names(
 )
 
 
-_NUMBER = re.compile(r"[0-9](?:[0-9,.:/\-]*[0-9])?")
+_NUMBER = lazy_pattern(r"[0-9](?:[0-9,.:/\-]*[0-9])?")
 _LONGEST = 32
 _BEFORE, _AFTER = 24, 16  # characters that are looked at around a number
 
@@ -67,13 +69,15 @@ _MONTHS = {
     for name in names.split()
 }
 _VERBS = frozenset({"may", "march", "mar"})
-_MONTH_BEFORE = re.compile(r"(?<![A-Za-z])([A-Za-z]{3,9})\.? ?$")
-_MONTH_AFTER = re.compile(r"(?:st|nd|rd|th)?(?: of)?[ -]([A-Za-z]{3,9})(?![A-Za-z])\.?(?:,?[ -]([12][0-9]{3})(?!\d))?")
-_THEN_YEAR = re.compile(r"(?:st|nd|rd|th)?,? ([12][0-9]{3})(?![\d-])")
-_AFTER_DAY = re.compile(r"(?:st|nd|rd|th)?(?![\w%])(?! ?(?:%|percent|times|people|years|days|hours|minutes|km|kg))")
-_WITH_YEAR = re.compile(r"([12]\d{3})([-/.])(\d{1,2})(?:\2(\d{1,2}))?")
-_YEAR_BEFORE = re.compile(r"(?:^|[\s(])(?:in|since|by|of|until|till|before|after|during|year|from) $", re.IGNORECASE)
-_HAN_DATE = re.compile(r"(\d{4}) ?年(?: ?(\d{1,2}) ?月(?: ?(\d{1,2}) ?[日号])?)?|(\d{1,2}) ?月 ?(\d{1,2}) ?[日号]")
+_MONTH_BEFORE = lazy_pattern(r"(?<![A-Za-z])([A-Za-z]{3,9})\.? ?$")
+_MONTH_AFTER = lazy_pattern(
+    r"(?:st|nd|rd|th)?(?: of)?[ -]([A-Za-z]{3,9})(?![A-Za-z])\.?(?:,?[ -]([12][0-9]{3})(?!\d))?"
+)
+_THEN_YEAR = lazy_pattern(r"(?:st|nd|rd|th)?,? ([12][0-9]{3})(?![\d-])")
+_AFTER_DAY = lazy_pattern(r"(?:st|nd|rd|th)?(?![\w%])(?! ?(?:%|percent|times|people|years|days|hours|minutes|km|kg))")
+_WITH_YEAR = lazy_pattern(r"([12]\d{3})([-/.])(\d{1,2})(?:\2(\d{1,2}))?")
+_YEAR_BEFORE = lazy_pattern(r"(?:^|[\s(])(?:in|since|by|of|until|till|before|after|during|year|from) $", re.IGNORECASE)
+_HAN_DATE = lazy_pattern(r"(\d{4}) ?年(?: ?(\d{1,2}) ?月(?: ?(\d{1,2}) ?[日号])?)?|(\d{1,2}) ?月 ?(\d{1,2}) ?[日号]")
 _YEARS = range(1800, 2200)
 
 _SIGNS = {
@@ -86,7 +90,7 @@ _SIGNS = {
     "₹": ("inr",),
 }
 _BESIDE = frozenset("$€£¥￥₩₹.,-")
-_SIGN_BEFORE = re.compile(r"(?:(?<![A-Za-z])(US|CA|C|AU|A|HK|NZ|SG|S|NT|CN|JP))?([$€£¥￥₩₹]) ?$")
+_SIGN_BEFORE = lazy_pattern(r"(?:(?<![A-Za-z])(US|CA|C|AU|A|HK|NZ|SG|S|NT|CN|JP))?([$€£¥￥₩₹]) ?$")
 _OTHER_DOLLARS = {
     "CA": "cad",
     "C": "cad",
@@ -138,31 +142,31 @@ _TIMES = {
     "万": 1e4,
     "亿": 1e8,
 }
-_SCALE = re.compile(r" ?(?:(k|m|bn|b)(?![A-Za-z])|(thousand|million|billion)\b|([百千万亿]))", re.IGNORECASE)
-_CURRENCY = re.compile(
+_SCALE = lazy_pattern(r" ?(?:(k|m|bn|b)(?![A-Za-z])|(thousand|million|billion)\b|([百千万亿]))", re.IGNORECASE)
+_CURRENCY = lazy_pattern(
     r" ?(?:(usd|eur|gbp|cny|rmb|jpy|krw|inr|chf|cad|aud|hkd|nzd|sgd|twd|sek|nok|dkk|dollars?|bucks|euros?|yuan|yen"
     r"|francs|rupees)(?![A-Za-z])|(美元|美金|欧元|英镑|日元|日圆|港币|港元|人民币|元|円|块(?=钱|[，。！？,.!?\s]|$)))",
     re.IGNORECASE,
 )
-_CODE_BEFORE = re.compile(r"(?<![A-Za-z])(USD|EUR|GBP|CNY|RMB|JPY|CHF|CAD|AUD|HKD|SGD) ?$")
-_AMOUNT = re.compile(r"\d+(?:\.\d+)?|\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_CODE_BEFORE = lazy_pattern(r"(?<![A-Za-z])(USD|EUR|GBP|CNY|RMB|JPY|CHF|CAD|AUD|HKD|SGD) ?$")
+_AMOUNT = lazy_pattern(r"\d+(?:\.\d+)?|\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
-_FLIGHT_BEFORE = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2}|[A-Z][0-9])([ -]?)$")
-_FLIGHT_TALK = re.compile(
+_FLIGHT_BEFORE = lazy_pattern(r"(?<![A-Za-z0-9])([A-Z]{2}|[A-Z][0-9])([ -]?)$")
+_FLIGHT_TALK = lazy_pattern(
     r"flight|\bfl[iy]|boarding|airline|\bgate\b|check[- ]?in|航班|飞机|登机|值机|航空", re.IGNORECASE
 )
-_LETTER_AFTER = re.compile(r"[A-Za-z_]|[.-]?\d")
+_LETTER_AFTER = lazy_pattern(r"[A-Za-z_]|[.-]?\d")
 
-_VERSION_BEFORE = re.compile(r"(?:(?<![A-Za-z0-9])[vV]|\b(?:version|release)s? |版本 ?)$", re.IGNORECASE)
+_VERSION_BEFORE = lazy_pattern(r"(?:(?<![A-Za-z0-9])[vV]|\b(?:version|release)s? |版本 ?)$", re.IGNORECASE)
 _SOFTWARE = split_names(
     "python node nodejs java php ruby perl go golang rust swift kotlin scala django flask fastapi rails react vue"
     " angular svelte numpy pandas pytorch torch tensorflow keras sqlite postgres postgresql mysql redis mongodb docker"
     " kubernetes linux ubuntu debian fedora android ios ipados macos chrome firefox safari git gcc clang cuda npm pip"
     " typescript electron unity blender nginx textual palimpsest"
 )
-_DOTTED = re.compile(r"\d{1,6}(?:\.\d{1,6}){0,3}")
-_NAME_BEFORE = re.compile(r"(?<![A-Za-z])([A-Za-z]{2,12}) $")
-_SUFFIX = re.compile(r"(?:-?(?:alpha|beta|rc|a|b|dev|post)\.?\d{1,4})(?![A-Za-z0-9])", re.IGNORECASE)
+_DOTTED = lazy_pattern(r"\d{1,6}(?:\.\d{1,6}){0,3}")
+_NAME_BEFORE = lazy_pattern(r"(?<![A-Za-z])([A-Za-z]{2,12}) $")
+_SUFFIX = lazy_pattern(r"(?:-?(?:alpha|beta|rc|a|b|dev|post)\.?\d{1,4})(?![A-Za-z0-9])", re.IGNORECASE)
 
 
 def numbers(text: str) -> Iterator[tuple[str, str]]:
