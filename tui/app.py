@@ -33,7 +33,7 @@ class PalimpsestApp(ChangesOnlyApp):
     """The application. It ends in the same way on a key, a signal and a closed terminal."""
 
     TITLE = "Palimpsest"
-    CSS_PATH: ClassVar = ["styles/chat.tcss", "styles/recall.tcss"]
+    CSS_PATH: ClassVar = ["styles/chat.tcss", "styles/rooms.tcss"]
     ENABLE_COMMAND_PALETTE = False
     INLINE_PADDING = 0
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -23,7 +23,6 @@ from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
 from tui.passages.text_screen import TextScreen
-from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
 from tui.tree.screen import TreeScreen
@@ -35,7 +34,6 @@ BOUND: tuple[type[DOMNode], ...] = (
     Prompt,
     ChoicesScreen,
     SearchScreen,
-    RecallScreen,
     PassageScreen,
     PictureScreen,
     TextScreen,

@@ -19,7 +19,6 @@ _TITLES: Final = {
     "FocusBar": "A block that has the focus",
     "ChoicesScreen": "A list to choose from",
     "SearchScreen": "The search",
-    "RecallScreen": "Recall",
     "PassageScreen": "A passage",
     "TextScreen": "A whole text",
     "PictureScreen": "A page as a picture",

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.results import OpenNamedScreen, OpenRecall, Outcome, TextResult
+from agent.commands.results import OpenNamedScreen, OpenSearch, Outcome, TextResult
 from agent.commands.tables import observation_table
 from foundation.errors import Misuse
 from foundation.privacy import clear
@@ -42,8 +42,17 @@ async def _memory(session: Session, _rest: str) -> Outcome:
     return OpenNamedScreen("memory", "", printed)
 
 
-async def _recall(_session: Session, query: str) -> Outcome:
-    return OpenRecall(query)
+async def _recall(session: Session, query: str) -> Outcome:
+    async def printed() -> Outcome:
+        """The best passages, whole."""
+        from agent.services.recall import recall_markdown
+
+        if not query:
+            hint = "/recall pg_… or /recall boiler"
+            raise Misuse("Nothing to recall", "/recall needs a question or a reference.", hint)
+        return TextResult(await asyncio.to_thread(recall_markdown, session.memory, query))
+
+    return OpenSearch(query, printed, whole=True)
 
 
 async def _observations(session: Session, rest: str) -> Outcome:
@@ -81,12 +90,12 @@ COMMANDS = (
     ),
     Command(
         name="recall",
-        summary="Look through memory, and bring a passage back whole.",
-        usage="[QUERY|ID|LABEL]",
-        keys="In the list: ↑ ↓ choose, Enter shows the passage whole, Esc leaves. In a passage: ↑ ↓ PgUp PgDn Home End "
-        "scroll, p shows its page as a picture, o opens that in the system's viewer, i puts the citation into the "
-        "prompt, c copies the passage, Esc goes back. In a picture: + and − go closer and back, the arrows move, n and "
-        "b turn pages, o opens the viewer.",
+        summary="Bring a passage back whole, by its id or label or from a picture of its page; words open the search.",
+        usage="[QUERY|ID|LABEL|FILE.png]",
+        keys="It opens the search of /search, with the same keys. In a passage: ↑ ↓ PgUp PgDn Home End scroll, p shows "
+        "its page as a picture, o opens that in the system's viewer, i puts the citation into the prompt, c copies the "
+        "passage, Esc goes back. In a picture: + and − go closer and back, the arrows move, n and b turn pages, o "
+        "opens the viewer.",
         beside_turns=True,
         run=_recall,
     ),
@@ -101,12 +110,12 @@ COMMANDS = (
         summary="Search everything remembered, as you type.",
         usage="[QUERY]",
         keys="`/search --help` lists the ways to search; `--recent`, `--exact` and the command line's other options "
-        "hold here as well. Ctrl+F and F3 open it too. Filters are typed as words: kind:note since:30d "
+        "hold here as well. F3 and Ctrl+Shift+F open it too. Filters are typed as words: kind:note kind:page since:30d "
         "until:2026-03-01 who:Anna in:House type:decision concept:gotcha file:http.py entity:money trust:exact; "
         '"an exact phrase", -without. '
         "In the list: ↑ ↓ choose, Enter goes to the place in the conversation, Ctrl+Y puts the citation into the "
-        "prompt, Ctrl+O shows the passage whole, Ctrl+S what its score is made of, Tab goes to the list, where y, o "
-        "and s do the same, and Esc leaves.",
+        "prompt, Ctrl+O shows the passage whole, Ctrl+G its page as a picture, Ctrl+S what its score is made of, Tab "
+        "goes to the list, where y, o, p and s do the same, and Esc leaves.",
         beside_turns=True,
         run=_search,
     ),

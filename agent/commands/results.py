@@ -97,17 +97,13 @@ class Proposal(Struct, frozen=True, kw_only=True):
     confirmed: bool = False
 
 
-class OpenRecall(Struct, frozen=True):
-    """Opens the recall screen with a query or a reference; "" lists the newest entries."""
-
-    query: str = ""
-
-
 class OpenSearch(Struct, frozen=True):
-    """Opens the search screen with this text. `printed` gives the result for a face without a screen."""
+    """Opens the search screen with this text; "" lists the newest entries. `printed` gives the result for a face
+    without a screen. `whole`: a text that is a reference opens its passage at once."""
 
     text: str
     printed: Callable[[], Awaitable[Outcome]]
+    whole: bool = False
 
 
 class OpenTree(Struct, frozen=True):
@@ -148,7 +144,6 @@ Outcome = (
     | Quit
     | SessionSwitched
     | Proposal
-    | OpenRecall
     | OpenSearch
     | OpenTree
     | OpenNamedScreen

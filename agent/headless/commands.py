@@ -1,6 +1,5 @@
 """Slash commands without a screen: runs a command and prints its result."""
 
-import asyncio
 import re
 from typing import Any
 
@@ -11,7 +10,6 @@ from agent.commands.results import (
     CommandFailed,
     Copy,
     OpenNamedScreen,
-    OpenRecall,
     OpenSearch,
     OpenTree,
     Outcome,
@@ -22,9 +20,8 @@ from agent.commands.results import (
     ShowEntry,
     TextResult,
 )
-from agent.services.recall import recall_markdown
 from agent.session import Session
-from foundation.errors import Misuse, PalimpsestError
+from foundation.errors import PalimpsestError
 
 _COMMAND = re.compile(r"/[a-z]+\Z")
 
@@ -41,8 +38,6 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
     if isinstance(outcome, Proposal):  # typed explicitly, and nobody can be asked
         with output.Progress(f"{outcome.unit}s") as progress:
             outcome = await registry.carry_out(outcome, progress)
-    if isinstance(outcome, OpenRecall):
-        outcome = await _recall(session, outcome.query)
     if isinstance(outcome, OpenSearch | OpenTree | OpenNamedScreen):
         outcome = await _printed(outcome)
     if isinstance(outcome, SendMessage):
@@ -63,17 +58,6 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
 async def _printed(opened: OpenSearch | OpenTree | OpenNamedScreen) -> Outcome:
     try:
         return await opened.printed()
-    except PalimpsestError as error:
-        return CommandFailed(error)
-
-
-async def _recall(session: Session, query: str) -> Outcome:
-    """The best passages, whole: a screen would list them first."""
-    if not query:
-        hint = "/recall pg_… or /recall boiler"
-        return CommandFailed(Misuse("Nothing to recall", "/recall needs a question or a reference.", hint))
-    try:
-        return TextResult(await asyncio.to_thread(recall_markdown, session.memory, query))
     except PalimpsestError as error:
         return CommandFailed(error)
 
@@ -106,14 +90,5 @@ def _object(outcome: Outcome) -> dict[str, Any]:
             return {"text": notice}
         case ShowEntry(notice=notice):
             return {"text": notice}
-        case (
-            Quit()
-            | SendMessage()
-            | Proposal()
-            | OpenRecall()
-            | OpenSearch()
-            | OpenTree()
-            | OpenNamedScreen()
-            | CommandFailed()
-        ):
+        case Quit() | SendMessage() | Proposal() | OpenSearch() | OpenTree() | OpenNamedScreen() | CommandFailed():
             return {"text": ""}

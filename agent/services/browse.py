@@ -1,26 +1,21 @@
-"""Rows of the recall screen: hits of a query, passages of a reference or a picture, or the newest entries."""
+"""Rows of the search screen, and the passage and the page behind a row."""
 
-import time
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from agent.services.images import is_picture
 from agent.services.locate import pixel_position
-from agent.services.recall import NO_TEXT, recall_picture, verified
 from context.pages.lookup import by_reference
 from foundation.trust import Trust
 from memory.errors import NotFound
 from memory.pages.types import PageRow
 from memory.recalled_passage import RecalledPassage
-from memory.search import Hit, Query
+from memory.search import Hit
 
 if TYPE_CHECKING:
     from memory.memory import Memory
-
-ROWS: Final = 50  # a page of results
 
 
 class BrowseRow(Struct, frozen=True, kw_only=True):
@@ -83,31 +78,6 @@ class PagePicture(Struct, frozen=True):
     begin: tuple[int, int] | None = None
 
 
-def browse(memory: "Memory", text: str, page: int = 1) -> BrowsePage:
-    """One page of rows for a reference, a picture's path or a query; "" lists the newest entries.
-
-    Blocks. Raises Damaged, NotAPage.
-    """
-    began = time.monotonic()
-    text = text.strip()
-    try:
-        if page == 1 and text:
-            passages = _in_file(memory, text)
-            if passages == ():
-                return BrowsePage(error=NO_TEXT)
-            passages = passages or by_reference(memory, text)
-        else:
-            passages = ()
-        if passages:
-            rows = tuple(passage_row(passage) for passage in passages)
-            result = BrowsePage(rows=rows, total=len(rows), took_ms=(time.monotonic() - began) * 1000)
-        else:
-            result = _searched(memory, text, page)
-        return structs.replace(result, damaged=tuple(memory.vault.troubles()))
-    except NotFound as error:  # a dangling reference
-        return BrowsePage(error=error.message)
-
-
 def full_passage(memory: "Memory", row: BrowseRow) -> RecalledPassage:
     """The whole passage of a row, exactly as stored. Blocks. Raises NotFound, Damaged."""
     if row.passage is not None:
@@ -132,22 +102,6 @@ def page_picture(memory: "Memory", page_id: str, start: int | None = None) -> Pa
     if start is None:
         return PagePicture(path, row)
     return PagePicture(path, row, pixel_position(memory.vault.read_page(page_id), row.mode, row.cell, start))
-
-
-def _in_file(memory: "Memory", text: str) -> tuple[RecalledPassage, ...] | None:
-    """Passages read from the picture at that path; None where there is no such picture."""
-    try:
-        path = Path(text).expanduser()
-        is_file = path.is_file() and is_picture(str(path))
-    except (OSError, RuntimeError, ValueError):  # no valid file name
-        return None
-    return verified(recall_picture(path), memory).hits if is_file else None
-
-
-def _searched(memory: "Memory", text: str, page: int) -> BrowsePage:
-    results = memory.search.query(Query(text=text, limit=ROWS, page=page))
-    rows = tuple(hit_row(hit) for hit in results.hits)
-    return BrowsePage(rows=rows, total=results.total, next=results.next, took_ms=results.took_ms)
 
 
 def hit_row(hit: Hit) -> BrowseRow:

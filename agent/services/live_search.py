@@ -3,13 +3,16 @@
 import re
 import time
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from agent.services.browse import BrowsePage, BrowseRow, hit_row, passage_row
 from agent.services.filter_syntax import ParsedFilters, build_query, parse_filters
+from agent.services.images import is_picture
 from agent.services.locate import CHAT_KIND
+from agent.services.recall import NO_TEXT, recall_picture, verified
 from context.pages.lookup import by_reference
 from foundation.citations import PLACE, REFERENCE, single_citation
 from foundation.errors import Misuse, PalimpsestError
@@ -23,6 +26,7 @@ from models.messages import Role
 
 if TYPE_CHECKING:
     from memory.memory import Memory
+    from memory.recalled_passage import RecalledPassage
 
 ROWS: Final = 30  # a page of results: more than a screen holds
 CONTEXT_TURNS: Final = 2  # turns before a passage, and as many after it
@@ -70,32 +74,38 @@ class NoteInFile(Struct, frozen=True):
 
 
 def find_rows(memory: "Memory", typed: str, page: int = 1, *, explain: bool = False) -> BrowsePage:
-    """One page of rows for a query with its filters; "" lists the newest entries.
+    """One page of rows for a query with its filters, a reference or a picture's path; "" lists the newest entries.
 
-    Blocks. An invalid filter is reported in `error`. Raises Damaged, and other errors of the store.
+    What an archive's label or an imported id names comes before the hits of the same words. Blocks. An invalid filter
+    is reported in `error`, a reference to nothing in `warning`. Raises Damaged, NotAPage, and errors of the store.
     """
     began = time.monotonic()
     parsed = parse_filters(typed)
+    named = _Named()
     try:
-        if page == 1 and not parsed.narrowed and (referenced := _referenced(memory, parsed.text)):
-            return BrowsePage(rows=referenced, total=len(referenced), took_ms=(time.monotonic() - began) * 1000)
+        if page == 1 and typed.strip() and not parsed.narrowed:
+            named = _named(memory, typed.strip())
+            if named.error or (named.rows and named.is_reference):
+                took_ms = (time.monotonic() - began) * 1000
+                return BrowsePage(rows=named.rows, total=len(named.rows), took_ms=took_ms, error=named.error)
         query = build_query(parsed, memory.search.clock, limit=ROWS, page=page, explain=explain)
         results = memory.search.query(query)
     except (Misuse, NotFound) as error:
         return BrowsePage(error=f"{error.message} {error.hint}".replace("--", "").strip())
-    rows = tuple(hit_row(hit) for hit in results.hits)
+    keys = {row.id for row in named.rows} | {page for row in named.rows for page in _only_page(row)}
+    rows = (*named.rows, *(row for row in map(hit_row, results.hits) if row.id not in keys))
     damaged = tuple(memory.vault.troubles())
     indexed = _share_read(memory) if results.partial else None
     return BrowsePage(
         rows=rows,
-        total=results.total,
+        total=results.total + len(rows) - len(results.hits),
         next=results.next,
         took_ms=results.took_ms,
         damaged=damaged,
         indexed=indexed,
         anchor=results.anchor,
-        warning=memory.search.vectors.trouble,
-        likely=results.found or not results.hits,
+        warning=memory.search.vectors.trouble or ("" if rows and not named.is_reference else named.missing),
+        likely=results.found or not results.hits or bool(named.rows),
     )
 
 
@@ -167,14 +177,44 @@ def filter_values(name: str) -> str:
     return f"{name}: {', '.join(values[name])}" if name in values else ""
 
 
-def _referenced(memory: "Memory", text: str) -> tuple[BrowseRow, ...]:
-    """The rows of an id, a number, a file line or a citation; () for plain words."""
-    if not single_citation(text) and not _REFERENCE.match(text):
-        return ()
+class _Named(Struct, frozen=True):
+    """What the text names. `is_reference`: it has the form of one, and is not searched for as words. `missing` says why
+    it names nothing."""
+
+    rows: tuple[BrowseRow, ...] = ()
+    is_reference: bool = False
+    error: str = ""
+    missing: str = ""
+
+
+def _named(memory: "Memory", text: str) -> _Named:
+    """The rows of a picture, a citation, an id, a number, a file line or an archive's label."""
+    if (passages := _in_picture(memory, text)) is not None:
+        return _Named(tuple(map(passage_row, passages)), True, "" if passages else NO_TEXT)
+    is_reference = bool(single_citation(text) or _REFERENCE.match(text))
     try:
-        return tuple(passage_row(passage) for passage in by_reference(memory, text))
-    except NotFound:  # still being typed, or no reference after all
-        return ()
+        return _Named(tuple(map(passage_row, by_reference(memory, text))), is_reference)
+    except NotFound as error:  # still being typed, or no reference after all
+        return _Named(is_reference=is_reference, missing=error.message)
+    except MemoryFailure:
+        if is_reference:
+            raise
+        return _Named()  # the words are searched for; the search reports what is damaged
+
+
+def _only_page(row: BrowseRow) -> tuple[str, ...]:
+    """The page of an archive that has one: its hit would say the same."""
+    return row.passage.pages if row.passage and len(row.passage.pages) == 1 else ()
+
+
+def _in_picture(memory: "Memory", text: str) -> "tuple[RecalledPassage, ...] | None":
+    """Passages read from the picture at that path; None where there is no such picture."""
+    try:
+        path = Path(text).expanduser()
+        is_file = path.is_file() and is_picture(str(path))
+    except (OSError, RuntimeError, ValueError):  # no valid file name
+        return None
+    return verified(recall_picture(path), memory).hits if is_file else None
 
 
 def _advice(parsed: ParsedFilters) -> str:

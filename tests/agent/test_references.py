@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from agent.services.browse import browse, full_passage
+from agent.services.browse import full_passage
+from agent.services.live_search import find_rows
 from agent.services.recall import recall_markdown
 from agent.tools.memory.recall import RecallPassage
 from agent.tools.port import ToolRun
@@ -123,7 +124,7 @@ def slash(memory: Memory, ref: str) -> str:
 
 
 def screen(memory: Memory, ref: str) -> str:
-    (row,) = browse(memory, ref).rows
+    row = find_rows(memory, ref).rows[0]
     return full_passage(memory, row).text
 
 
@@ -171,7 +172,7 @@ def test_a_reference_to_nothing_is_the_same_error_at_every_face(memory: Memory, 
     assert len(said) == 1
     ((_, message, hint),) = said
     assert hint
-    assert browse(memory, ref).error == message
+    assert find_rows(memory, ref).warning == message
     assert resolve_citations(f"See [House · {ref}].", memory.recall).passages == ()
 
 

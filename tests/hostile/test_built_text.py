@@ -41,7 +41,6 @@ REASONS = {
     "tui/dialogs/permission.py _detail_text": "_detail is made visible when the screen is made",
     "tui/dialogs/permission.py _show_answers": "our own answers, and visible_line of what was typed",
     "tui/passages/screen.py _description": "the trust, of our own words",
-    "tui/recall/screen.py _row_text": "_from_match cuts a line that visible_line made",
     "tui/passages/text_screen.py compose": "_heading is made visible when the screen is made",
     "tui/passages/text_screen.py _say": "figures, our own words, and a query made visible",
     "tui/widgets/title_line.py render": "the title and the folder come through visible_line",

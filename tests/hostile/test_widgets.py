@@ -64,7 +64,6 @@ from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import NoteScreen, PassageScreen
 from tui.passages.text_screen import TextScreen
-from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
 from tui.tree.screen import LoadTree, TreeScreen
@@ -342,7 +341,6 @@ SCREENS = {
     PermissionScreen: lambda memory, text: PermissionScreen(action(text), text, offers=[text]),
     GoOnScreen: lambda memory, text: GoOnScreen(text),
     ProposalScreen: lambda memory, text: ProposalScreen(text, [(text, text)]),
-    RecallScreen: lambda memory, text: RecallScreen(memory, "zebra"),
     SearchScreen: lambda memory, text: SearchScreen(memory, f"zebra {text}"),
     PassageScreen: lambda memory, text: PassageScreen(memory, row(text)),
     NoteScreen: lambda memory, text: NoteScreen(memory, row(text)),

@@ -26,7 +26,6 @@ FORBIDDEN = (
     "apsw",
     "yaml",
     "agent.services.live_search",
-    "tui.recall.screen",
     "tui.search.screen",
 )
 PROGRAM = """

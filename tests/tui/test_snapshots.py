@@ -16,7 +16,6 @@ from textual.screen import Screen
 from agent.config.settings import all_settings
 from agent.services import live_search
 from agent.services.browse import PagePicture
-from agent.services.browse import browse as browsing_look
 from agent.services.settings import SettingRow
 from agent.services.statistics_view import DaySeries, DiskSize, Saving, StatisticsView
 from agent.spending.report import SpendingReport, Spent
@@ -39,7 +38,6 @@ from tui.overview.statistics_screen import StatisticsScreen
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
-from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
 from tui.themes.own import CONTRAST_DARK, LIGHT
@@ -78,9 +76,8 @@ Look = Callable[..., Any]
 
 
 @pytest.fixture
-def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+def remembered(tmp_path: Path) -> Iterator[Memory]:
     """Notes about a boiler, with ids and times of their own, always found in the same time."""
-    monkeypatch.setattr("tui.recall.screen.browse", lambda *asked: structs.replace(browsing_look(*asked), took_ms=3.0))
     (tmp_path / "memory").mkdir()
     memory = Memory.open(Workspace(tmp_path / "memory"), SystemClock())
     house = memory.cold.new_conversation(clear("House"), id="c_house")
@@ -157,15 +154,6 @@ async def shown(app: PalimpsestApp, pilot: Pilot[None], screen: type[Screen[Any]
         ):
             await pilot.pause(0.02)
     await pilot.pause()
-
-
-async def found(app: PalimpsestApp, pilot: Pilot[None]) -> None:
-    """/recall boiler, answered."""
-    app.chat.queue.add("/recall boiler")
-    await shown(app, pilot, RecallScreen)
-    async with asyncio.timeout(20):
-        while not (isinstance(app.screen, RecallScreen) and app.screen.rows):
-            await pilot.pause(0.02)
 
 
 def saying(text: str) -> Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]:
@@ -348,19 +336,10 @@ def test_archiving_is_asked_for_with_its_figures(look: Look, size: tuple[int, in
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
-def test_memory_as_a_list(look: Look, remembered: Memory, size: tuple[int, int]) -> None:
-    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
-        await found(app, pilot)
-        await pilot.press("down")
-
-    assert look(act, size=size, new=False, memory=remembered)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
 def test_a_passage_whole(look: Look, remembered: Memory, size: tuple[int, int]) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
-        await found(app, pilot)
-        await pilot.press("enter")
+        await sought(app, pilot, "boiler")
+        await pilot.press("ctrl+o")
         await shown(app, pilot, PassageScreen)
 
     assert look(act, size=size, new=False, memory=remembered)

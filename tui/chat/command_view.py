@@ -10,7 +10,6 @@ from agent.commands.results import (
     CommandFailed,
     Copy,
     OpenNamedScreen,
-    OpenRecall,
     OpenSearch,
     OpenTree,
     Outcome,
@@ -88,7 +87,7 @@ class CommandView:
                     self._view.return_to_prompt([prompt])
             case Proposal():
                 await self._propose(line, outcome, conversation_before)
-            case OpenRecall() | OpenSearch() | OpenTree() | OpenNamedScreen() | ShowEntry():
+            case OpenSearch() | OpenTree() | OpenNamedScreen() | ShowEntry():
                 await self._open(line, outcome)
             case CommandFailed(error=error):
                 transcript.interject(MutedLine(line, gap=True))
@@ -96,15 +95,11 @@ class CommandView:
             case Quit():
                 self._view.leave()
 
-    async def _open(self, line: str, outcome: OpenRecall | OpenSearch | OpenTree | OpenNamedScreen | ShowEntry) -> None:
+    async def _open(self, line: str, outcome: OpenSearch | OpenTree | OpenNamedScreen | ShowEntry) -> None:
         """Opens a screen, or goes to an entry."""
         match outcome:
-            case OpenSearch(text=text):
-                await self._chat.search(text, by_command=True)
-            case OpenRecall(query=query):
-                await self._view.open_recall(
-                    self._chat.session.memory, query, self._chat.session.config.screen.pictures
-                )
+            case OpenSearch(text=text, whole=whole):
+                await self._chat.search(text, by_command=True, whole=whole)
             case OpenTree():
                 if chosen := await self._view.open_tree(self._chat.session):
                     await self.run(chosen)

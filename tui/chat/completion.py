@@ -85,11 +85,11 @@ class PromptCompletion:
 
     def _passages(self, query: str, mention: str) -> list[Suggestion]:
         """What memory has for the words; its citation takes their place. Blocks."""
-        from agent.services.browse import browse
+        from agent.services.live_search import find_rows
 
         if self.session is None:
             return []
-        rows = browse(self.session.memory, query).rows[:MAX_PASSAGES]
+        rows = find_rows(self.session.memory, query).rows[:MAX_PASSAGES]
         return [
             Suggestion(visible_line(row.snippet)[:200], visible_line(row.citation), f"{row.citation} ", mention)
             for row in rows

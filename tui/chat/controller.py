@@ -333,14 +333,16 @@ class ChatController:
 
     # Searching
 
-    async def search(self, text: str = "", *, by_command: bool = False) -> None:
-        """Opens the search; goes to the chosen entry. `by_command`: called by a command, which keeps the queue busy."""
+    async def search(self, text: str = "", *, by_command: bool = False, whole: bool = False) -> None:
+        """Opens the search; goes to the chosen entry. `by_command`: called by a command, which keeps the queue busy.
+        `whole`: a text that is a reference opens its passage at once.
+        """
 
         def can_switch() -> bool:
             return not self._queue.waiting and (by_command or not self._queue.busy)
 
         pictures = self.session.config.screen.pictures
-        target = await self._view.open_search(self.session.memory, text, pictures, can_switch)
+        target = await self._view.open_search(self.session.memory, text, pictures, can_switch, whole=whole)
         if target is not None:
             self._queue.add(target.query, entry=target.entry)
 

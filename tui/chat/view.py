@@ -144,21 +144,14 @@ class ChatView:
 
         return await app_of(self._screen).push_screen_wait(ProposalScreen(proposal.title, proposal.rows))
 
-    async def open_recall(self, memory: "Memory", query: str, pictures: str) -> None:
-        """Opens the recall screen; a chosen citation goes into the prompt."""
-        from tui.recall.screen import RecallScreen
-
-        citation = await app_of(self._screen).push_screen_wait(RecallScreen(memory, query, pictures))
-        if citation:
-            self._prompt.insert_text(citation)
-
     async def open_search(
-        self, memory: "Memory", text: str, pictures: str, can_switch: Callable[[], bool]
+        self, memory: "Memory", text: str, pictures: str, can_switch: Callable[[], bool], *, whole: bool = False
     ) -> "EntryTarget | None":
         """Opens the search screen. Gives the chosen entry; a chosen citation goes into the prompt."""
         from tui.search.screen import SearchScreen
 
-        chosen = await app_of(self._screen).push_screen_wait(SearchScreen(memory, text, pictures, can_switch))
+        search = SearchScreen(memory, text, pictures, can_switch, whole=whole)
+        chosen = await app_of(self._screen).push_screen_wait(search)
         if isinstance(chosen, str):
             self._prompt.insert_text(chosen)
             return None

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
@@ -21,6 +22,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from agent.services.browse import PagePicture, page_picture
+from agent.services.locate import page_location
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from tui.images.half_blocks import BlockPicture
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from agent.services.locate import PageLocation
     from memory.memory import Memory
+    from memory.recalled_passage import RecalledPassage
 
 CELL_RATIO: Final = 2  # height of a cell relative to its width
 READABLE_PIXELS: Final = {
@@ -288,6 +291,17 @@ def _page_line(page: PagePicture) -> str:
         f"{row.mode}, {row.width}×{row.height} · {row.chars:,} characters · "
         f"{row.text_tokens:,} text tokens on {row.vision_tokens:,} vision tokens"
     )
+
+
+async def show_pages(node: Widget, memory: "Memory", passage: "RecalledPassage", snippet: str, pictures: str) -> None:
+    """Shows the pages of a passage, from the one with the snippet on; a notification where it is on none."""
+    if not passage.pages:
+        node.notify("This passage stands as text; it is on no page.", timeout=4)
+        return
+    location = None
+    with suppress(PalimpsestError):  # deleted meanwhile: reported when the page is shown
+        location = await in_thread(page_location, memory, passage, snippet)
+    app_of(node).push_screen(PictureScreen(memory, passage.pages, pictures, location))
 
 
 async def view_page(screen: Widget, memory: "Memory", page: str) -> None:

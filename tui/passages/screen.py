@@ -1,7 +1,6 @@
 """Passage screen: a whole passage with its source and trust level; for a note, its file."""
 
 import asyncio
-from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.text import Text
@@ -14,13 +13,12 @@ from textual.widgets import Static
 
 from agent.services.browse import BrowseRow, full_passage
 from agent.services.live_search import NoteInFile, note_in_file
-from agent.services.locate import page_location
 from agent.services.recall import describe, hidden_characters_notice
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
 from foundation.trust import Trust
 from tui.internal_errors import in_thread
-from tui.passages.page_screen import PictureScreen, view_page
+from tui.passages.page_screen import show_pages, view_page
 from tui.typed_app import app_of, theme_colour
 from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.line_numbers import NumberedLines, item_of_line, numbered_items
@@ -119,16 +117,12 @@ class PassageScreen(ModalScreen[str | None]):
             self.notify(f"Copied {len(self._passage.text):,} characters.", timeout=3)
 
     def action_page(self) -> None:
-        if pages := self._pages():
-            self._show_page(pages)
+        if self._passage is not None:
+            self._show_page(self._passage)
 
     @work(exclusive=True, group="page")
-    async def _show_page(self, pages: tuple[str, ...]) -> None:
-        location = None
-        if self._passage is not None:
-            with suppress(PalimpsestError):  # deleted meanwhile: reported when the page is shown
-                location = await in_thread(page_location, self._memory, self._passage, self._row.snippet)
-        app_of(self).push_screen(PictureScreen(self._memory, pages, self._pictures, location))
+    async def _show_page(self, passage: "RecalledPassage") -> None:
+        await show_pages(self, self._memory, passage, self._row.snippet, self._pictures)
 
     def action_viewer(self) -> None:
         if pages := self._pages():

@@ -1,4 +1,4 @@
-"""Logic of the search screen, without Textual: queries, the context of a passage, the entry behind a result."""
+"""Logic of the search screen, without Textual: queries, the context of a passage."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from agent.services.browse import BrowseRow
     from memory.memory import Memory
 
-KEYS: Final = "Enter goes there · Ctrl+Y cites · Ctrl+O opens · Ctrl+S why · Esc leaves"
-KEYS_IN_LIST: Final = "Enter goes there · y cites · o opens · s why · Tab the field · Esc leaves"
+KEYS: Final = "Enter goes there · Ctrl+Y cites · Ctrl+O opens · Ctrl+G page · Esc leaves"
+KEYS_IN_LIST: Final = "Enter goes there · y cites · o opens · p page · s why · Tab field · Esc"
 INDEXING: Final = "Nothing so far. What is remembered is still being read; it goes on looking by itself."
 BUSY: Final = "An answer is under way. Ctrl+O shows the passage here; Esc in the chat stops the answer."
 
@@ -50,10 +50,6 @@ class SearchController:
             return await in_thread(live_search.passage_context, self._memory, row)
         except PalimpsestError:
             return live_search.PassageContext()
-
-    async def entry(self, row: "BrowseRow") -> int | None:
-        """The entry of a result, None if it has none. Raises PalimpsestError."""
-        return await in_thread(live_search.entry_of, self._memory, row)
 
 
 def summary(page: BrowsePage) -> str:

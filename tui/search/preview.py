@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 from textual.dom import DOMNode
 
+from agent.services.recall import describe
 from foundation.terminal_text import visible, visible_line
 from tui.search.highlight import TAB, Spans, highlight
 from tui.search.rows import percent
@@ -57,7 +58,8 @@ def lines_above_match(passage: Text, width: int) -> int:
 
 def _about(row: "BrowseRow", context: "PassageContext | None", node: DOMNode) -> Text:
     text = Text().append(visible_line(row.citation), theme_colour(node, "accent-ink")).append("\n")
-    text.append(row.trust.value, theme_colour(node, TRUST_COLOURS[row.trust]))
+    trust = describe(row.passage) if row.passage else row.trust.value
+    text.append(visible(trust), theme_colour(node, TRUST_COLOURS[row.trust]))
     details = [f"{percent(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), minute(row.time)]
     text.append("".join(f" · {part}" for part in details if part), theme_colour(node, "muted"))
     if row.superseded_by:

@@ -1,7 +1,7 @@
 """Search screen: a field that searches as one types, the results, and the context of the chosen one."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -17,23 +17,12 @@ from textual.widgets.option_list import Option
 from agent.services import live_search
 from agent.services.browse import BrowsePage
 from agent.services.filter_syntax import HELP, parse_filters
-from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
-from tui.passages.screen import NoteScreen, PassageScreen
-from tui.search.controller import (
-    BUSY,
-    INDEXING,
-    KEYS,
-    KEYS_IN_LIST,
-    EntryTarget,
-    SearchChoice,
-    SearchController,
-    summary,
-)
+from tui.search.controller import INDEXING, KEYS, KEYS_IN_LIST, SearchChoice, SearchController, summary
 from tui.search.highlight import Spans, match_spans
+from tui.search.hit_actions import HitActions
 from tui.search.preview import NO_PREVIEW, lines_above_match, preview
 from tui.search.rows import row_text
-from tui.typed_app import app_of
 from tui.widgets.query_input import QueryInput
 
 if TYPE_CHECKING:
@@ -78,24 +67,32 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         Binding(
             "tab,shift+tab", "other_side", "The list, the field", id="search.other_side", show=False, priority=True
         ),
-        Binding("ctrl+f,f3,slash", "field", "The field", id="search.field", show=False),
+        Binding("ctrl+f,ctrl+shift+f,f3,slash", "field", "The field", id="search.field", show=False),
         Binding("ctrl+y,y,i", "cite", "Cite it in the prompt", id="search.cite", show=False),
         Binding("ctrl+o,o", "open", "Open the passage", id="search.open", show=False),
+        Binding("ctrl+g,p", "page", "Show its page as a picture", id="search.page", show=False),
         Binding("ctrl+s,s", "explain", "What the score is made of", id="search.explain", show=False),
         Binding("j", "move(1)", "Down", id="search.down_2", show=False),
         Binding("k", "move(-1)", "Up", id="search.up_2", show=False),
     ]
 
     def __init__(
-        self, memory: "Memory", text: str = "", pictures: str = "auto", can_switch: Callable[[], bool] = lambda: True
+        self,
+        memory: "Memory",
+        text: str = "",
+        pictures: str = "auto",
+        can_switch: Callable[[], bool] = lambda: True,
+        *,
+        whole: bool = False,
     ) -> None:
-        """`can_switch`: whether the chat can change the conversation now. `pictures`: the setting `screen.pictures`."""
+        """`can_switch`: whether the chat can change the conversation now. `pictures`: the setting `screen.pictures`.
+        `whole`: a text that is a reference opens its passage at once.
+        """
         super().__init__()
-        self._memory = memory
         self._controller = SearchController(memory)
+        self._actions = HitActions(self, memory, pictures, can_switch=can_switch, query=lambda: self.query_text)
         self.query_text = text
-        self._pictures = pictures
-        self._can_switch = can_switch
+        self._opens_whole = whole
         self.rows: list[BrowseRow] = []
         self.spans: list[Spans] = []
         self._next: int | None = None  # number of the next page of results
@@ -215,7 +212,10 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         self._show_empty(reading=page.indexed is not None)
         index = next((n for n, row in enumerate(self.rows) if row.key == selected_key or row.id == page.anchor), 0)
         self._select(index if self.rows else None)
-        if self._open_when_found and self.rows:
+        opens_whole, self._opens_whole = self._opens_whole and _is_single_reference(page), False
+        if opens_whole:
+            self.action_open()
+        elif self._open_when_found and self.rows:
             self._open_selected()
 
     def _append(self, page: BrowsePage) -> None:
@@ -346,42 +346,26 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
             self._open_selected()
 
     def _open_selected(self) -> None:
-        """Shows the entry in its conversation, a note in its file, and a page as /recall does."""
-        row = self.selected
-        if row is None:
-            return
-        if row.kind == "memory":
-            app_of(self).push_screen(NoteScreen(self._memory, row), self._cite)
-        elif row.kind in {"page", "knowledge", "archive"}:
-            self.action_open()
-        elif not self._can_switch():
-            self.notify(BUSY, timeout=6, markup=False)
-        else:
-            self._find_entry(row)
-
-    @work(exclusive=True, group="go")
-    async def _find_entry(self, row: "BrowseRow") -> None:
-        try:
-            entry = await self._controller.entry(row)
-        except PalimpsestError as error:
-            self.notify(f"{error.message} {error.hint}", title=error.title, severity="warning", markup=False)
-            return
-        if entry is None:
-            self.action_open()
-        else:
-            self.dismiss(EntryTarget(entry, parse_filters(self.query_text).text))
+        if row := self.selected:
+            self._act_on(self._actions.go_to, row)
 
     def action_open(self) -> None:
         if row := self.selected:
-            app_of(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
+            self._act_on(self._actions.open, row)
+
+    def action_page(self) -> None:
+        if row := self.selected:
+            self._act_on(self._actions.show_page, row)
+
+    @work(exclusive=True, group="action")
+    async def _act_on(self, action: "Callable[[BrowseRow], Awaitable[SearchChoice | None]]", row: "BrowseRow") -> None:
+        """Carries an action of a row out, and leaves with what it gives."""
+        if (chosen := await action(row)) is not None and self._is_open:
+            self.dismiss(chosen)
 
     def action_cite(self) -> None:
         if row := self.selected:
             self.dismiss(row.citation)
-
-    def _cite(self, citation: str | None) -> None:
-        if citation:
-            self.dismiss(citation)
 
     def action_explain(self) -> None:
         self._explain, self._keeps_selection = not self._explain, True
@@ -402,3 +386,8 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def _is_single_reference(page: BrowsePage) -> bool:
+    """Whether the query was a reference to one passage."""
+    return len(page.rows) == 1 and page.rows[0].passage is not None

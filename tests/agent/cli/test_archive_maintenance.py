@@ -90,13 +90,14 @@ def test_a_dry_run_does_nothing_and_says_as_much(talked: Run, root: Path) -> Non
 
 
 def test_an_archived_file_has_no_speaker(run: Run, tmp_path: Path, root: Path) -> None:
-    from agent.services.browse import browse, full_passage
+    from agent.services.browse import full_passage
+    from agent.services.live_search import find_rows
 
     (tmp_path / "radishes.txt").write_text("The radishes are sown in March, the beans after the last frost.\n")
     assert run("archive", str(tmp_path / "radishes.txt")).status == 0
     assert "user" not in run("search", "radishes").out.split("exact")[0]
     memory = Memory.open(Workspace(root))
-    found = [row for asked in ("radishes", "") for row in browse(memory, asked).rows]
+    found = [row for asked in ("radishes", "") for row in find_rows(memory, asked).rows]
     assert [row.who for row in found] == ["", ""]
     assert full_passage(memory, found[0]).text.startswith("The radishes")
     (entry,) = memory.cold.read(lambda db: [str(row[0]) for row in db.execute("SELECT id FROM entries")])

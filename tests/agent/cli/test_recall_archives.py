@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agent.services.browse import browse
+from agent.services.live_search import find_rows
 from agent.services.recall import recall, recall_markdown
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
@@ -68,7 +68,7 @@ def test_it_is_trusted_as_far_as_the_least_of_its_pages(memory: Memory, monkeypa
 
 def test_the_slash_command_and_the_list_give_it_too(memory: Memory) -> None:
     assert TEXT in recall_markdown(memory, "house letters")
-    (row,) = browse(memory, "#2").rows
+    (row,) = find_rows(memory, "#2").rows
     assert row.passage is not None
     assert row.passage.text == TEXT
 

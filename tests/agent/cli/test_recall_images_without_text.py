@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from agent.cli.progress import interruptible
-from agent.services.browse import BrowsePage, browse
+from agent.services.live_search import find_rows
 from agent.services.recall import NO_TEXT, recall_markdown
 from foundation.paths import Workspace
 from memory.memory import Memory
@@ -47,7 +47,7 @@ def test_a_picture_without_words_is_told_and_nothing_is_found(bare: Run, sky: Pa
 
 def test_the_list_and_the_slash_command_tell_it_too(workspace: Workspace, clock: FakeClock, sky: Path) -> None:
     with closing(Memory.open(workspace, clock)) as memory:
-        assert browse(memory, str(sky)) == BrowsePage(error=NO_TEXT)
+        assert find_rows(memory, str(sky)).error == NO_TEXT
         assert recall_markdown(memory, str(sky)) == NO_TEXT
 
 

@@ -12,7 +12,6 @@ from agent.commands.results import (
     CommandFailed,
     Copy,
     OpenNamedScreen,
-    OpenRecall,
     OpenSearch,
     Outcome,
     Proposal,
@@ -63,10 +62,15 @@ async def test_what_is_remembered_is_found_and_recalled(session: Session) -> Non
     assert "MEMORY.md" in said(await registry.run(session, "/remember The cat is called Ada."))
     found = await searched(session, "/search cat")
     assert isinstance(found, Choices)
-    assert await registry.run(session, f"{found.command} {found.items[0].id}") == OpenRecall(found.items[0].id)
+    opened = await registry.run(session, f"{found.command} {found.items[0].id}")
+    assert isinstance(opened, OpenSearch)
+    assert (opened.text, opened.whole) == (found.items[0].id, True)
+    assert "Ada" in said(await opened.printed())
     assert "Nothing" in said(await searched(session, "/search zeppelin"))
     assert "Nothing" in said(await searched(session, "/search cat until:2020-01-01"))
-    assert await registry.run(session, "/recall") == OpenRecall("")  # what is newest
+    newest = await registry.run(session, "/recall")
+    assert isinstance(newest, OpenSearch)
+    assert newest.text == ""
 
 
 async def test_conversations_are_begun_renamed_and_taken_up_again(session: Session) -> None:

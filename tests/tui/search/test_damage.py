@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.services.browse import browse
 from agent.services.live_search import find_rows, passage_context
 from foundation.paths import Workspace
 from memory.archive.packs.pack import Pack
@@ -31,7 +30,7 @@ def damaged(workspace: Workspace, clock: FakeClock) -> Memory:
 
 
 def test_a_list_of_what_is_remembered_says_which_pages_are_damaged(damaged: Memory) -> None:
-    found = browse(damaged, "boiler valve")
+    found = find_rows(damaged, "boiler valve")
     assert len(found.rows) >= 2
     assert len(found.damaged) == 1
     assert "is damaged" in found.damaged[0]
