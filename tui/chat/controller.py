@@ -16,6 +16,7 @@ from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.policy import PermissionMode
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
+from agent.services.turn_sentences import MODEL_CHANGED
 from context import Attachment
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
@@ -26,7 +27,7 @@ from tui.chat.command_view import UNSENT, CommandView
 from tui.chat.history_window import PAGE_SIZE, HistoryWindow
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.shell import ShellCommand
-from tui.chat.turn_view import MODEL_CHANGED, TurnView
+from tui.chat.turn_view import TurnView
 from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
 from tui.typed_app import app_of
