@@ -48,6 +48,13 @@ class ScreenSettings(Struct, frozen=True, kw_only=True):
             "terminal, osc9 and osc777 are its notifications, desktop is that of the system, off is silent."
         ),
     ] = "auto"
+    reader: Annotated[
+        Literal["auto", "on", "off"],
+        Meta(
+            description="Whether the chat is lines for a screen reader: auto is on where ACCESSIBLE is set to anything "
+            "but 0; --screen-reader goes before it."
+        ),
+    ] = "auto"
     keys: dict[str, str] = {}
     """Keys of your own: `chat.search: ctrl+o` for an action that F1 names; commas between several keys."""
 

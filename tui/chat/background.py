@@ -6,8 +6,6 @@ from collections.abc import Callable
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from agent.commands.results import Cancelled
 from foundation.errors import PalimpsestError
 from tui.typed_app import seconds_since_key
@@ -42,26 +40,6 @@ async def watch_files(session: "Session", is_idle: Callable[[], bool], transcrip
         reported = ""
         if notices:
             transcript.add(*[notice_line(notice.level, str(notice)) for notice in notices])
-
-
-class ModelOffer(Struct, frozen=True):
-    """A local model that was detected, and the sentence that offers it."""
-
-    spec: str
-    text: str
-
-
-async def detect_model(session: "Session") -> ModelOffer | None:
-    """Detects models once; None where a model is in use already, or none is available."""
-    if session.profile.spec != "offline":
-        return None
-    models = [model for model in await session.models() if model.spec != "offline"]
-    if not models or session.profile.spec != "offline":
-        return None
-    first = models[0]
-    location = "another machine" if first.profile.remote else "this machine"
-    others = f", /model lists all {len(models)} found" if len(models) > 1 else ""
-    return ModelOffer(first.spec, f"{first.spec} answers on {location}. F2 speaks to it{others}.")
 
 
 class PageProgress:

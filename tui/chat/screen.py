@@ -171,7 +171,7 @@ class ChatScreen(Screen[None]):
     @work
     async def _offer_model(self, controller: "ChatController") -> None:
         """Detects a local model once, if none is configured."""
-        from tui.chat.background import detect_model
+        from agent.services.model_offer import detect_model
 
         if offer := await detect_model(controller.session):
             self._offer = offer.spec
