@@ -6,9 +6,8 @@ So Ctrl+C and signals end the line that is being edited, which they could not in
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Coroutine, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -82,6 +81,7 @@ class LineChat:
         self._lines: list[str] = []  # of the message that is being typed, above the present line
         self._saved = ""
         self._interrupted = False  # whether the last thing at the prompt was Ctrl+C
+        self._has_interrupt = False  # whether Ctrl+C was typed and nothing was done about it
         self._is_leaving = False
 
     def run(self) -> str:
@@ -96,6 +96,9 @@ class LineChat:
                 try:
                     self._step()
                 except KeyboardInterrupt:
+                    self._has_interrupt = True
+                if self._has_interrupt:  # also where the exception was raised in a callback, and lost there
+                    self._has_interrupt = False
                     self._interrupt()
         except (_Leaving, EOFError):
             pass
@@ -180,8 +183,9 @@ class LineChat:
 
     async def _add(self, controller: LineController, text: str) -> None:
         is_idle = controller.queue.is_idle
-        controller.queue.add(text)
+        message = controller.queue.add(text)
         if not is_idle:
+            controller.queued.add(message.id)
             self._output.say(f"Queued: {counted(len(controller.queue.waiting), 'message')} waiting.")
         await controller.save_draft("")
         self._saved = ""
@@ -219,7 +223,8 @@ class LineChat:
         try:
             return self._input.read_line(prompt, beginning, completes=completes)
         except (KeyboardInterrupt, EOFError, _Leaving):
-            sys.stdout.write("\n")
+            self._output.release()
+            self._output.say("")
             raise
         finally:
             if completes and hasattr(signal, "setitimer"):
@@ -243,8 +248,11 @@ class LineChat:
         self._output.say("Cleared. Ctrl+C again leaves.")
 
     def _call(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Runs it on the event loop and waits for it."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        """Runs it on the event loop and waits for it; a signal that another thread got is seen within a second."""
+        running = asyncio.run_coroutine_threadsafe(work, self._loop)
+        while not running.done():
+            wait([running], 1.0)
+        return running.result()
 
     # Signals
 
@@ -253,6 +261,11 @@ class LineChat:
             self._lines.append(self._input.unfinished)
             raise _Leaving
 
+        def interrupt(_number: int, _frame: object) -> NoReturn:
+            self._has_interrupt = True
+            raise KeyboardInterrupt
+
+        signal.signal(signal.SIGINT, interrupt)
         for number in _signals():
             signal.signal(number, leave)
         if hasattr(signal, "SIGALRM"):
@@ -342,7 +355,7 @@ class LineChat:
 
         async def close() -> str:
             controller.queue.return_unsent()
-            typed = "\n".join([*self._lines, self._input.rest])
+            typed = "\n".join([*self._lines, self._input.rest]).rstrip("\n")
             await controller.save_draft("\n\n".join(filter(str.strip, [controller.draft, typed])))
             conversation = controller.session.conversation
             if self._running is not None:

@@ -61,6 +61,7 @@ class LineController:
         self._known: frozenset[str] = frozenset()
         self._stopped = Event()  # ends a command of the person's
         self._is_answered = True
+        self.queued: set[int] = set()  # the messages that waited for an answer to end
 
     def stop(self) -> None:
         """Stops what runs, and returns waiting messages to the prompt."""
@@ -97,9 +98,8 @@ class LineController:
         entries = await session.branch.history(SHOWN, None)
         texts = await asyncio.to_thread(texts_of, session, entries)
         title = session.conversation.title if session.conversation else ""
-        self.output.say(
-            f"Conversation: {title or 'untitled'}. Its newest {counted(len(entries), 'entry').replace('entrys', 'entries')}:"
-        )
+        newest = "entry" if len(entries) == 1 else f"{len(entries)} entries"
+        self.output.say(f"Conversation: {title or 'untitled'}. Its newest {newest}:")
         for entry, text in zip(entries, texts, strict=True):
             say_entry(self.output, entry, text)
         if plan := await session.branch.plan():
@@ -139,6 +139,9 @@ class LineController:
         """Handles one message and says its errors. False where it got no answer."""
         self._is_answered = True
         text = message.text
+        if message.id in self.queued:
+            self.queued.discard(message.id)
+            self.output.say(f"You: {text}")
         try:
             if (own := prefixed(text)) is not None:
                 await (self.commands.run(f"/remember {own.text}") if own.kind == NOTE else self._run_shell(own.text))

@@ -71,7 +71,7 @@ class LineInput:
         if readline is None:
             return input(visible(prompt))
         readline.set_startup_hook((lambda: readline.insert_text(visible(beginning))) if beginning else None)
-        readline.set_completer(self._completion if completes else lambda _word, _number: None)
+        readline.set_completer(self._completion if completes else None)
         try:
             return input(visible(prompt))
         except OSError as error:  # the terminal is closed

@@ -1,6 +1,7 @@
 """Opens the chat in lines with the options of the command line. No Textual is loaded."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -44,5 +45,6 @@ def run_lines(options: LaunchOptions, reason: str) -> int:
     if resumable:
         workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()
         flag = ("--screen-reader",) if options.screen_reader else ()
-        output.narrate(f"Continue it with: {own_command(*workspace, *flag, '-r', resumable)}")
+        with suppress(OSError):  # the terminal may be closed
+            output.narrate(f"Continue it with: {own_command(*workspace, *flag, '-r', resumable)}")
     return 0

@@ -1,8 +1,10 @@
 """Lines for a screen reader: each is written once, whole, and nothing that was written changes."""
 
+import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 from typing import Final
 
@@ -86,17 +88,9 @@ def size_of(text: str) -> str:
     return counted(len(text_lines(text)), "line")
 
 
-def numbered(labels: Iterable[str]) -> list[str]:
-    """`1: trust it`, a line each."""
-    return [f"{number}: {label}" for number, label in enumerate(labels, 1)]
-
-
 def _to_terminal(text: str) -> None:
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except (OSError, ValueError):  # the terminal is closed: the program is about to end
-        pass
-    except UnicodeEncodeError:
-        sys.stdout.write(text.encode(sys.stdout.encoding or "ascii", "replace").decode(sys.stdout.encoding or "ascii"))
-        sys.stdout.flush()
+    """Writes at once: what a buffer held of a closed terminal would fail again at the end."""
+    rest = text.encode(sys.stdout.encoding or "ascii", "replace")
+    with suppress(OSError, ValueError):  # the terminal is closed: the program is about to end
+        while rest:
+            rest = rest[os.write(sys.stdout.fileno(), rest) :]

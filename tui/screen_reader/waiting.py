@@ -28,7 +28,7 @@ class Waiting:
     def show(self, state: str) -> None:
         """Sets the state: `reading, 2.3k of 5.0k tokens`; "" for none."""
         if not self._state and state:
-            self._begun = self._clock()
+            self._begun, self._interval = self._clock(), LEAST_S
         if state.partition(",")[0] != self._state.partition(",")[0]:
             self._since = self._clock()
         self._state = state
