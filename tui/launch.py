@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from agent.cli import output
 from agent.cli.launch import LaunchOptions
-from foundation.paths import Workspace, config_dir
+from foundation.paths import config_dir
 from foundation.program import own_command
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
+from tui.opening import Opening
 from tui.themes.files import load_themes
 from tui.themes.terminal import TerminalGround
 
@@ -32,17 +33,7 @@ def run_chat(options: LaunchOptions, ground: TerminalGround | None = None) -> in
 def create_app(options: LaunchOptions, ground: TerminalGround | None = None) -> PalimpsestApp:
     """The application for these options, not yet running. `ground` is what the terminal told."""
     themes, problems = load_themes(config_dir(options.config.environment) / "themes")
-    current = [options]  # replaced once the user trusts the workspace
-
-    def trust() -> Workspace:
-        if options.trust is not None:
-            current[0] = options.trust()
-        return current[0].workspace
-
-    def follow(link: str, allow: bool) -> None:
-        if (follow_link := current[0].follow) is not None:
-            current[0] = follow_link(link, allow)
-
+    opening = Opening(options)
     start = ChatStart(
         workspace=options.workspace,
         model=options.config.model,
@@ -56,27 +47,18 @@ def create_app(options: LaunchOptions, ground: TerminalGround | None = None) -> 
         notices=(*options.notices, *problems),
         contents=options.brings,
         changes=options.changes,
-        trust=trust if options.trust is not None else None,
+        trust=opening.trust if options.trust is not None else None,
         untrusted_notice=options.untrusted_notice,
         notify=options.config.screen.notify,
         vim_keys=options.config.screen.vim_keys,
-        links=lambda: current[0].links,
-        follow=follow,
+        links=opening.links,
+        follow=opening.follow,
     )
 
     async def open_session() -> "Session":
-        return await asyncio.to_thread(_open, current[0])
+        return await asyncio.to_thread(opening.open_session)
 
     screen = options.config.screen
     return PalimpsestApp(
         start, open_session, theme=screen.theme, ground=ground, own_themes=themes, own_keys=screen.keys
     )
-
-
-def _open(opening: LaunchOptions) -> "Session":
-    from agent.cli.facts import facts
-    from agent.session import Session
-
-    session = Session.open(opening.workspace, opening.config, facts=facts, project=opening.project or (Path.cwd(),))
-    session.permissions.start(opening.mode, opening.rules)
-    return session

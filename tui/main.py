@@ -16,7 +16,12 @@ def main() -> None:
 
 
 def open_screen(opening: "LaunchOptions") -> int:
-    """Runs the chat; gives the exit status. Textual is imported here and not before."""
+    """Runs the chat; gives the exit status. Textual is imported here and not before, and for a screen reader not at
+    all."""
+    if reason := screen_reader_reason(opening):
+        from tui.screen_reader.launch import run_lines
+
+        return run_lines(opening, reason)
     if opening.config.screen.theme != AUTO:
         from tui.launch import run_chat
 
@@ -28,6 +33,16 @@ def open_screen(opening: "LaunchOptions") -> int:
     finally:
         ground = question.finish()
     return run_chat(opening, ground)
+
+
+def screen_reader_reason(opening: "LaunchOptions") -> str:
+    """What asks for the chat in lines; "" where nothing does."""
+    config = opening.config
+    if opening.screen_reader is not None:
+        return "the flag --screen-reader" if opening.screen_reader else ""
+    if config.screen.reader == "auto":
+        return "ACCESSIBLE in the environment" if config.environment.get("ACCESSIBLE", "0") not in {"", "0"} else ""
+    return "the setting screen.reader" if config.screen.reader == "on" else ""
 
 
 if __name__ == "__main__":

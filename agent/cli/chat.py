@@ -102,6 +102,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         message=message,
         resume=invocation.resume or "",
         latest=invocation.latest,
+        screen_reader=invocation.screen_reader,
         project=invocation.project,
         mode=mode,
         rules=rules,

@@ -153,7 +153,14 @@ def global_options(*, with_json: bool) -> list[click.Option]:
 
 
 def conversation_options(function: F) -> F:
-    """`-c` and `-r ID`."""
+    """`-c`, `-r ID`, and `--screen-reader`."""
+    function = click.option(
+        "--screen-reader/--no-screen-reader",
+        default=None,
+        expose_value=False,
+        callback=_screen_reader,
+        help="Chat in lines that a screen reader reads, with nothing drawn.",
+    )(function)
     function = click.option(
         "-r", "--resume", metavar="ID", expose_value=False, callback=_resume, help="Go on with this conversation."
     )(function)
@@ -232,3 +239,8 @@ def _latest(_ctx: click.Context, _param: click.Parameter, value: bool | None) ->
     if value:
         current().latest = True
         current().check_one_conversation()
+
+
+def _screen_reader(_ctx: click.Context, _param: click.Parameter, value: bool | None) -> None:
+    if value is not None:
+        current().screen_reader = value

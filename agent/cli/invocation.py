@@ -78,6 +78,7 @@ class Invocation:
     json: bool = False
     resume: str | None = None
     latest: bool = False
+    screen_reader: bool | None = None
     add_dirs: list[Path] = field(default_factory=list[Path])
     prompt: str | None = None
     headless: HeadlessFlags = field(default_factory=HeadlessFlags)

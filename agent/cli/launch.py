@@ -25,6 +25,7 @@ class LaunchOptions(Struct, frozen=True, kw_only=True):
     message: str = ""  # the first message, sent at once
     resume: str = ""
     latest: bool = False
+    screen_reader: bool | None = None  # of --screen-reader; None takes the configured one
     project: tuple[Path, ...] = ()  # the folders where tools work; () is the current one
     mode: PermissionMode | None = None  # of --mode; None takes the configured one
     rules: tuple[Rule, ...] = ()  # of --allow, --deny and --ask, for the session

@@ -46,6 +46,13 @@ class ScreenSettings(Struct, frozen=True, kw_only=True):
     ] = "auto"
     vim_keys: bool = False
     """Whether the prompt has the keys of Vim: Esc leads to normal mode, i and a back to typing."""
+    reader: Annotated[
+        Literal["auto", "on", "off"],
+        Meta(
+            description="Whether the chat is lines for a screen reader: auto is on where ACCESSIBLE is set to anything "
+            "but 0; --screen-reader goes before it."
+        ),
+    ] = "auto"
     keys: dict[str, str] = {}
     """Keys of your own: `chat.search: ctrl+o` for an action that F1 names; commas between several keys."""
 

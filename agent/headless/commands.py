@@ -38,8 +38,7 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
     if isinstance(outcome, Proposal):  # typed explicitly, and nobody can be asked
         with output.Progress(f"{outcome.unit}s") as progress:
             outcome = await registry.carry_out(outcome, progress)
-    if isinstance(outcome, OpenSearch | OpenTree | OpenNamedScreen):
-        outcome = await _printed(outcome)
+    outcome = await without_screen(session, outcome)
     if isinstance(outcome, SendMessage):
         return outcome
     if isinstance(outcome, SessionSwitched) and outcome.prompt:  # no prompt keeps the message for the next run
@@ -48,11 +47,16 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
         output.error(outcome.error, as_data=form != "text")
         return outcome.error.exit_status
     if form == "text":
-        for text_line in _lines(outcome):
+        for text_line in outcome_lines(outcome):
             output.line(text_line)
     else:
         output.json_object({"type": "command", "command": line.split(maxsplit=1)[0], **_object(outcome)})
     return 1 if isinstance(outcome, TextResult) and outcome.failed else 0
+
+
+async def without_screen(session: Session, outcome: Outcome) -> Outcome:
+    """The outcome; for one that opens a screen, what it prints in its place."""
+    return await _printed(outcome) if isinstance(outcome, OpenSearch | OpenTree | OpenNamedScreen) else outcome
 
 
 async def _printed(opened: OpenSearch | OpenTree | OpenNamedScreen) -> Outcome:
@@ -62,7 +66,8 @@ async def _printed(opened: OpenSearch | OpenTree | OpenNamedScreen) -> Outcome:
         return CommandFailed(error)
 
 
-def _lines(outcome: Outcome) -> list[str]:
+def outcome_lines(outcome: Outcome) -> list[str]:
+    """The texts that an outcome prints."""
     match outcome:
         case TextResult(markdown=text) | Copy(text=text):
             return [text]

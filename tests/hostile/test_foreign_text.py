@@ -18,6 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.services.attachments import mentioned_files
+from agent.services.path_completion import quote_mention as mention
+from agent.services.path_completion import suggest_paths
 from foundation.shell_words import command_line, shell_quote
 from foundation.terminal_text import escape_name, unescape_name, visible
 from tests import forked
@@ -25,8 +27,6 @@ from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.paths import ROOT
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
-from tui.widgets.prompt.completion import quote_mention as mention
-from tui.widgets.prompt.completion import suggest_paths
 from tui.widgets.prompt.suggestions import Suggestions
 
 FEW = 24

@@ -65,8 +65,8 @@ def chat(opening: LaunchOptions) -> int:
     """What the screen does beside drawing: drafts, history, a session that is opened and closed."""
     import asyncio
 
+    from agent.services.drafts import NEW, Drafts
     from agent.session import Session
-    from tui.chat.drafts import NEW, Drafts
     from tui.widgets.prompt.history import PromptHistory
 
     history, drafts = PromptHistory(opening.workspace.prompt_history), Drafts(opening.workspace.drafts)

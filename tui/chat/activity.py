@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Final
 
-from tui.widgets.status import StatusBar, elapsed, shown_seconds
+from foundation.figures import elapsed
+from tui.widgets.status import StatusBar, shown_seconds
 
 STOP: Final = "Esc stops"
 STALL_S: Final = 10.0  # seconds without an event of the model after which the status says so

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from agent.commands.results import Cancelled
 from foundation.errors import PalimpsestError
 from tui.typed_app import seconds_since_key
@@ -17,7 +15,6 @@ from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from agent.session import Session
-    from models.chat.detect import DetectedModel
 
 PERIOD: Final = 1.0  # seconds between two checks; each takes about 2 ms
 AWAY_PERIOD: Final = 5.0  # the same while nobody types
@@ -43,39 +40,6 @@ async def watch_files(session: "Session", is_idle: Callable[[], bool], transcrip
         reported = ""
         if notices:
             transcript.add(*[notice_line(notice.level, str(notice)) for notice in notices])
-
-
-class ModelOffer(Struct, frozen=True):
-    """A local model that was detected, and the sentence that offers it."""
-
-    spec: str
-    text: str
-
-
-async def detect_model(session: "Session") -> ModelOffer | None:
-    """Detects models once; None where a model is in use already, or none is available."""
-    if session.profile.spec != "offline":
-        return None
-    models = [model for model in await session.models() if model.spec != "offline"]
-    if not models or session.profile.spec != "offline":
-        return None
-    first = models[0]
-    others = f", /model lists all {len(models)} found" if len(models) > 1 else ""
-    if not first.profile.remote:
-        return ModelOffer(first.spec, f"{first.spec} answers on this machine. F2 speaks to it{others}.")
-    return ModelOffer(first.spec, _service_offer(session, first, others))
-
-
-def _service_offer(session: "Session", model: "DetectedModel", others: str) -> str:
-    """The offer of a service whose key is set: where text would go, and what it costs."""
-    from agent.services.models_view import price_sentence
-    from models.chat.spec import key_variable, parse_spec
-
-    variable = key_variable(parse_spec(model.spec), session.config.environment)
-    return (
-        f"{variable} is set: F2 speaks to {model.spec}{others}. What you write then goes to {model.address}. "
-        f"{price_sentence(model.profile, session.config.models)} Until then nothing is sent."
-    )
 
 
 class PageProgress:

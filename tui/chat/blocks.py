@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
+from agent.services.turn_sentences import recalled_line
 from context import Attachment
+from foundation.figures import elapsed, short_count
 from foundation.terminal_text import without_colours
 from memory.errors import NotFound
 from memory.records import Entry
 from models.excerpts import paste_placeholder, split_excerpt
 from models.messages import RecalledSpan, Text
-from models.recalled import LEFT_BRANCH, by_relevance
-from tui.widgets.status import elapsed, short_count
+from models.recalled import by_relevance
 from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockText, ReadBlock
 from tui.widgets.transcript.items import MutedLine, TranscriptItem
 from tui.widgets.transcript.recalled import RecalledLine, RecalledLines
@@ -214,7 +215,7 @@ def recalled_items(spans: Sequence[RecalledSpan]) -> list[TranscriptItem]:
     lines = [
         RecalledLine(
             MutedLine(
-                _recalled_line(span, beside[span.citation.ref]),
+                recalled_line(span, beside[span.citation.ref]),
                 gap=number == 0,
                 prefix=" " * len(_RECALLED) if number else _RECALLED,
             ),
@@ -225,17 +226,3 @@ def recalled_items(spans: Sequence[RecalledSpan]) -> list[TranscriptItem]:
     shown, others = lines[:MAX_CITED], lines[MAX_CITED:]
     more = MutedLine(f"and {len(others)} more", prefix=CLOSED_MARK.rjust(len(_RECALLED)))
     return [*shown, *([RecalledLines(more, tuple(others))] if others else [])]
-
-
-def _recalled_line(span: RecalledSpan, beside: int) -> str:
-    """`[Boat · user · e_4kx7…] exact · 62 % · 2 beside it`."""
-    details = [f"{span.citation} {span.trust.value}"]
-    if span.likelihood:
-        details.append(f"{span.likelihood:.0%}".replace("%", " %"))
-    if span.superseded:
-        details.append(f"superseded on {span.superseded}")
-    if span.off_branch:
-        details.append(LEFT_BRANCH)
-    if beside:
-        details.append(f"{beside} beside it")
-    return " · ".join(details)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands import registry
+from agent.services.path_completion import quote_mention, suggest_paths, typed_mention, typed_path
 from foundation.terminal_text import escape_name, visible_line
-from tui.widgets.prompt.completion import commands_for, quote_mention, suggest_paths, typed_mention, typed_path
+from tui.widgets.prompt.completion import commands_for
 from tui.widgets.prompt.suggestions import Suggestion
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from agent.permissions.policy import PermissionMode
 from agent.queue_steering import QueueSteering, without_pastes
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
+from agent.services.turn_sentences import MODEL_CHANGED
 from agent.turn.ports import TurnInput
 from context import Attachment
 from foundation.errors import PalimpsestError
@@ -27,7 +28,7 @@ from tui.chat.history_window import PAGE_SIZE, HistoryWindow
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.shell import ShellCommand
 from tui.chat.terminal_command import run_in_terminal
-from tui.chat.turn_view import MODEL_CHANGED, TurnView
+from tui.chat.turn_view import TurnView
 from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
 from tui.typed_app import app_of

@@ -1,39 +1,18 @@
-"""Drafts: the text in the prompt, saved to disk while it is typed, a file per conversation."""
+"""Saves the text in the prompt while it is typed, and restores it."""
 
 import asyncio
-import re
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
-from msgspec import Struct
 from textual.timer import Timer
 
+from agent.services.drafts import Drafts
 from foundation.errors import PalimpsestError
-from foundation.files import child, exists, make_private_folder, read_text, remove, write_atomically
-from foundation.paths import draft_name
-from foundation.privacy import clear
-from foundation.terminal_text import visible
-from tui.widgets.prompt.chips import PastedImage, drafted_pastes
+from tui.widgets.prompt.chips import PastedImage
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
-
-NEW: Final = "new"  # the draft of a conversation that has not begun
-
-
-_REWRITES: Final = re.compile(r"<!-- rewrites (\S{1,200}) -->\n")  # the first line of a draft that rewrites a message
-
-
-class Draft(Struct, frozen=True):
-    """A draft. `rewrites` is the id of the message that it was to replace, "" for none. `pastes` and `images` are what
-    was pasted into it.
-    """
-
-    text: str = ""
-    rewrites: str = ""
-    pastes: tuple[str, ...] = ()
-    images: tuple[PastedImage, ...] = ()
 
 
 class RewritingPort(Protocol):
@@ -47,33 +26,6 @@ class RewritingPort(Protocol):
     async def rewrite_again(self, id_: str) -> None:
         """Has the next message replace this one, as when the draft was saved."""
         ...
-
-
-class Drafts:
-    """Storage of drafts, a file per conversation, without private text."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def save(self, conversation: str, text: str, rewrites: str = "") -> None:
-        """Saves the draft; an empty one is deleted. Raises OSError."""
-        path = self._path(conversation)
-        if not text.strip():
-            remove(path, missing_ok=True)
-            return
-        make_private_folder(self._folder)
-        write_atomically(path, clear(f"<!-- rewrites {rewrites} -->\n{text}" if rewrites else text))
-
-    def load(self, conversation: str) -> Draft:
-        """The draft, an empty one where there is none. Raises OSError and PalimpsestError."""
-        path = self._path(conversation)
-        text = read_text(path, owned=True) if exists(path) else ""
-        mark = _REWRITES.match(text)
-        text, pastes = drafted_pastes(visible(text[mark.end() :] if mark else text))
-        return Draft(text, mark[1] if mark else "", pastes, tuple(_images_in((text,))))
-
-    def _path(self, conversation: str) -> Path:
-        return child(self._folder, draft_name(conversation))
 
 
 def _images_in(texts: Sequence[str]) -> list[PastedImage]:
@@ -166,7 +118,7 @@ class DraftKeeper:
             return
         self._saved_as = key
         self._history.add_pastes(draft.pastes)
-        self._history.add_images(draft.images)
+        self._history.add_images(await asyncio.to_thread(_images_in, (draft.text,)))
         if draft.text and self._prompt.text.strip():
             self._history.add(draft.text)
         elif draft.text:

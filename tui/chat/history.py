@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from agent.services.turn_sentences import BROKE_OFF, EMPTY_ANSWER
 from foundation.clock import iso
 from memory.errors import Damaged, NotFound
 from memory.pages.types import EntryText
@@ -24,7 +25,6 @@ from tui.chat.blocks import (
     without_pastes,
 )
 from tui.chat.tool_result import interrupted_lines, stored_lines
-from tui.chat.turn_view import BROKE_OFF, EMPTY_ANSWER
 from tui.dialogs.choices import ChoiceItem
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
 

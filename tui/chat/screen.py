@@ -11,11 +11,13 @@ from textual.screen import Screen
 from textual.worker import Worker
 
 from agent.message_queue import MessageQueue
+from agent.services.drafts import NEW, Drafts
+from agent.services.opening_questions import ask_about_links, ask_about_servers, ask_for_trust
 from foundation.errors import PalimpsestError
 from tui.chat.chat_keys import CHAT_KEYS
-from tui.chat.drafts import NEW, DraftKeeper, Drafts
+from tui.chat.drafts import DraftKeeper
 from tui.chat.foot import ChatFoot
-from tui.chat.opening_questions import OpeningQuestions
+from tui.chat.opening_questions import OpeningDialogs
 from tui.chat.start import ChatStart
 from tui.chat.submissions import Submissions
 from tui.chat.view import ChatView, ChatWidgets
@@ -130,11 +132,11 @@ class ChatScreen(Screen[None]):
 
     @work
     async def _begin(self) -> None:
-        questions = OpeningQuestions(self, self._start, self.prompt, self._view)
-        if (trusted := await questions.ask_for_trust()) is not None:
+        dialogs = OpeningDialogs(self, self.prompt, self._view)
+        if (trusted := await ask_for_trust(dialogs, self._start)) is not None:
             self._history.move(trusted.prompt_history)
             self.draft_keeper.move(trusted.drafts)
-        await questions.ask_about_links()
+        await ask_about_links(dialogs, self._start)
         await self.draft_keeper.load_history()
         await self.draft_keeper.restore()
         try:
@@ -156,7 +158,7 @@ class ChatScreen(Screen[None]):
             self._view.show_error(error)
         self.is_conversation_known = True
         await self.draft_keeper.restore()
-        await questions.ask_about_servers(session)
+        await ask_about_servers(dialogs, session)
         session.begin_background()
         self._offer_model(controller)
         self._file_watch = self._watch_files(controller)
@@ -180,7 +182,7 @@ class ChatScreen(Screen[None]):
     @work
     async def _offer_model(self, controller: "ChatController") -> None:
         """Detects a local model once, if none is configured."""
-        from tui.chat.background import detect_model
+        from agent.services.model_offer import detect_model
 
         if offer := await detect_model(controller.session):
             self._offer = offer.spec

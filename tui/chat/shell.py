@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from foundation.errors import PalimpsestError
+from foundation.figures import elapsed
 from foundation.terminal_text import visible_code_line, without_colours
-from tui.widgets.status import elapsed, shown_seconds
+from tui.widgets.status import shown_seconds
 from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockExcerpt, BlockText, find_block
 from tui.widgets.transcript.items import MutedLine
 from tui.widgets.transcript.view import Transcript

@@ -34,29 +34,27 @@ from agent.events import (
     UserStored,
     WordsHidden,
 )
-from context.report import Reduction
+from agent.services.turn_sentences import (
+    ARCHIVED,
+    BROKE_OFF,
+    CUT,
+    EMPTY_ANSWER,
+    epoch_notice,
+    reduction_line,
+)
+from foundation.figures import short_count
 from foundation.terminal_text import without_colours
 from tui.chat.activity import Activity
 from tui.chat.blocks import StoredTexts, recalled_items, receipt_block
 from tui.chat.reasoning_view import ReasoningView
 from tui.chat.tool_cards import ToolCards
-from tui.widgets.status import StatusBar, short_count
+from tui.widgets.status import StatusBar
 from tui.widgets.transcript.block import BlockText
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, notice_line
 from tui.widgets.transcript.view import Transcript
 
 MAX_PROGRESS: Final = 60  # characters of a running tool's last line, in the status bar
 WAITING: Final = "waiting for the first words"
-EMPTY_ANSWER: Final = "The answer is empty. /retry asks for another one."
-BROKE_OFF: Final = "the answer broke off here"
-MODEL_CHANGED: Final = "the model changed"
-ARCHIVED: Final = "older turns were archived"
-
-_REASONS: Final = {
-    MODEL_CHANGED: "Another model answers now",
-    ARCHIVED: "Older turns left for the archive",
-    "another branch": "Another branch of the conversation",
-}
 
 
 class TurnView:
@@ -223,7 +221,7 @@ class TurnView:
                 if not text.strip():
                     self._muted_line(EMPTY_ANSWER, gap=True)
                 elif reason == "length":
-                    self._muted_line("cut at the length kept for an answer; say “go on” for more", gap=True)
+                    self._muted_line(CUT, gap=True)
             case Stopped(text=text):
                 self._muted_line("stopped; what came is kept" if text else "stopped", gap=True)
             case TurnFailed(title=title, message=message, hint=hint, text=text):
@@ -232,22 +230,3 @@ class TurnView:
                     self._muted_line("what came before is kept")
         self._cards.end()
         self._activity.end()
-
-
-def reduction_line(reduction: Reduction) -> str:
-    """`e_4kx7… run_command: 3,200 → 41 tokens`."""
-    what = reduction.tool or "what was recalled for the message"
-    return f"{reduction.entry} {what}: {reduction.before:,} → {reduction.after:,} tokens"
-
-
-def epoch_notice(reason: str, *, known: frozenset[str] = frozenset()) -> str:
-    """One line, or "" if the reason is in `known`: reasons that were shown, or that the user caused."""
-    if not reason or reason in known:
-        return ""
-    return f"{_REASONS.get(reason) or _capitalised(reason)}: the model reads the whole context anew."
-
-
-def _capitalised(reason: str) -> str:
-    """The reason with a capital, except for a file name."""
-    is_file = "." in reason.split(" ", 1)[0]
-    return reason if is_file else reason[0].upper() + reason[1:]

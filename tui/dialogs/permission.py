@@ -13,8 +13,9 @@ from textual.containers import Vertical, VerticalScroll
 from textual.timer import Timer
 from textual.widgets import Static
 
-from agent.permissions.action import Access, Action, PermissionAnswer, Scope
-from foundation.terminal_text import visible, visible_code, visible_code_line, visible_line
+from agent.permissions.action import Action, PermissionAnswer
+from agent.services.permission_question import PermissionQuestion
+from foundation.terminal_text import visible_line
 from tui.dialogs.sheet import SheetDialog
 from tui.typed_app import theme_colour
 from tui.widgets.status import clip
@@ -62,14 +63,10 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         `is_marked`: the first answer is chosen at first; not where somebody is in the middle of a message.
         """
         super().__init__()
-        self._heading = visible_code_line(f"The model wants to use {action.tool}")
-        self._note = visible(" ".join(filter(None, (action.circumstances, reason))))
-        is_code = not action.detail or action.access in {Access.RUN, Access.NETWORK}  # not the text of a file or note
-        self._detail = (visible_code if is_code else visible)(action.detail or action.summary)
+        question = PermissionQuestion.of(action, reason, once_only=once_only, offers=offers)
+        self._heading, self._summary, self._note = question.heading, question.summary, question.note
+        self._detail, self._answers = question.detail, question.answers
         self._is_diff = action.is_diff
-        is_repeated = action.summary.endswith(action.detail)  # a short command
-        self._summary = visible_code_line(action.summary) if action.detail and not is_repeated else ""
-        self._answers = _answers_of(action, once_only=once_only, offers=offers)
         self._chosen: int | None = 0 if is_marked else None
         self._number: Timer | None = None  # runs after a number was typed, until it answers
         self._reason = ""
@@ -219,27 +216,3 @@ def diff_colours(diff: str) -> Iterator[tuple[str, str]]:
             removed, added = (int(count or 1) for count in hunk.groups())
         is_header = line.startswith(("--- ", "+++ "))
         yield line, "" if is_header else _DIFF_COLOURS.get(line[:1], "")
-
-
-def _answers_of(action: Action, *, once_only: bool, offers: Sequence[str]) -> list[tuple[str, PermissionAnswer]]:
-    """The answers, with what each of them remembers."""
-    answers = [("Once", PermissionAnswer(True))]
-    if not once_only:
-        exact = _shown_rule(offers[0]) if offers else ""
-        answers.append((f"For this session{exact}", PermissionAnswer(True, Scope.SESSION)))
-        if not action.is_for_tool:  # such a tool may change: what it does later is not what was agreed to
-            answers += [
-                (f"Always in this project{_shown_rule(rule)}", PermissionAnswer(True, Scope.PROJECT, rule=rule))
-                for rule in offers
-            ]
-    return [
-        *answers,
-        ("No", PermissionAnswer(False)),
-        ("No, for a reason that you type now", PermissionAnswer(False)),
-    ]
-
-
-def _shown_rule(rule: str) -> str:
-    """What a rule remembers, on one line; a long one is the action that is shown in whole above."""
-    text = visible_code_line(rule)
-    return f": {text}" if cell_len(text) <= _SHOWN_CHARS and text == rule else ": exactly this"

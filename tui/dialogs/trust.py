@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
+from agent.services.opening_questions import changes_question, link_question, server_question, trust_question
 from foundation.terminal_text import visible_code_line
 from tui.dialogs.sheet import SheetDialog
 
@@ -67,14 +68,8 @@ class TrustScreen(QuestionDialog):
 
     def __init__(self, contents: Sequence[str]) -> None:
         """`contents` describes the workspace, a fact per line."""
-        facts = (*contents, "Read-only, you can look and search; nothing in it is written or deleted.", TRUST_EFFECT)
-        super().__init__("This workspace was not made here", facts, "Ctrl+T trust it · Enter read only")
-
-
-TRUST_EFFECT = (
-    "Trusted, it is written to, its configuration may set the model's address, paths and commands, "
-    "and the model reads its skills."
-)
+        question = trust_question(contents)
+        super().__init__(question.title, question.facts, "Ctrl+T trust it · Enter read only")
 
 
 class ChangesScreen(QuestionDialog):
@@ -87,8 +82,8 @@ class ChangesScreen(QuestionDialog):
 
     def __init__(self, changes: Sequence[str]) -> None:
         """`changes` describes the changes, a file per line."""
-        facts = (*changes, "Until you trust what is new or changed, it is not in force; all else is.")
-        super().__init__("This workspace changed since you trusted it", facts, "Ctrl+T trust it · Esc later")
+        question = changes_question(changes)
+        super().__init__(question.title, question.facts, "Ctrl+T trust it · Esc later")
 
 
 class LinkScreen(QuestionDialog):
@@ -102,10 +97,8 @@ class LinkScreen(QuestionDialog):
 
     def __init__(self, name: str, target: str, effect: str) -> None:
         """`effect` describes what following the link allows."""
-        facts = ("It leads to", target, effect)
-        super().__init__(
-            f"{name} is a link out of this workspace", facts, "Ctrl+T follow it · Ctrl+N never · Enter not now"
-        )
+        question = link_question(name, target, effect)
+        super().__init__(question.title, question.facts, "Ctrl+T follow it · Ctrl+N never · Enter not now")
 
 
 class ServerScreen(QuestionDialog):
@@ -119,5 +112,5 @@ class ServerScreen(QuestionDialog):
 
     def __init__(self, name: str, facts: Sequence[str], *, is_changed: bool) -> None:
         """`facts` say what it runs; `is_changed`: another definition of it was trusted."""
-        title = f"The project's MCP server {name} {'changed' if is_changed else 'would run here'}"
-        super().__init__(title, facts, "Ctrl+T trust it · Ctrl+N never · Enter not now")
+        question = server_question(name, facts, is_changed=is_changed)
+        super().__init__(question.title, question.facts, "Ctrl+T trust it · Ctrl+N never · Enter not now")

@@ -8,6 +8,7 @@ from rich.text import Text
 from textual.message import Message
 from textual.widget import Widget
 
+from foundation.figures import elapsed, short_count
 from foundation.terminal_text import visible
 from tui.typed_app import theme_colour
 
@@ -115,14 +116,6 @@ def shown_seconds(seconds: float) -> int:
     return int(seconds) if seconds >= FEW_SECONDS else 0
 
 
-def elapsed(seconds: int) -> str:
-    """`12 s`, `3 min 5 s`, `2 h 7 min`."""
-    if seconds < 60:
-        return f"{seconds} s"
-    minutes, rest = divmod(seconds, 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
 def short_model(spec: str) -> str:
     """The model's own name: `openai:Qwen/qwen3@http://…` is `qwen3`; /status shows the full name."""
     provider, separator, name = spec.partition("@")[0].partition(":")
@@ -134,13 +127,6 @@ def context_meter(tokens: int, budget: int) -> str:
     if not budget:
         return ""
     return f"context {100 * tokens / budget:.1f} % ({short_count(tokens)}/{short_count(budget)})"
-
-
-def short_count(number: int) -> str:
-    """`950`, `4.2k`, `1.3M`."""
-    if number < 1_000:
-        return str(number)
-    return f"{number / 1_000:.1f}k" if number < 999_950 else f"{number / 1_000_000:.1f}M"
 
 
 def clip(text: str, width: int) -> str:

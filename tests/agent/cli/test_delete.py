@@ -148,7 +148,7 @@ def test_an_export_gives_no_words_of_another_page(talked: Run, root: Path) -> No
 
 
 def test_what_was_typed_and_the_draft_go_with_the_conversation(run: Run, root: Path) -> None:
-    from tui.chat.drafts import Drafts
+    from agent.services.drafts import Drafts
     from tui.widgets.prompt.history import PromptHistory
 
     space = Workspace(root)

@@ -9,13 +9,13 @@ import pytest
 from agent.commands.results import Choice, Choices, SendMessage, SessionSwitched, TextResult
 from agent.events import Compacted, EpochChanged, ResultsReduced, Retrying
 from agent.services.context_view import source_labels
+from agent.services.turn_sentences import ARCHIVED, MODEL_CHANGED, epoch_notice
 from context.compaction.compact import CompactionReceipt
 from context.notice import FileNotice
 from context.report import Reduction
 from context.working_set.receipt import ReductionReceipt
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
-from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_notice
 from tui.dialogs.choices import ChoiceItem
 from tui.widgets.status import StatusBar
 

@@ -13,6 +13,7 @@ from agent.cli.launch import LaunchOptions
 from agent.config.config import Config
 from agent.permissions.policy import PermissionMode
 from agent.permissions.rules import Verdict, parse_rule
+from agent.services.drafts import NEW, Drafts
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.cold import ColdStore
@@ -21,7 +22,6 @@ from models.messages import Role
 from tests.tui.displayed import displayed_lines
 from tests.tui.fakes import FakeSession, answer, spoken
 from tui.app import PalimpsestApp
-from tui.chat.drafts import NEW, Drafts
 from tui.chat.start import ChatStart
 from tui.launch import create_app
 

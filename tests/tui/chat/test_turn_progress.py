@@ -9,12 +9,13 @@ from msgspec import structs
 from agent.events import PlanUpdated, ReasoningDelta, TextDelta, ToolFinished, ToolStarted
 from agent.permissions.action import Access, Action
 from context.checklist import Checklist, PlanStep, StepState
+from foundation.figures import elapsed
 from memory.records import EntryKind
 from models.messages import Role, ToolCall
 from tests.tui.fakes import FakeSession, answer, spoken
 from tui.chat.tool_result import stored_lines
 from tui.chat.turn_view import TurnView
-from tui.widgets.status import StatusInfo, elapsed, fit_line
+from tui.widgets.status import StatusInfo, fit_line
 
 SIZES = [(80, 24), (200, 50)]
 LISTED = Action(tool="read_file", access=Access.READ, summary="read 陶器.py")

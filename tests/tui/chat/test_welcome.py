@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from rich.style import Style
 
+from agent.services.model_offer import ModelOffer, detect_model
 from models.chat.detect import DetectedModel, services
 from models.chat.port import Profile
 from models.prices import ModelPrice
 from models.settings import ModelSettings
 from tests.tui.conftest import Open
 from tests.tui.fakes import FakeSession, answer
-from tui.chat.background import ModelOffer, detect_model
 from tui.widgets.transcript.items import Welcome
 from tui.widgets.transcript.styles import TranscriptStyles
 

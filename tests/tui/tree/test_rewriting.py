@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from agent.services.drafts import Draft, Drafts
 from agent.session import Session
 from foundation.paths import Workspace
 from tests.agent.sessions import open_session, turn
-from tui.chat.drafts import Draft, Drafts
 from tui.tree.screen import TreeScreen
 
 ALL = ["One", "Two", "Three"]

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.services.attachments import mentioned_files
+from agent.services.drafts import Drafts
+from agent.services.path_completion import suggest_paths, typed_path
 from foundation.paths import Workspace
-from tui.chat.drafts import Drafts
 from tui.widgets.prompt.chips import MAX_PASTE_CHARS, ChipBuffer
-from tui.widgets.prompt.completion import suggest_paths, typed_path
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.suggestions import Suggestion
 

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.widgets.status import StatusInfo, context_meter, fit_line, short_count, short_model
+from foundation.figures import short_count
+from tui.widgets.status import StatusInfo, context_meter, fit_line, short_model
 
 FULL = StatusInfo(
     model="openai:qwen3-coder-30b@http://127.0.0.1:8080/v1",

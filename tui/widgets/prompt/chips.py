@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.services.drafts import PASTE_BEGINS, PASTE_ENDS
 from foundation.terminal_text import escape_name, visible, visible_line
 from models.excerpts import line_count, paste_name
 
@@ -14,12 +15,9 @@ MAX_PASTE_LINES: Final = 15
 MAX_PLAIN_CHARS: Final = 10_000  # of a message from the history that is not folded
 MAX_PLAIN_LINES: Final = 100
 MAX_NAME: Final = 40  # characters of an image's name in its chip
-PASTE_BEGINS: Final = "<!-- palimpsest: paste -->"
-PASTE_ENDS: Final = "<!-- palimpsest: end of paste -->"
 MAX_PATHS: Final = 4_000  # characters of the paths that a terminal pastes
 _PATHS: Final = re.compile(r"(?:['\"]|file://|~?/|[A-Za-z]:[\\/])[^\n]*\.(?:png|jpe?g|gif|webp)['\"]?", re.IGNORECASE)
 _CHIP: Final = re.compile(r"\[(Pasted text|Output of [^\]\n]{1,50}?|Image) #(\d{1,9}) · [^\]\n]{1,200}\]")
-_DRAFTED: Final = re.compile(f"{PASTE_BEGINS}(.*?){PASTE_ENDS}", re.DOTALL)
 
 
 class PastedImage(Struct, frozen=True):
@@ -110,7 +108,7 @@ class ChipBuffer:
         return self._unfolded(prompt, "", "")
 
     def unfold_for_draft(self, prompt: str) -> str:
-        """The same, with marks around the pasted texts; `drafted_pastes` reads it."""
+        """The same, with marks around the pasted texts; `Drafts` reads them."""
         return self._unfolded(prompt, PASTE_BEGINS, PASTE_ENDS)
 
     def _unfolded(self, prompt: str, begin: str, end: str) -> str:
@@ -126,11 +124,6 @@ class ChipBuffer:
     def _content(self, match: re.Match[str]) -> str | PastedImage | None:
         number = int(match[2])
         return self._images.get(number) if match[1] == "Image" else self._texts.get(number)
-
-
-def drafted_pastes(draft: str) -> tuple[str, tuple[str, ...]]:
-    """A draft without its marks, and the texts that were pasted into it."""
-    return _DRAFTED.sub(lambda match: match[1], draft), tuple(_DRAFTED.findall(draft))
 
 
 def may_be_image_paths(text: str) -> bool:

@@ -1,0 +1,63 @@
+"""A request for permission as a person reads it: what would be done, why it asks, and the answers there are."""
+
+from collections.abc import Sequence
+from typing import Final, Self
+
+from msgspec import Struct
+from rich.cells import cell_len
+
+from agent.permissions.action import Access, Action, PermissionAnswer, Scope
+from foundation.terminal_text import visible, visible_code, visible_code_line
+
+_SHOWN_CHARS: Final = 60  # of a rule
+
+
+class PermissionQuestion(Struct, frozen=True, kw_only=True):
+    """The texts of a question, control characters made visible. `summary` is "" where the detail says it.
+
+    `answers` are labels with what each remembers; the last is to decline for a reason, the one before it to decline.
+    """
+
+    heading: str
+    summary: str
+    detail: str
+    note: str
+    answers: tuple[tuple[str, PermissionAnswer], ...]
+
+    @classmethod
+    def of(cls, action: Action, reason: str, *, once_only: bool, offers: Sequence[str]) -> Self:
+        """`reason` is a sentence that says why it asks. `once_only`: no answer holds for longer. `offers` are the rules
+        that may be remembered, the narrowest first."""
+        is_code = not action.detail or action.access in {Access.RUN, Access.NETWORK}  # not the text of a file or note
+        is_repeated = action.summary.endswith(action.detail)  # a short command
+        return cls(
+            heading=visible_code_line(f"The model wants to use {action.tool}"),
+            summary=visible_code_line(action.summary) if action.detail and not is_repeated else "",
+            detail=(visible_code if is_code else visible)(action.detail or action.summary),
+            note=visible(" ".join(filter(None, (action.circumstances, reason)))),
+            answers=tuple(_answers_of(action, once_only=once_only, offers=offers)),
+        )
+
+
+def _answers_of(action: Action, *, once_only: bool, offers: Sequence[str]) -> list[tuple[str, PermissionAnswer]]:
+    """The answers, with what each of them remembers."""
+    answers = [("Once", PermissionAnswer(True))]
+    if not once_only:
+        exact = _shown_rule(offers[0]) if offers else ""
+        answers.append((f"For this session{exact}", PermissionAnswer(True, Scope.SESSION)))
+        if not action.is_for_tool:  # such a tool may change: what it does later is not what was agreed to
+            answers += [
+                (f"Always in this project{_shown_rule(rule)}", PermissionAnswer(True, Scope.PROJECT, rule=rule))
+                for rule in offers
+            ]
+    return [
+        *answers,
+        ("No", PermissionAnswer(False)),
+        ("No, for a reason that you type now", PermissionAnswer(False)),
+    ]
+
+
+def _shown_rule(rule: str) -> str:
+    """What a rule remembers, on one line; a long one is the action that is shown in whole above."""
+    text = visible_code_line(rule)
+    return f": {text}" if cell_len(text) <= _SHOWN_CHARS and text == rule else ": exactly this"

@@ -1,0 +1,52 @@
+"""What came of a tool call, in a sentence, and the end of what a command printed."""
+
+import re
+from typing import Final
+
+from msgspec import Struct
+
+from foundation.figures import short_count
+
+LAST_LINES: Final = 5  # of a command's output
+_LINE_CHARS: Final = 200
+_TAIL_CHARS: Final = 4_000  # read from the end for the last lines
+_COMMANDS: Final = {"run_command", "command_output"}
+_SAYING: Final = {"write_file", "edit_file", "apply_patch", "ask_user"}
+"""Tools whose first line says what came of the call."""
+_SHOWN_ELSEWHERE: Final = {"update_plan"}
+_COMMAND_OUTCOME: Final = re.compile(r"^\[((?:exit|ended|stopped|runs|started)[^\]\n]{1,200})\]$", re.MULTILINE)
+
+
+class ToolOutcome(Struct, frozen=True):
+    """`sentence` says how it ended; `output` are the last lines of a command's output."""
+
+    sentence: str
+    output: tuple[str, ...] = ()
+
+
+def tool_outcome(tool: str, text: str, chars: int, *, failed: bool) -> ToolOutcome | None:
+    """The outcome of a call with a result of `chars` characters; None where it is shown elsewhere.
+
+    `text` is what the model reads of it. A failure, a change of files and an answer are told by their first line, a
+    command by how it ended and the last lines of its output, any other result by its length. A plan has a display of
+    its own.
+    """
+    if tool in _SHOWN_ELSEWHERE and not failed:
+        return None
+    ended = _COMMAND_OUTCOME.search(text, 0, 600) if tool in _COMMANDS and not failed else None
+    if ended:
+        return ToolOutcome(ended[1], tuple(_last_lines(text[ended.end() :])))
+    first = _clipped(text.strip().partition("\n")[0]) if failed or tool in _SAYING else ""
+    if failed:
+        return ToolOutcome(f"failed{': ' if first else ''}{first}")
+    return ToolOutcome(first or f"{short_count(chars)} characters")
+
+
+def _last_lines(output: str) -> list[str]:
+    lines = [line.rstrip() for line in output[-_TAIL_CHARS:].splitlines() if line.strip()]
+    before = ["…"] if len(lines) > LAST_LINES or len(output) > _TAIL_CHARS else []
+    return [*before, *map(_clipped, lines[-LAST_LINES:])]
+
+
+def _clipped(line: str) -> str:
+    return line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]}…"

@@ -1,0 +1,52 @@
+"""Sentences about a turn that every face says: why the context is read anew, what was recalled or made shorter."""
+
+from typing import Final
+
+from context.report import Reduction
+from models.messages import RecalledSpan
+from models.recalled import LEFT_BRANCH
+
+EMPTY_ANSWER: Final = "The answer is empty. /retry asks for another one."
+BROKE_OFF: Final = "the answer broke off here"
+MODEL_CHANGED: Final = "the model changed"
+ARCHIVED: Final = "older turns were archived"
+
+_REASONS: Final = {
+    MODEL_CHANGED: "Another model answers now",
+    ARCHIVED: "Older turns left for the archive",
+    "another branch": "Another branch of the conversation",
+}
+CUT: Final = "cut at the length kept for an answer; say “go on” for more"
+
+
+def reduction_line(reduction: Reduction) -> str:
+    """`e_4kx7… run_command: 3,200 → 41 tokens`."""
+    what = reduction.tool or "what was recalled for the message"
+    return f"{reduction.entry} {what}: {reduction.before:,} → {reduction.after:,} tokens"
+
+
+def epoch_notice(reason: str, *, known: frozenset[str] = frozenset()) -> str:
+    """One line, or "" if the reason is in `known`: reasons that were shown, or that the user caused."""
+    if not reason or reason in known:
+        return ""
+    return f"{_REASONS.get(reason) or _capitalised(reason)}: the model reads the whole context anew."
+
+
+def _capitalised(reason: str) -> str:
+    """The reason with a capital, except for a file name."""
+    is_file = "." in reason.split(" ", 1)[0]
+    return reason if is_file else reason[0].upper() + reason[1:]
+
+
+def recalled_line(span: RecalledSpan, beside: int) -> str:
+    """`[Boat · user · e_4kx7…] exact · 62 % · 2 beside it`."""
+    details = [f"{span.citation} {span.trust.value}"]
+    if span.likelihood:
+        details.append(f"{span.likelihood:.0%}".replace("%", " %"))
+    if span.superseded:
+        details.append(f"superseded on {span.superseded}")
+    if span.off_branch:
+        details.append(LEFT_BRANCH)
+    if beside:
+        details.append(f"{beside} beside it")
+    return " · ".join(details)

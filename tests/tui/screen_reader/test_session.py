@@ -1,0 +1,211 @@
+"""The chat in lines in a real terminal, with the real memory and no model."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+
+pytestmark = [
+    pytest.mark.screen,
+    pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's"),
+    pytest.mark.timeout(60),
+]
+
+if sys.platform != "win32":
+    from tests.tui.pty_screen import Terminal
+
+Start = Callable[..., "Terminal"]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    running: list[Terminal] = []
+
+    def started(*arguments: str, **environment: str) -> Terminal:
+        words = ("--workspace", str(tmp_path / "notes"), *arguments)
+        running.append(Terminal(*words, columns=200, rows=60, **{"ACCESSIBLE": "1", **environment}))
+        return running[-1]
+
+    yield started
+    for each in running:
+        each.close()
+
+
+def written(terminal: "Terminal") -> str:
+    return terminal.bytes.decode(errors="replace").replace("\r\n", "\n")
+
+
+def until(terminal: "Terminal", words: str, times: int = 1) -> str:
+    terminal.until(lambda _: written(terminal).count(words) >= times)
+    return written(terminal)
+
+
+def test_what_was_said_is_answered_from_and_can_be_taken_up_again(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("The boiler is serviced in May by Hansen. 锅炉 🔧\r")
+    until(chat, "End of answer.")
+    until(chat, "You: ", 2)
+    chat.type("\x04")
+    assert chat.ended() == 0
+    assert "Continue it with: " in written(chat)
+    assert b"\x1b" not in chat.bytes
+    again = start("-c")
+    text = until(again, "End of answer.\nYou: ")
+    assert "You: The boiler is serviced in May by Hansen. 锅炉 🔧\nAnswer:\n" in text
+
+
+@pytest.mark.parametrize(("value", "is_linear"), [("1", True), ("yes", True), ("0", False), ("", False)])
+def test_accessible_in_the_environment_asks_for_lines(start: Start, value: str, is_linear: bool) -> None:
+    chat = start(ACCESSIBLE=value)
+    until(chat, "Screen-reader mode is on, by ACCESSIBLE in the environment." if is_linear else "\x1b[?1049h")
+
+
+def test_the_flag_goes_before_the_environment(start: Start) -> None:
+    until(start("--no-screen-reader"), "\x1b[?1049h")
+    until(start("--screen-reader", ACCESSIBLE="0"), "Screen-reader mode is on, by the flag --screen-reader.")
+    until(start(ACCESSIBLE="0", PALIMPSEST_SCREEN_READER="on"), "is on, by the setting screen.reader.")
+
+
+def test_a_workspace_from_elsewhere_is_trusted_only_on_a_word(start: Start, tmp_path: Path) -> None:
+    first = start("--screen-reader")
+    until(first, "You: ")
+    first.type("A message.\r")
+    until(first, "You: ", 2)
+    first.type("\x04")
+    first.ended()
+    shutil.copytree(tmp_path / "notes", tmp_path / "copied")
+    chat = start("--workspace", str(tmp_path / "copied"))
+    until(chat, "1: trust it\n2: read only\nAnswer, 1 to 2; Enter alone is 2, read only: ")
+    chat.type("perhaps\r")
+    until(chat, "That is none of the answers.")
+    chat.type("\r")
+    text = until(chat, "You: ")
+    assert "Question: This workspace was not made here." in text
+    chat.type("Kept?\r")
+    until(chat, "Error: ")
+    trusting = start("--workspace", str(tmp_path / "copied"))
+    until(trusting, "Enter alone is 2, read only: ")
+    trusting.type("trust it\r")
+    until(trusting, "You: ")
+    trusting.type("Kept?\r")
+    until(trusting, "End of answer.")
+
+
+def test_what_is_typed_survives_a_kill(start: Start, tmp_path: Path) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("half a thought")
+    chat.until(lambda _: any((tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")))
+    os.kill(chat.pid, signal.SIGKILL)
+    chat.ended()
+    until(start(), "You: half a thought")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
+def test_a_signal_is_a_normal_end(start: Start, number: signal.Signals, tmp_path: Path) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("unsent")
+    until(chat, "You: unsent")
+    os.kill(chat.pid, number)
+    assert chat.ended() == 0
+    (draft,) = (tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")
+    assert draft.read_text() == "unsent"
+
+
+def test_a_closed_terminal_ends_it(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.close_terminal()
+    assert chat.ended() == 0
+
+
+def test_messages_of_several_lines(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type('"""first\r')
+    until(chat, "More: ")
+    chat.type('second"""\r')
+    until(chat, "End of answer.")
+    until(chat, "You: ", 2)
+    chat.type("third\\\r")
+    until(chat, "More: ", 2)
+    chat.type("fourth\r")
+    until(chat, "End of answer.", 2)
+    until(chat, "You: ", 3)
+    chat.type("\x04")
+    chat.ended()
+    text = until(start("-c"), "End of answer.\nYou: ")
+    assert "You: first\nsecond\nAnswer:" in text
+    assert "You: third\nfourth\nAnswer:" in text
+
+
+def test_tab_completes_commands_and_files(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("/hel\t")
+    until(chat, "You: /help ")
+    chat.type("\x15@pyproj\t")
+    until(chat, "@pyproject.toml ")
+
+
+def test_no_escape_from_memory_reaches_the_terminal(start: Start, tmp_path: Path) -> None:
+    chat = start()
+    until(chat, "You: ")
+    with (tmp_path / "notes" / "MEMORY.md").open("a", encoding="utf-8") as memory:
+        memory.write(
+            "\n\n<!-- 2026-03-14T09:26:53Z -->\n## Harbour\n\n- the harbour opens \x1b]52;c;QUJD\x07 at nine \x9b31m\n"
+        )
+    chat.type("When does the harbour open?\r")
+    assert "opens ␛]52;c;QUJD␇ at nine" in until(chat, "End of answer.")
+    assert b"\x1b" not in chat.bytes
+    assert b"\x07" not in chat.bytes
+    assert b"\xc2\x9b" not in chat.bytes
+
+
+def test_the_bell_rings_at_the_end_of_an_answer_where_it_is_set(start: Start) -> None:
+    chat = start(PALIMPSEST_SCREEN_NOTIFY="bell")
+    until(chat, "You: ")
+    chat.type("Hello.\r")
+    until(chat, "End of answer.\n\x07")
+
+
+def test_textual_is_never_loaded(tmp_path: Path) -> None:
+    code = (
+        "import sys; from tui.main import open_screen; from agent.cli import main;"
+        "main(open_screen, sys.argv[1:]);"
+        "print('loaded:', [n for n in ('textual', 'tui.chat') if n in sys.modules])"
+    )
+    words = ("-c", code, "--workspace", str(tmp_path / "notes"), "--screen-reader")
+    chat = Terminal(*words, program=(sys.executable,), columns=200)
+    try:
+        until(chat, "You: ")
+        chat.type("Hello.\r")
+        until(chat, "End of answer.")
+        until(chat, "You: ", 2)
+        for number, command in enumerate(("/help", "/stats", "/tree", "/settings", "/context", "/search boiler"), 3):
+            chat.type(f"{command}\r")
+            until(chat, "You: ", number)
+        chat.type("\x04")
+        until(chat, "loaded: []")
+    finally:
+        chat.close()
+
+
+def test_the_modules_load_no_textual() -> None:
+    code = (
+        "import sys, importlib, pathlib;"
+        "modules = [p.stem for p in pathlib.Path('tui/screen_reader').glob('*.py')];"
+        "[importlib.import_module(f'tui.screen_reader.{name}') for name in modules];"
+        "print('textual' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.strip() == "False"

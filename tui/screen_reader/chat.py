@@ -1,0 +1,376 @@
+"""The chat in lines: the main thread reads the keyboard, an event loop beside it runs the session.
+
+So Ctrl+C and signals end the line that is being edited, which they could not in another thread.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+
+from agent.commands.conversation import TAKE_BACK
+from agent.services.model_offer import detect_model
+from agent.services.opening_questions import (
+    OpeningQuestion,
+    ask_about_links,
+    ask_about_servers,
+    ask_for_trust,
+    changes_question,
+    link_question,
+    server_question,
+    trust_question,
+)
+from foundation.errors import PalimpsestError
+from foundation.figures import counted
+from foundation.terminal_text import visible
+from tui.internal_errors import internal_error
+from tui.screen_reader.completion import complete
+from tui.screen_reader.controller import Answer, LineController
+from tui.screen_reader.input import LineInput
+from tui.screen_reader.output import LineOutput
+from tui.screen_reader.questions import Question, opening_question
+from tui.widgets.prompt.history import PromptHistory
+
+if TYPE_CHECKING:
+    from tui.screen_reader.launch import LineStart
+
+Result = TypeVar("Result")
+EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})
+BLOCK: Final = '"""'  # begins and ends a message of several lines
+YOU, MORE = "You: ", "More: "
+DRAFT_S: Final = 1.0  # seconds between two savings of what is being typed
+_KEYS: Final = (
+    "/help lists the commands, Ctrl+C stops an answer, Ctrl+D leaves. A backslash at the end of a line, or three "
+    "quotation marks around several, make a longer message."
+)
+
+
+class _Leaving(BaseException):
+    """A signal ends the program."""
+
+
+class _Asked:
+    """A question that waits for the main thread."""
+
+    def __init__(self, question: Question, answer: "asyncio.Future[Answer]") -> None:
+        self.question = question
+        self.answer = answer
+
+
+class LineChat:
+    """One chat, from its opening to its end."""
+
+    def __init__(self, start: "LineStart") -> None:
+        self._start = start
+        here = Path.cwd()
+        self._here = here
+        self._output = LineOutput(rings=start.options.config.screen.notify == "bell")
+        self._input = LineInput(lambda line, word: complete(line, word, here))
+        self._history = PromptHistory(start.options.workspace.prompt_history)
+        self._loop = asyncio.new_event_loop()
+        self._controller: LineController | None = None
+        self._is_opened = False
+        self._running: Future[None] | None = None
+        self._asked: _Asked | None = None
+        self._wake_read, self._wake_write = os.pipe()
+        self._lines: list[str] = []  # of the message that is being typed, above the present line
+        self._saved = ""
+        self._interrupted = False  # whether the last thing at the prompt was Ctrl+C
+        self._has_interrupt = False  # whether Ctrl+C was typed and nothing was done about it
+        self._is_leaving = False
+
+    def run(self) -> str:
+        """Runs it to its end; gives the conversation's id, "" for none."""
+        self._handle_signals()
+        thread = Thread(target=self._loop.run_forever, name="session", daemon=True)
+        thread.start()
+        try:
+            self._say_opening()
+            self._running = asyncio.run_coroutine_threadsafe(self._open(), self._loop)
+            while not self._is_leaving:
+                try:
+                    self._step()
+                except KeyboardInterrupt:
+                    self._has_interrupt = True
+                if self._has_interrupt:  # also where the exception was raised in a callback, and lost there
+                    self._has_interrupt = False
+                    self._interrupt()
+        except (_Leaving, EOFError):
+            pass
+        finally:
+            self._is_leaving = True
+            for number in _signals():
+                signal.signal(number, signal.SIG_IGN)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            resumable = self._close()
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            thread.join(5)
+        return resumable
+
+    # The main thread
+
+    def _say_opening(self) -> None:
+        options = self._start.options
+        self._output.say(
+            f"Palimpsest, a chat that remembers. Screen-reader mode is on, by {self._start.reason}.", _KEYS
+        )
+        workspace = "A new workspace" if options.new_workspace else "Workspace"
+        self._output.say(f"{workspace}: {options.workspace.root}. Model: {options.config.model}.")
+        self._output.say(*(f"Notice: {notice}" for notice in options.notices))
+
+    def _step(self) -> None:
+        if self._asked is not None:
+            self._answer(self._asked)
+        elif self._controller is not None and self._is_opened and self._controller.queue.is_idle:
+            self._prompt(self._controller)
+        elif self._running is not None and self._running.done() and not self._is_opened:
+            self._running.result()  # raises what prevented the opening
+            raise EOFError
+        else:
+            for line in self._input.wait(self._wake_read, 1.0):
+                self._enter(line)
+
+    def _prompt(self, controller: LineController) -> None:
+        beginning, self._input.rest = self._input.rest, ""
+        if controller.draft:
+            *self._lines, last = visible(controller.draft).split("\n")
+            controller.draft = ""
+            beginning = last + beginning
+            if self._lines:
+                self._output.say(
+                    f"The prompt has {counted(len(self._lines), 'line')} above the present one:", *self._lines
+                )
+        line = self._read(MORE if self._lines else YOU, beginning)
+        self._interrupted = False
+        self._enter(line)
+
+    def _enter(self, line: str) -> None:
+        """Takes a line: of a longer message, a message, or the word to leave."""
+        is_block = bool(self._lines) and self._lines[0].startswith(BLOCK)
+        if is_block or line.startswith(BLOCK):
+            self._lines.append(line)
+            text = "\n".join(self._lines)
+            if len(text) >= 2 * len(BLOCK) and text.endswith(BLOCK):
+                self._lines = []
+                self._submit(text[len(BLOCK) : -len(BLOCK)].strip("\n"))
+        elif line.endswith("\\") and not line.endswith("\\\\"):
+            self._lines.append(line[:-1])
+        else:
+            text = "\n".join([*self._lines, line])
+            self._lines = []
+            self._submit(text)
+
+    def _submit(self, text: str) -> None:
+        controller = self._controller
+        if text.strip() in EXIT_COMMANDS:
+            raise EOFError
+        if controller is None:
+            self._input.rest += text
+            return
+        if not text.strip():
+            if controller.queue.is_idle and controller.session.branch.rewritten is not None:
+                self._call(self._add(controller, TAKE_BACK))
+            return
+        with suppress(OSError):
+            self._history.add(text)
+        self._input.remember(text)
+        self._call(self._add(controller, text))
+
+    async def _add(self, controller: LineController, text: str) -> None:
+        is_idle = controller.queue.is_idle
+        message = controller.queue.add(text)
+        if not is_idle:
+            controller.queued.add(message.id)
+            self._output.say(f"Queued: {counted(len(controller.queue.waiting), 'message')} waiting.")
+        await controller.save_draft("")
+        self._saved = ""
+
+    def _answer(self, asked: _Asked) -> None:
+        """Has the person answer a question. Ctrl+C gives none and stops the turn."""
+        for line in self._input.take_typed_ahead():
+            self._enter(line)
+        question = asked.question
+        self._output.say(*question.shown)
+        self._output.ring()
+        given: Answer | None = None
+        try:
+            while given is None and not asked.answer.done():
+                typed = self._read(question.prompt, completes=False)
+                index = question.index_of(typed)
+                if index is not None:
+                    given = index, typed
+                elif not typed.strip() or question.takes_text:
+                    given = None, typed.strip()
+                else:
+                    self._output.say("That is none of the answers.")
+        except KeyboardInterrupt:
+            given = None, ""
+            raise
+        finally:
+            self._asked = None
+            self._loop.call_soon_threadsafe(_deliver, asked.answer, given or (None, ""))
+
+    def _read(self, prompt: str, beginning: str = "", *, completes: bool = True) -> str:
+        """A line of the editor; what is said meanwhile comes after it."""
+        self._output.hold()
+        if completes and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, DRAFT_S, DRAFT_S)
+        try:
+            return self._input.read_line(prompt, beginning, completes=completes)
+        except (KeyboardInterrupt, EOFError, _Leaving):
+            self._output.release()
+            self._output.say("")
+            raise
+        finally:
+            if completes and hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            self._output.release()
+
+    def _interrupt(self) -> None:
+        """Ctrl+C: stops what runs; at the prompt, where nothing is typed, the second one leaves."""
+        controller = self._controller
+        if controller is None or not self._is_opened:
+            raise EOFError
+        if not controller.queue.is_idle:
+            self._output.say("", "Stopping.")
+            self._loop.call_soon_threadsafe(controller.stop)
+            self._input.rest = ""
+            return
+        if self._interrupted:
+            raise EOFError
+        self._interrupted = True
+        self._lines = []
+        self._output.say("Cleared. Ctrl+C again leaves.")
+
+    def _call(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Runs it on the event loop and waits for it; a signal that another thread got is seen within a second."""
+        running = asyncio.run_coroutine_threadsafe(work, self._loop)
+        while not running.done():
+            wait([running], 1.0)
+        return running.result()
+
+    # Signals
+
+    def _handle_signals(self) -> None:
+        def leave(_number: int, _frame: object) -> NoReturn:
+            self._lines.append(self._input.unfinished)
+            raise _Leaving
+
+        def interrupt(_number: int, _frame: object) -> NoReturn:
+            self._has_interrupt = True
+            raise KeyboardInterrupt
+
+        signal.signal(signal.SIGINT, interrupt)
+        for number in _signals():
+            signal.signal(number, leave)
+        if hasattr(signal, "SIGALRM"):
+            signal.signal(signal.SIGALRM, lambda _number, _frame: self._save_draft())
+
+    def _save_draft(self) -> None:
+        """Keeps what is being typed. The main thread calls it while a line is edited."""
+        text = "\n".join([*self._lines, self._input.unfinished])
+        if self._controller is not None and text != self._saved:
+            self._saved = text
+            asyncio.run_coroutine_threadsafe(self._controller.save_draft(text), self._loop)
+
+    # The event loop
+
+    async def _open(self) -> None:
+        start = self._start
+        if (trusted := await ask_for_trust(self, start)) is not None:
+            self._history.move(trusted.prompt_history)
+        await ask_about_links(self, start)
+        try:
+            await asyncio.to_thread(self._history.load)
+        except OSError as error:
+            self.show_warning(f"What was typed before could not be read: {error.strerror}.")
+        self._input.set_history(self._history.entries)
+        session = await asyncio.to_thread(start.opening.open_session)
+        controller = LineController(session, self._output, self.ask, self._here, on_change=self._wake)
+        self._controller = controller
+        try:
+            await controller.take_up(start.options.resume, latest=start.options.latest)
+        except PalimpsestError as error:
+            controller.say_error(error)
+        await controller.restore_draft()
+        await ask_about_servers(self, session)
+        session.begin_background()
+        if start.options.message:
+            self._output.say(f"You: {start.options.message}")
+            controller.queue.add(start.options.message)
+        elif offer := await detect_model(session, "/model {spec}"):
+            self._output.say(f"Notice: {offer.text}")
+        self._is_opened = True
+        self._wake()
+        await controller.run()
+
+    async def ask(self, question: Question) -> Answer:
+        """The answer of the person, whom the main thread asks."""
+        answer: asyncio.Future[Answer] = self._loop.create_future()
+        self._asked = _Asked(question, answer)
+        self._wake()
+        return await answer
+
+    async def ask_trust(self, contents: Sequence[str]) -> bool | None:
+        return await self._ask_opening(trust_question(contents))
+
+    async def ask_changes(self, changes: Sequence[str]) -> bool | None:
+        return await self._ask_opening(changes_question(changes))
+
+    async def ask_link(self, name: str, target: str, effect: str) -> bool | None:
+        return await self._ask_opening(link_question(name, target, effect))
+
+    async def ask_server(self, name: str, facts: Sequence[str], *, is_changed: bool) -> bool | None:
+        return await self._ask_opening(server_question(name, facts, is_changed=is_changed))
+
+    async def _ask_opening(self, asked: OpeningQuestion) -> bool | None:
+        question, values = opening_question(asked)
+        index, _ = await self.ask(question)
+        return values[-1] if index is None else values[index]
+
+    def show_warning(self, text: str) -> None:
+        self._output.say(f"Warning: {text}")
+
+    def show_failure(self, error: PalimpsestError | OSError) -> None:
+        report = error if isinstance(error, PalimpsestError) else internal_error(error)
+        self._output.say(f"Error: {report.title}. {report.message} {report.hint}".rstrip())
+
+    def _wake(self) -> None:
+        """Has the main thread look again; a full pipe wakes it, too."""
+        with suppress(OSError):
+            os.write(self._wake_write, b"\n")
+
+    def _close(self) -> str:
+        """Keeps the draft, stores the answer so far and closes the memory; gives the conversation's id."""
+        controller = self._controller
+        if controller is None:
+            if self._running is not None and self._running.done() and (error := self._running.exception()):
+                raise error
+            return ""
+
+        async def close() -> str:
+            controller.queue.return_unsent()
+            typed = "\n".join([*self._lines, self._input.rest]).rstrip("\n")
+            await controller.save_draft("\n\n".join(filter(str.strip, [controller.draft, typed])))
+            conversation = controller.session.conversation
+            if self._running is not None:
+                self._running.cancel()
+            await controller.session.close()
+            conversation = controller.session.conversation or conversation
+            return conversation.id if conversation else ""
+
+        return self._call(close())
+
+
+def _deliver(answer: "asyncio.Future[Answer]", given: Answer) -> None:
+    if not answer.done():
+        answer.set_result(given)
+
+
+def _signals() -> list[signal.Signals]:
+    return [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

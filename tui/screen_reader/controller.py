@@ -1,0 +1,263 @@
+"""Handles messages and commands on the event loop, and says what comes of them."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Final
+
+from agent import events
+from agent.events import SessionEvent
+from agent.message_queue import MessageQueue, QueuedMessage
+from agent.permissions.action import PermissionAnswer
+from agent.services.attachments import attachments_of
+from agent.services.drafts import NEW, Drafts
+from agent.services.permission_question import PermissionQuestion
+from agent.services.turn_sentences import MODEL_CHANGED
+from agent.spending.budget import OFFLINE
+from foundation.errors import PalimpsestError
+from foundation.figures import counted
+from foundation.terminal_text import visible_line
+from memory.errors import ReadOnly
+from models.messages import Usage
+from tui.internal_errors import internal_error
+from tui.screen_reader.commands import LineCommands
+from tui.screen_reader.output import PAGE_LINES, LineOutput, text_lines
+from tui.screen_reader.questions import Question, permission_question, yes_or_no
+from tui.screen_reader.stored import SHOWN, say_entry, texts_of
+from tui.screen_reader.turn_lines import TurnLines, error_line, plan_lines
+from tui.screen_reader.waiting import Waiting
+from tui.widgets.prompt.prefixes import NOTE, prefixed
+
+if TYPE_CHECKING:
+    from agent.session import Session
+
+Answer = tuple[int | None, str]
+"""The index of the chosen answer, and what was typed; None where it is no answer of the list."""
+Ask = Callable[[Question], Awaitable[Answer]]
+TICK_S: Final = 0.5  # seconds between two looks at the clock
+FILES_S: Final = 5.0  # seconds between two looks at the workspace's files
+LONGEST_S: Final = 24 * 3600  # seconds until a command of the person's is ended
+_LINES_OF_COMMAND: Final = 40  # of its output that are said
+
+
+class LineController:
+    """The chat of one session. All of it runs on the event loop but `stop`, which may be called there only, too."""
+
+    def __init__(
+        self, session: "Session", output: LineOutput, ask: Ask, here: Path, *, on_change: Callable[[], None]
+    ) -> None:
+        self.session = session
+        self.output = output
+        self.ask = ask
+        self.drafts = Drafts(session.workspace.drafts)
+        self.draft = ""  # a text for the next prompt
+        self.queue = MessageQueue(on_change=on_change, on_return=self._return)
+        self.waiting = Waiting(output.say, lambda: output.last_line)
+        self.commands = LineCommands(self)
+        self._here = here
+        self._known: frozenset[str] = frozenset()
+        self._stopped = Event()  # ends a command of the person's
+        self._is_answered = True
+        self.queued: set[int] = set()  # the messages that waited for an answer to end
+
+    def stop(self) -> None:
+        """Stops what runs, and returns waiting messages to the prompt."""
+        self.commands.cancel()
+        self._stopped.set()
+        self.session.stop()
+        self.queue.return_unsent()
+
+    async def run(self) -> None:
+        """Handles messages, and announces, until it is cancelled."""
+        for sentence in await self.session.file_notices():
+            self.output.say(f"Warning: {sentence}")
+        tasks = [asyncio.create_task(self._tick()), asyncio.create_task(self._watch_files())]
+        try:
+            await self.queue.run(self._handle)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def take_up(self, ref: str, *, latest: bool) -> None:
+        """Continues a conversation: the given one, or the latest. Raises NotFound."""
+        if ref:
+            await self.session.resume(ref)
+        elif latest:
+            await self.session.resume_latest()
+        if self.session.conversation:
+            await self.say_conversation()
+            if notice := await self.session.restore_model():
+                self.output.say(f"Notice: {notice}")
+
+    async def say_conversation(self) -> None:
+        """Says the newest entries of the conversation, and its plan."""
+        session = self.session
+        entries = await session.branch.history(SHOWN, None)
+        texts = await asyncio.to_thread(texts_of, session, entries)
+        title = session.conversation.title if session.conversation else ""
+        newest = "entry" if len(entries) == 1 else f"{len(entries)} entries"
+        self.output.say(f"Conversation: {title or 'untitled'}. Its newest {newest}:")
+        for entry, text in zip(entries, texts, strict=True):
+            say_entry(self.output, entry, text)
+        if plan := await session.branch.plan():
+            self.output.say(*plan_lines(plan))
+
+    # Drafts
+
+    @property
+    def _draft_name(self) -> str:
+        return self.session.conversation.id if self.session.conversation else NEW
+
+    async def save_draft(self, text: str) -> None:
+        """Keeps the text of the prompt on disk."""
+        rewritten = self.session.branch.rewritten
+        with contextlib.suppress(OSError, PalimpsestError):
+            await asyncio.to_thread(self.drafts.save, self._draft_name, text, rewritten.id if rewritten else "")
+
+    async def restore_draft(self) -> None:
+        """Puts the draft of the conversation into the next prompt."""
+        try:
+            draft = await asyncio.to_thread(self.drafts.load, self._draft_name)
+            if draft.rewrites:
+                await self.session.branch.branch_from(draft.rewrites)
+                self.output.say("The draft in the prompt rewrites an earlier message, as when you left.")
+        except (OSError, PalimpsestError) as error:
+            self.output.say(f"Warning: the draft could not be restored: {error}")
+            return
+        self.draft = self.draft or draft.text
+
+    def _return(self, texts: list[str]) -> None:
+        self.draft = "\n\n".join([*texts, *([self.draft] if self.draft else [])])
+        self.output.say(f"{counted(len(texts), 'message')} not sent, and back in the prompt.")
+
+    # Messages
+
+    async def _handle(self, message: QueuedMessage) -> bool:
+        """Handles one message and says its errors. False where it got no answer."""
+        self._is_answered = True
+        text = message.text
+        if message.id in self.queued:
+            self.queued.discard(message.id)
+            self.output.say(f"You: {text}")
+        try:
+            if (own := prefixed(text)) is not None:
+                await (self.commands.run(f"/remember {own.text}") if own.kind == NOTE else self._run_shell(own.text))
+            elif text.startswith("/") and "/" not in (text[1:].split(maxsplit=1) or ["/"])[0]:
+                await self.commands.run(text.strip())
+            else:
+                await self.send(text)
+        except PalimpsestError as error:
+            self.say_error(error)
+        except Exception as error:  # the edge of a turn: a bug ends the turn, not the chat
+            self.say_error(internal_error(error))
+        finally:
+            self.waiting.show("")
+        return self._is_answered
+
+    async def send(self, text: str, skill: str = "", *, again: bool = False) -> None:
+        """Sends a message and says the turn."""
+        attachments = () if again else await asyncio.to_thread(attachments_of, text, self._here)
+        for attachment in attachments:
+            self.output.say(f"With {'the picture ' if attachment.is_picture else ''}{attachment.name}.")
+        session = self.session
+        is_offline = session.profile.spec == OFFLINE
+        lines = TurnLines(self.output, self.waiting, known=self._known, quotes=is_offline, cost=self._cost)
+        self._known = frozenset()
+        self._is_answered = False
+        try:
+            async with aclosing(session.send(text, attachments, skill, again=again)) as turn:
+                async for event in turn:
+                    lines.take(event)
+                    await self._answer(event)
+            self._is_answered = not lines.failed
+        except ReadOnly:
+            self._return([text])
+            raise
+
+    def _cost(self, usage: Usage) -> str:
+        cost = self.session.budget.cost(self.session.profile, usage)
+        return "" if cost is None or cost.local else str(cost)
+
+    async def _answer(self, event: SessionEvent) -> None:
+        """Asks the question of the event."""
+        match event:
+            case events.PermissionRequested(answer=answer) if not answer.done():
+                given = await self._ask_permission(event)
+                if not answer.done():
+                    answer.set_result(given)
+            case events.CallLimitReached(answer=answer) | events.SpendingLimitReached(answer=answer) if (
+                not answer.done()
+            ):
+                index, _ = await self.ask(yes_or_no(f"Question: {event.question}", yes="go on", no="stop here"))
+                if not answer.done():
+                    answer.set_result(PermissionAnswer(index == 0))
+            case events.QuestionAsked(answer=answer, question=question) if not answer.done():
+                lines = tuple(f"The model asks: {question.text}".split("\n"))
+                index, words = await self.ask(Question(lines=lines, answers=question.options, takes_text=True))
+                if not answer.done():
+                    answer.set_result(question.options[index] if index is not None else words)
+            case _:
+                pass
+
+    async def _ask_permission(self, request: events.PermissionRequested) -> PermissionAnswer:
+        asked = PermissionQuestion.of(
+            request.action, request.reason, once_only=request.once_only, offers=request.offers
+        )
+        detail = text_lines(asked.detail)
+        if len(detail) > PAGE_LINES:
+            opens = self.output.fold("What would be done", lambda: asked.detail)
+            detail = [*detail[:PAGE_LINES], f"and {counted(len(detail) - PAGE_LINES, 'more line')}: {opens} reads all."]
+        question, answers = permission_question(asked, detail)
+        index, _ = await self.ask(question)
+        if index is None:
+            return PermissionAnswer(False)
+        if index == len(answers) - 1:
+            _, reason = await self.ask(Question(lines=("Why not? The model reads it.",), takes_text=True))
+            return PermissionAnswer(False, reason=reason.strip())
+        return answers[index]
+
+    async def _run_shell(self, line: str) -> None:
+        """Runs a command of the person's outside the sandbox; no model sees its output."""
+        self._stopped.clear()
+        self.waiting.show(f"running {visible_line(line)}")
+        printed = await asyncio.to_thread(
+            self.session.commands.run, line, LONGEST_S, self._stopped, lambda _: None, inside=False
+        )
+        ended, _, text = printed.partition("\n")
+        lines = text_lines(text) if text.strip() else []
+        self.output.say(*lines[:_LINES_OF_COMMAND])
+        more = ""
+        if len(lines) > _LINES_OF_COMMAND:
+            more = f" {self.output.fold(f'Command {visible_line(line)}', lambda: text)} reads all {len(lines):,} lines."
+        self.output.say(f"Command ended: {ended.strip('[]')}.{more}")
+
+    def model_changed(self) -> None:
+        """The person chose another model: its first answer needs no notice about it."""
+        self._known |= {MODEL_CHANGED}
+
+    def say_error(self, error: PalimpsestError) -> None:
+        self.output.say(error_line(error.title, error.message, error.hint))
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            self.waiting.tick()
+
+    async def _watch_files(self) -> None:
+        """Announces edited files; a turn checks them itself."""
+        said = ""
+        while True:
+            await asyncio.sleep(FILES_S)
+            if not self.queue.is_idle:
+                continue
+            try:
+                notices = await asyncio.to_thread(self.session.context.reload)
+            except (PalimpsestError, OSError) as error:
+                if str(error) != said:
+                    said = str(error)
+                    self.output.say(f"Warning: {error}")
+                continue
+            self.output.say(*(f"Notice: {notice}" for notice in notices))

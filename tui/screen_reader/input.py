@@ -1,0 +1,141 @@
+"""The line editor: Python's readline where it is there, else plain lines of the terminal.
+
+Everything here runs on the main thread, where Ctrl+C and signals arrive. What is typed while nothing is asked is
+read as the terminal gives it, a line at a time, and nothing is drawn for it.
+"""
+
+import os
+import re
+import select
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from foundation.terminal_text import visible
+
+try:
+    import readline as _readline
+except ImportError:  # Windows
+    _readline = None
+readline: Any = _readline
+is_gnu: Final = readline is not None and "libedit" not in (readline.__doc__ or "")
+
+QUIET_S: Final = 0.7  # seconds without a key before a question is asked
+_DELIMITERS: Final = " \t\n"
+_SETTINGS: Final = (
+    "tab: complete",
+    "set enable-bracketed-paste off",  # it writes an escape sequence around each line
+    "set enable-meta-key off",  # so does this, once
+    "set bell-style none",
+    "set colored-stats off",
+    "set colored-completion-prefix off",
+    "set completion-query-items 0",
+    "set completion-display-width 1",  # a suggestion a line
+    "set page-completions off",
+    "set echo-control-characters off",
+)
+
+Complete = Callable[[str, str], list[str]]
+"""Completions of a word, given the line up to the cursor and the word. Blocks."""
+
+
+class LineInput:
+    """Reads lines on the main thread. `rest` is what was typed ahead and not entered."""
+
+    def __init__(self, complete: Complete) -> None:
+        self._complete = complete
+        self._found: list[str] = []
+        self._buffer = b""  # read while nothing was asked
+        self.rest = ""
+        if readline is not None:
+            for setting in _SETTINGS if is_gnu else ("bind ^I rl_complete",):
+                readline.parse_and_bind(setting)
+            readline.set_completer(self._completion)
+            readline.set_completer_delims(_DELIMITERS)
+            readline.set_auto_history(False)
+
+    def set_history(self, texts: Iterable[str]) -> None:
+        """Makes these lines the history, oldest first. A text of several lines is no line of it."""
+        if readline is not None:
+            readline.clear_history()
+            for text in texts:
+                self.remember(text)
+
+    def remember(self, text: str) -> None:
+        if readline is not None and text.strip() and "\n" not in text:
+            readline.add_history(text)
+
+    def read_line(self, prompt: str, beginning: str = "", *, completes: bool = True) -> str:
+        """A line, without its end. Raises EOFError at Ctrl+D or a closed terminal, KeyboardInterrupt at Ctrl+C."""
+        if readline is None:
+            return input(visible(prompt))
+        readline.set_startup_hook((lambda: readline.insert_text(visible(beginning))) if beginning else None)
+        readline.set_completer(self._completion if completes else None)
+        try:
+            return input(visible(prompt))
+        except OSError as error:  # the terminal is closed
+            raise EOFError from error
+        finally:
+            readline.set_startup_hook(None)
+
+    @property
+    def unfinished(self) -> str:
+        """What is in the line that is being edited."""
+        return readline.get_line_buffer() if readline is not None else ""
+
+    def wait(self, wake: int, seconds: float | None = None) -> list[str]:
+        """Lines that are entered while nothing is asked; none once `wake` can be read. Raises EOFError."""
+        if sys.platform == "win32":  # its terminal cannot be waited for
+            time.sleep(0.1)
+            return []
+        ready = select.select([0, wake], [], [], seconds)[0]
+        if wake in ready:
+            os.read(wake, 4096)
+        if 0 not in ready:
+            return []
+        try:
+            piece = os.read(0, 65_536)
+        except OSError as error:
+            raise EOFError from error
+        if not piece:
+            raise EOFError
+        return self._take(piece)
+
+    def take_typed_ahead(self) -> list[str]:
+        """Takes what was typed before now, until nobody types, so that it answers no question: entered lines, and in
+        `rest` the beginning of one."""
+        lines: list[str] = []
+        if sys.platform != "win32":
+            import termios
+
+            try:
+                before = termios.tcgetattr(0)
+            except termios.error:
+                return lines
+            at_once = [*before[:3], before[3] & ~termios.ICANON, *before[4:]]
+            try:
+                termios.tcsetattr(0, termios.TCSANOW, at_once)
+                while select.select([0], [], [], QUIET_S)[0] and (piece := os.read(0, 65_536)):
+                    lines += self._take(piece)
+            except OSError as error:
+                raise EOFError from error
+            finally:
+                termios.tcsetattr(0, termios.TCSANOW, before)
+        self.rest += self._buffer.decode("utf-8", "replace").replace("\x04", "")
+        self._buffer = b""
+        return lines
+
+    def _take(self, piece: bytes) -> list[str]:
+        *lines, self._buffer = re.split(rb"\r\n|\r|\n", self._buffer + piece)
+        texts = [line.decode("utf-8", "replace") for line in lines]
+        if texts and self.rest:
+            texts[0], self.rest = self.rest + texts[0], ""
+        return texts
+
+    def _completion(self, word: str, number: int) -> str | None:
+        """readline's protocol: the completions one after the other, then None."""
+        if number == 0:
+            line = readline.get_line_buffer()[: readline.get_endidx()]
+            self._found = self._complete(line, word)
+        return self._found[number] if number < len(self._found) else None

@@ -1,0 +1,50 @@
+"""Opens the chat in lines with the options of the command line. No Textual is loaded."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from msgspec import Struct
+
+from agent.cli import output
+from agent.cli.launch import LaunchOptions
+from foundation.paths import Workspace
+from foundation.program import own_command
+from tui.opening import Opening
+from tui.screen_reader.chat import LineChat
+
+
+class LineStart(Struct, frozen=True, kw_only=True):
+    """What the chat in lines begins with (agent.services.opening_questions.TrustState)."""
+
+    options: LaunchOptions
+    opening: Opening
+    reason: str  # what asked for lines
+    contents: tuple[str, ...]
+    changes: tuple[str, ...]
+    trust: Callable[[], Workspace] | None
+    untrusted_notice: str
+    links: Callable[[], tuple[tuple[str, str], ...]]
+    follow: Callable[[str, bool], None]
+
+
+def run_lines(options: LaunchOptions, reason: str) -> int:
+    """Runs the chat and gives the exit status. Afterwards stderr shows the command that resumes the conversation."""
+    opening = Opening(options)
+    start = LineStart(
+        options=options,
+        opening=opening,
+        reason=reason,
+        contents=options.brings,
+        changes=options.changes,
+        trust=opening.trust if options.trust is not None else None,
+        untrusted_notice=options.untrusted_notice,
+        links=opening.links,
+        follow=opening.follow,
+    )
+    resumable = LineChat(start).run()
+    if resumable:
+        workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()
+        flag = ("--screen-reader",) if options.screen_reader else ()
+        with suppress(OSError):  # the terminal may be closed
+            output.narrate(f"Continue it with: {own_command(*workspace, *flag, '-r', resumable)}")
+    return 0

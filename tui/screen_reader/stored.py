@@ -1,0 +1,59 @@
+"""Stored entries as lines, when a conversation is taken up again."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from agent.services.tool_outcome import tool_outcome
+from foundation.terminal_text import visible_code_line
+from memory.errors import Damaged
+from memory.records import UNDOES, Entry, EntryKind
+from models.messages import Role
+from tui.screen_reader.markdown import LinearMarkdown
+from tui.screen_reader.output import LineOutput
+
+if TYPE_CHECKING:
+    from agent.session import Session
+
+SHOWN: Final = 20  # entries that are said when a conversation is taken up
+
+
+def texts_of(session: "Session", entries: Sequence[Entry]) -> list[str]:
+    """The text of each entry. Blocks: reads archived text from its pages."""
+    return [_text(session, entry) for entry in entries]
+
+
+def say_entry(output: LineOutput, entry: Entry, text: str) -> None:
+    """Says an entry as it was said when it came."""
+    match entry.kind, entry.role:
+        case EntryKind.SUMMARY, _ if UNDOES in entry.meta:
+            output.say("Receipt: a compaction was undone; its turns are in view again.")
+        case EntryKind.SUMMARY, _:
+            opens = output.fold("Summary of older turns", lambda: text)
+            output.say(
+                f"Receipt: older turns are in the archive, and a summary stands in their place. {opens} reads it."
+            )
+        case EntryKind.MESSAGE, Role.USER:
+            output.say(f"You: {text}")
+        case EntryKind.MESSAGE, _ if text.strip():
+            output.say("Answer:")
+            markdown = LinearMarkdown(output.say, output.fold)
+            markdown.feed(text)
+            markdown.end()
+            output.say("End of answer." if entry.complete else "The answer broke off here.")
+        case EntryKind.TOOL_RESULT, _:
+            name, failed = str(entry.meta.get("name", "tool")), bool(entry.meta.get("failed"))
+            summary = visible_code_line(str(entry.meta.get("summary", "")))
+            outcome = tool_outcome(name, str(entry.meta.get("shown", "")) or text, entry.chars, failed=failed)
+            title = f"Tool {name}, {summary}" if summary else f"Tool {name}"
+            if outcome is not None:
+                opens = output.fold(title, lambda: text)
+                output.say(f"{title}: {outcome.sentence.rstrip('.')}. {opens} reads it.")
+        case _:
+            pass
+
+
+def _text(session: "Session", entry: Entry) -> str:
+    try:
+        return session.memory.passage(entry).text
+    except Damaged as error:
+        return f"[lost: {error.message}]"
