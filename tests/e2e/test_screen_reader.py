@@ -129,6 +129,7 @@ def test_a_session(start: Start, tmp_path: Path) -> None:
     chat.enter("/show 1")
     assert "Tool write_file, write a.txt, " in chat.until("End of the text.")
     chat.until("You: ")
+    assert without_accidents(chat.text, tmp_path) == TRANSCRIPT.read_text(encoding="utf-8")
 
     chat.enter("wait for it")
     chat.until("Enter alone is ")

@@ -164,7 +164,14 @@ class LineController:
             self.output.say(f"With {'the picture ' if attachment.is_picture else ''}{attachment.name}.")
         session = self.session
         is_offline = session.profile.spec == OFFLINE
-        lines = TurnLines(self.output, self.waiting, known=self._known, quotes=is_offline, cost=self._cost)
+        lines = TurnLines(
+            self.output,
+            self.waiting,
+            known=self._known,
+            quotes=is_offline,
+            cost=self._cost,
+            whole=self._whole,
+        )
         self._known = frozenset()
         self._is_answered = False
         try:
@@ -176,6 +183,13 @@ class LineController:
         except ReadOnly:
             self._return([text])
             raise
+
+    def _whole(self, conversation: str, entry: str) -> str:
+        """A tool's whole output; of a change of files, its diff. Blocks."""
+        memory = self.session.memory
+        found = memory.conversations.find_entry(entry, memory.conversations.find(conversation).seq)
+        diff = found.meta.get("diff")
+        return diff if isinstance(diff, str) and diff else memory.passage(found).text
 
     def _cost(self, usage: Usage) -> str:
         cost = self.session.budget.cost(self.session.profile, usage)
