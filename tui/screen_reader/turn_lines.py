@@ -34,8 +34,9 @@ class TurnLines:
         cost: Callable[[Usage], str] = lambda _: "",
         whole: Callable[[str, str], str] = lambda _conversation, _entry: "",
     ) -> None:
-        """`whole` reads a tool's whole output by the ids of its conversation and its entry. `quotes`: the answer quotes what was recalled, which is not said besides. `known` are changes of the request
-        that need no notice."""
+        """`quotes`: the answer quotes what was recalled, which is not said besides. `known` are changes of the request
+        that need no notice. `whole` reads a tool's whole output by the ids of its conversation and its entry.
+        """
         self._output = output
         self._waiting = waiting
         self._known = known
