@@ -37,7 +37,7 @@ from tui.screen_reader.questions import Question, opening_question
 from tui.widgets.prompt.history import PromptHistory
 
 if TYPE_CHECKING:
-    from tui.screen_reader.launch import LineStart
+    from tui.screen_reader.start import LineStart
 
 Result = TypeVar("Result")
 EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})
