@@ -5,9 +5,9 @@ from contextlib import suppress
 from agent.cli import output
 from agent.cli.launch import LaunchOptions
 from foundation.program import own_command
-from tui.opening import Opening
 from tui.screen_reader.chat import LineChat
 from tui.screen_reader.start import LineStart
+from tui.session_opener import Opening
 
 
 def run_lines(options: LaunchOptions, reason: str) -> int:

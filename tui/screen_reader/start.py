@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from agent.cli.launch import LaunchOptions
 from foundation.paths import Workspace
-from tui.opening import Opening
+from tui.session_opener import Opening
 
 
 class LineStart(Struct, frozen=True, kw_only=True):
-    """What the chat in lines begins with (agent.services.opening_questions.TrustState)."""
+    """What the chat in lines begins with (agent.services.opening_questions.OpeningTrust)."""
 
     options: LaunchOptions
     opening: Opening

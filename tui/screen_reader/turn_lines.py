@@ -16,7 +16,7 @@ from models.messages import RecalledSpan, Usage
 from models.recalled import by_relevance
 from tui.screen_reader.markdown import LinearMarkdown
 from tui.screen_reader.output import LineOutput
-from tui.screen_reader.waiting import Waiting
+from tui.screen_reader.wait_notices import Waiting
 
 MAX_RECALLED: Final = 3  # passages that are said
 
