@@ -10,7 +10,7 @@ from foundation.paths import config_dir
 from foundation.program import own_command
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
-from tui.opening import Opening
+from tui.session_opener import Opening
 from tui.themes.files import load_themes
 from tui.themes.terminal import TerminalGround
 

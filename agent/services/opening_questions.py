@@ -64,7 +64,7 @@ def _question(title: str, facts: Sequence[str], *, yes: str, no: str = "", later
     return OpeningQuestion(title=visible_code_line(title), facts=shown, yes=yes, no=no, later=later)
 
 
-class TrustState(Protocol):
+class OpeningTrust(Protocol):
     """What the command line found out about the workspace (agent.cli.launch)."""
 
     @property
@@ -112,7 +112,7 @@ class AskingPort(Protocol):
     def show_failure(self, error: PalimpsestError | OSError) -> None: ...
 
 
-async def ask_for_trust(face: AskingPort, state: TrustState) -> Workspace | None:
+async def ask_for_trust(face: AskingPort, state: OpeningTrust) -> Workspace | None:
     """Asks whether to trust a workspace that was made elsewhere, or that changed since it was trusted.
 
     Gives the workspace where it is trusted now.
@@ -130,7 +130,7 @@ async def ask_for_trust(face: AskingPort, state: TrustState) -> Workspace | None
         return None
 
 
-async def ask_about_links(face: AskingPort, state: TrustState) -> None:
+async def ask_about_links(face: AskingPort, state: OpeningTrust) -> None:
     """Asks once for each link out of a trusted workspace whether to follow it."""
     if state.follow is None:
         return

@@ -126,14 +126,17 @@ def test_a_session(start: Start, tmp_path: Path) -> None:
     assert "Row 1. name: a.txt; size: 12\nEnd of table, 1 row.\nEnd of answer: " in answered
     assert (tmp_path / "project" / "a.txt").read_text(encoding="utf-8") == "海鸥 🚢\n"
 
-    chat.enter("/show 1")
-    assert "Tool write_file, write a.txt, " in chat.until("End of the text.")
-    chat.until("You: ")
+    chat.enter("/show")
+    chat.until("Nothing is folded yet.\nYou: ")
+    assert without_accidents(chat.text, tmp_path) == TRANSCRIPT.read_text(encoding="utf-8")
 
     chat.enter("wait for it")
     chat.until("Enter alone is ")
     chat.enter("")
     assert "not done. " in chat.until("Understood: nothing was run.")
+    chat.until("You: ")
+    chat.enter("/show 1")
+    assert "Not done: run sleep 2971.5." in chat.until("End of the text.")
     chat.until("You: ")
 
     chat.enter("wait again")

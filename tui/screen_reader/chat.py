@@ -33,11 +33,11 @@ from tui.screen_reader.completion import complete
 from tui.screen_reader.controller import Answer, LineController
 from tui.screen_reader.input import LineInput
 from tui.screen_reader.output import LineOutput
-from tui.screen_reader.questions import Question, opening_question
+from tui.screen_reader.questions import NumberedQuestion, opening_question
 from tui.widgets.prompt.history import PromptHistory
 
 if TYPE_CHECKING:
-    from tui.screen_reader.launch import LineStart
+    from tui.screen_reader.start import LineStart
 
 Result = TypeVar("Result")
 EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})
@@ -57,7 +57,7 @@ class _Leaving(BaseException):
 class _Asked:
     """A question that waits for the main thread."""
 
-    def __init__(self, question: Question, answer: "asyncio.Future[Answer]") -> None:
+    def __init__(self, question: NumberedQuestion, answer: "asyncio.Future[Answer]") -> None:
         self.question = question
         self.answer = answer
 

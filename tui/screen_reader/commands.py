@@ -22,14 +22,14 @@ from foundation.figures import counted
 from foundation.terminal_text import visible_line
 from tui.screen_reader.markdown import LinearMarkdown
 from tui.screen_reader.output import PAGE_LINES, Folded, LineOutput, text_lines
-from tui.screen_reader.questions import Question, yes_or_no
+from tui.screen_reader.questions import NumberedQuestion, yes_or_no
 from tui.screen_reader.stored import say_entry, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from agent.session import Session
-    from tui.screen_reader.waiting import Waiting
+    from tui.screen_reader.wait_notices import Waiting
 
 UNSENT: Final = "The branch is stored when you send it. An empty line takes it back."
 _BARS: Final = re.compile(r"[\u2500-\u259f]+ *")  # small charts, which say nothing aloud; figures stand beside them
@@ -43,7 +43,7 @@ class CommandFace(Protocol):
     output: LineOutput
     waiting: "Waiting"
     draft: str
-    ask: "Callable[[Question], Awaitable[tuple[int | None, str]]]"
+    ask: "Callable[[NumberedQuestion], Awaitable[tuple[int | None, str]]]"
 
     async def send(self, text: str, skill: str = "", *, again: bool = False) -> None: ...
 
@@ -89,7 +89,7 @@ class LineCommands:
             case Choices(title=title, items=items, command=command, notes=notes, takes_text=takes_text):
                 labels = tuple(f"{item.label}, {item.detail}" if item.detail else item.label for item in items)
                 face.waiting.show("")
-                question = Question(lines=(f"{title}:", *notes), answers=labels, takes_text=takes_text)
+                question = NumberedQuestion(lines=(f"{title}:", *notes), answers=labels, takes_text=takes_text)
                 index, typed = await face.ask(question)
                 if index is not None or typed.strip():
                     await self.run(f"{command} {items[index].id if index is not None else typed.strip()}")
@@ -166,7 +166,7 @@ class LineCommands:
             output.say(*lines[start : start + PAGE_LINES])
             end = start + PAGE_LINES
             if end < len(lines):
-                question = Question(
+                question = NumberedQuestion(
                     lines=(f"Lines 1 to {end:,} of {len(lines):,} were read.",), answers=("go on", "stop"), default=0
                 )
                 if (await self._face.ask(question))[0] != 0:

@@ -25,10 +25,10 @@ from models.messages import Usage
 from tui.internal_errors import internal_error
 from tui.screen_reader.commands import LineCommands
 from tui.screen_reader.output import PAGE_LINES, LineOutput, text_lines
-from tui.screen_reader.questions import Question, permission_question, yes_or_no
+from tui.screen_reader.questions import NumberedQuestion, permission_question, yes_or_no
 from tui.screen_reader.stored import SHOWN, say_entry, texts_of
 from tui.screen_reader.turn_lines import TurnLines, error_line, plan_lines
-from tui.screen_reader.waiting import Waiting
+from tui.screen_reader.wait_notices import Waiting
 from tui.widgets.prompt.prefixes import NOTE, prefixed
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Answer = tuple[int | None, str]
 """The index of the chosen answer, and what was typed; None where it is no answer of the list."""
-Ask = Callable[[Question], Awaitable[Answer]]
+Ask = Callable[[NumberedQuestion], Awaitable[Answer]]
 TICK_S: Final = 0.5  # seconds between two looks at the clock
 FILES_S: Final = 5.0  # seconds between two looks at the workspace's files
 LONGEST_S: Final = 24 * 3600  # seconds until a command of the person's is ended
@@ -164,7 +164,14 @@ class LineController:
             self.output.say(f"With {'the picture ' if attachment.is_picture else ''}{attachment.name}.")
         session = self.session
         is_offline = session.profile.spec == OFFLINE
-        lines = TurnLines(self.output, self.waiting, known=self._known, quotes=is_offline, cost=self._cost)
+        lines = TurnLines(
+            self.output,
+            self.waiting,
+            known=self._known,
+            quotes=is_offline,
+            cost=self._cost,
+            whole=self._whole,
+        )
         self._known = frozenset()
         self._is_answered = False
         try:
@@ -176,6 +183,13 @@ class LineController:
         except ReadOnly:
             self._return([text])
             raise
+
+    def _whole(self, conversation: str, entry: str) -> str:
+        """A tool's whole output; of a change of files, its diff. Blocks."""
+        memory = self.session.memory
+        found = memory.conversations.find_entry(entry, memory.conversations.find(conversation).seq)
+        diff = found.meta.get("diff")
+        return diff if isinstance(diff, str) and diff else memory.passage(found).text
 
     def _cost(self, usage: Usage) -> str:
         cost = self.session.budget.cost(self.session.profile, usage)
@@ -196,7 +210,7 @@ class LineController:
                     answer.set_result(PermissionAnswer(index == 0))
             case events.QuestionAsked(answer=answer, question=question) if not answer.done():
                 lines = tuple(f"The model asks: {question.text}".split("\n"))
-                index, words = await self.ask(Question(lines=lines, answers=question.options, takes_text=True))
+                index, words = await self.ask(NumberedQuestion(lines=lines, answers=question.options, takes_text=True))
                 if not answer.done():
                     answer.set_result(question.options[index] if index is not None else words)
             case _:
@@ -215,7 +229,7 @@ class LineController:
         if index is None:
             return PermissionAnswer(False)
         if index == len(answers) - 1:
-            _, reason = await self.ask(Question(lines=("Why not? The model reads it.",), takes_text=True))
+            _, reason = await self.ask(NumberedQuestion(lines=("Why not? The model reads it.",), takes_text=True))
             return PermissionAnswer(False, reason=reason.strip())
         return answers[index]
 

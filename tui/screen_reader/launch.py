@@ -1,30 +1,13 @@
 """Opens the chat in lines with the options of the command line. No Textual is loaded."""
 
-from collections.abc import Callable
 from contextlib import suppress
-
-from msgspec import Struct
 
 from agent.cli import output
 from agent.cli.launch import LaunchOptions
-from foundation.paths import Workspace
 from foundation.program import own_command
-from tui.opening import Opening
 from tui.screen_reader.chat import LineChat
-
-
-class LineStart(Struct, frozen=True, kw_only=True):
-    """What the chat in lines begins with (agent.services.opening_questions.TrustState)."""
-
-    options: LaunchOptions
-    opening: Opening
-    reason: str  # what asked for lines
-    contents: tuple[str, ...]
-    changes: tuple[str, ...]
-    trust: Callable[[], Workspace] | None
-    untrusted_notice: str
-    links: Callable[[], tuple[tuple[str, str], ...]]
-    follow: Callable[[str, bool], None]
+from tui.screen_reader.start import LineStart
+from tui.session_opener import Opening
 
 
 def run_lines(options: LaunchOptions, reason: str) -> int:

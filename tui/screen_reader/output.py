@@ -10,7 +10,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from foundation.figures import counted
 from foundation.terminal_text import visible
 
 PAGE_LINES: Final = 40  # lines of a folded text that are printed at once
@@ -81,11 +80,6 @@ class LineOutput:
 def text_lines(text: str) -> list[str]:
     """The lines of a text as they are printed."""
     return visible(text).rstrip("\n").split("\n")
-
-
-def size_of(text: str) -> str:
-    """`12 lines`."""
-    return counted(len(text_lines(text)), "line")
 
 
 def _to_terminal(text: str) -> None:

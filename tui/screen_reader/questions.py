@@ -13,7 +13,7 @@ from foundation.terminal_text import visible_line
 _DECLINE: Final = "No, for a reason"
 
 
-class Question(Struct, frozen=True, kw_only=True):
+class NumberedQuestion(Struct, frozen=True, kw_only=True):
     """`lines` are read first. `default` is the index of the safe answer, None where nothing is entered for none.
     `takes_text`: any other text is an answer, too."""
 
@@ -53,16 +53,18 @@ class Question(Struct, frozen=True, kw_only=True):
         return starts[0] if len(starts) == 1 else None
 
 
-def opening_question(asked: OpeningQuestion) -> tuple[Question, list[bool | None]]:
+def opening_question(asked: OpeningQuestion) -> tuple[NumberedQuestion, list[bool | None]]:
     """The question before the chat opens, and what each answer means."""
     answers = [(asked.yes, True), (asked.no, False), (asked.later, None)]
     given: list[tuple[str, bool | None]] = [(label, value) for label, value in answers if label]
     lines = (f"Question: {asked.title}.", *asked.facts)
-    question = Question(lines=lines, answers=tuple(label for label, _ in given), default=len(given) - 1)
+    question = NumberedQuestion(lines=lines, answers=tuple(label for label, _ in given), default=len(given) - 1)
     return question, [value for _, value in given]
 
 
-def permission_question(asked: PermissionQuestion, detail: Sequence[str]) -> tuple[Question, list[PermissionAnswer]]:
+def permission_question(
+    asked: PermissionQuestion, detail: Sequence[str]
+) -> tuple[NumberedQuestion, list[PermissionAnswer]]:
     """The question for a permission, and what each answer gives; the last one is to decline for a reason."""
     labels = [label for label, _ in asked.answers[:-1]]
     lines = (
@@ -71,10 +73,10 @@ def permission_question(asked: PermissionQuestion, detail: Sequence[str]) -> tup
         *detail,
         *([asked.note] if asked.note else []),
     )
-    question = Question(lines=lines, answers=(*labels, _DECLINE), default=labels.index("No"))
+    question = NumberedQuestion(lines=lines, answers=(*labels, _DECLINE), default=labels.index("No"))
     return question, [answer for _, answer in asked.answers]
 
 
-def yes_or_no(*lines: str, yes: str = "yes", no: str = "no") -> Question:
+def yes_or_no(*lines: str, yes: str = "yes", no: str = "no") -> NumberedQuestion:
     """A question whose safe answer is no."""
-    return Question(lines=lines, answers=(yes, no), default=1)
+    return NumberedQuestion(lines=lines, answers=(yes, no), default=1)

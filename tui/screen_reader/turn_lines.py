@@ -1,6 +1,7 @@
 """Says the events of a turn in lines."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from agent import events
@@ -14,8 +15,8 @@ from foundation.terminal_text import visible_code_line
 from models.messages import RecalledSpan, Usage
 from models.recalled import by_relevance
 from tui.screen_reader.markdown import LinearMarkdown
-from tui.screen_reader.output import LineOutput, size_of
-from tui.screen_reader.waiting import Waiting
+from tui.screen_reader.output import LineOutput
+from tui.screen_reader.wait_notices import Waiting
 
 MAX_RECALLED: Final = 3  # passages that are said
 
@@ -31,14 +32,18 @@ class TurnLines:
         known: frozenset[str] = frozenset(),
         quotes: bool = False,
         cost: Callable[[Usage], str] = lambda _: "",
+        whole: Callable[[str, str], str] = lambda _conversation, _entry: "",
     ) -> None:
         """`quotes`: the answer quotes what was recalled, which is not said besides. `known` are changes of the request
-        that need no notice."""
+        that need no notice. `whole` reads a tool's whole output by the ids of its conversation and its entry.
+        """
         self._output = output
         self._waiting = waiting
         self._known = known
         self._quotes = quotes
         self._cost = cost
+        self._whole = whole
+        self._conversation = ""  # its id
         self._markdown: LinearMarkdown | None = None
         self._reasoning: list[str] = []
         self._reasoning_seconds = 0.0
@@ -73,7 +78,8 @@ class TurnLines:
                 self._waiting.show(f"reading, {short_count(done)} of {short_count(total)} tokens")
             case events.CallWritten(tool=tool, chars=chars):
                 self._waiting.show(f"writing the arguments of {tool}, {short_count(chars)} characters")
-            case events.UserStored():
+            case events.UserStored(conversation=conversation):
+                self._conversation = conversation
                 self._waiting.show("searching memory")
             case events.Archiving(names=names):
                 self._waiting.show(f"archiving {', '.join(names)}")
@@ -115,13 +121,14 @@ class TurnLines:
                 self._waiting.show(f"running {call.name}, {self._summaries[call.id]}")
             case events.PermissionDenied(call=call, reason=reason):
                 self._output.say(f"{self._tool(call.id, call.name)}: not done. {reason}")
-            case events.ToolFinished(call=call, shown=shown, chars=chars, failed=failed):
+            case events.ToolFinished(call=call, shown=shown, chars=chars, failed=failed, entry=entry):
                 if (outcome := tool_outcome(call.name, shown, chars, failed=failed)) is None:
                     return
                 title = self._tool(call.id, call.name)
                 state = outcome.sentence if failed else f"done, {outcome.sentence}"
-                opens = self._output.fold(title, lambda: shown) if shown.strip() else ""
-                more = f" {opens} reads its {size_of(shown)}." if opens else ""
+                is_all = shown.strip() in {"", outcome.sentence}
+                read = partial(self._whole, self._conversation, entry)
+                more = "" if is_all else f" {self._output.fold(title, read)} reads its {counted(chars, 'character')}."
                 self._output.say(f"{title}: {state.rstrip('.')}.{more}")
             case _:
                 pass

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from tui.screen_reader.waiting import Waiting
+from tui.screen_reader.wait_notices import Waiting
 
 
 def announced(seconds: int, last_line: float = 0.0) -> list[tuple[int, str]]:
