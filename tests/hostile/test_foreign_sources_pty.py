@@ -133,11 +133,13 @@ def attacked(model: tuple[HostileServer, Loopback], tmp_path: Path, payloads: Se
             terminal.settle(0.2)
             terminal.type("e")
             terminal.settle(0.3)
-            terminal.type(ESC)
-            terminal.settle(0.3)
-            terminal.type(ESC)
-            terminal.settle(0.3)
-            terminal.until(lambda text: "mode ask" in text.rstrip().rpartition("\n")[2])
+            for _ in range(8):
+                terminal.type(ESC)
+                terminal.settle(0.4)
+                if "mode ask" in terminal.text.rstrip().rpartition("\n")[2]:
+                    break
+            else:
+                raise AssertionError(f"Esc does not lead back:\n{terminal.text}")
         for line in ("/mcp", "/model", "/status", "/context", "/permissions", "/tree", "/stats"):
             terminal.type(f"{line}{ENTER}")
             terminal.settle(0.7)

@@ -1,7 +1,7 @@
 """Keeps pasted text from being read as keys.
 
-Textual looks for escape sequences within a bracketed paste too, and what is none it reports as keys: a pasted escape, some
-words and a line end sent a message, and Ctrl+G opened the editor. So an escape in a paste is made visible before it is parsed.
+Textual looks for escape sequences within a bracketed paste too, and reports what is none as keys: a pasted escape, some
+words and a line end sent a message, and Ctrl+G opened the editor. So escapes in a paste are made visible before that.
 """
 
 from collections.abc import Iterable
