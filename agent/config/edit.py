@@ -72,7 +72,7 @@ def parse_value(setting: Setting, text: str) -> Any:
         value = msgspec.json.decode(msgspec.json.encode(msgspec.convert(written, setting.kind, strict=False)))
         setting.check(value)
         return value
-    except (msgspec.ValidationError, BadYaml) as error:
+    except (msgspec.ValidationError, BadYaml, UnicodeEncodeError) as error:  # half of a surrogate pair is no text
         message = f"`{setting.name}` is {setting.type_name}, not “{text}”."
         raise Misuse("Not a value", message, f"`{PROGRAM} config show {setting.name}` says more.") from error
 

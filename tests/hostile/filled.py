@@ -26,6 +26,8 @@ def filled(kind: Any, text: str) -> Any:
         return filled(next((each for each in inner if each is not type(None)), type(None)), text)
     if origin is Literal:
         return inner[0]
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return tuple(filled(each, text) for each in inner)
     if origin in (tuple, list, Sequence, frozenset, set):
         value = filled(inner[0], text)
         return [value] if origin in (list, Sequence) else (frozenset if origin in (set, frozenset) else tuple)((value,))

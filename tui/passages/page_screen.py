@@ -231,6 +231,7 @@ class PictureScreen(ModalScreen[None]):
     async def _mount(self, widget: Widget) -> None:
         box = self.query_one("#picture", Container)
         await box.remove_children()
+        widget.add_class("page-picture")
         await box.mount(widget)
 
     def _release_image(self) -> None:

@@ -39,11 +39,20 @@ def block_lines(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> l
 
 
 def _table(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> list[StyledLine]:
-    table = table_of(parse(f"{block.header}\n{block.source}").children[0], styles)
-    if not block.sample:
-        return table_lines(table, width, styles, opens=block.opens)
-    sample = table_of(parse(f"{block.header}\n{block.sample}").children[0], styles)
-    return table_lines(table, width, styles, measured=natural_widths(sample), opens=False)
+    """The table, and what the parser takes for something else: a row that begins a list ends a table, an indented table
+    is code."""
+    nodes = parse(f"{block.header}\n{block.source}").children
+    if not nodes or nodes[0].type != "table":
+        return prose_lines(f"{block.header}\n{block.source}" if block.opens else block.source, width, styles)
+    table = table_of(nodes[0], styles)
+    if block.sample:
+        sample = table_of(parse(f"{block.header}\n{block.sample}").children[0], styles)
+        lines = table_lines(table, width, styles, measured=natural_widths(sample), opens=False)
+    else:
+        lines = table_lines(table, width, styles, opens=block.opens)
+    for node in nodes[1:]:
+        lines += [[], *_block(node, width, styles)]
+    return lines
 
 
 @lru_cache(maxsize=1)

@@ -70,6 +70,17 @@ def test_a_table_with_too_many_columns_becomes_short_lists() -> None:
     assert max(map(cell_len, lines)) <= 40
 
 
+@pytest.mark.parametrize("source", ["    | a | b |\n    |---|---|\n    | 1 | 2 |", "|\n-|", "| a | b |\n|---|\n| 1 |"])
+def test_what_only_looks_like_a_table_is_drawn(source: str) -> None:
+    lines = rendered(source)
+    assert "".join(lines).replace(" ", "") == source.replace("\n", "").replace(" ", "")
+
+
+def test_a_list_below_a_table_is_not_lost() -> None:
+    lines = rendered("| a | b |\n|---|---|\n| 1 | 2 |\n- item | rest\n")
+    assert lines[-1] == "• item | rest"
+
+
 @pytest.mark.parametrize("width", [12, 20, 79, 200])
 def test_no_line_is_wider_than_it_may_be(width: int) -> None:
     text = Path(__file__).read_text(encoding="utf-8")

@@ -1,0 +1,69 @@
+"""What is pasted is text: no key is pressed by it, however it is made and however it arrives."""
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual import events
+from textual.message import Message
+
+from tests.hostile.payloads import escapes
+from tui.output.paste_guard import BEGIN, END, PasteSafeParser
+
+if sys.platform != "win32":
+    from tests.tui.pty_screen import Terminal
+
+PASTES = st.text(st.sampled_from("\x1b\x1b[201~Oab!\r\n\x03\x07\x1b"), max_size=60) | st.text(max_size=60)
+
+
+def messages(*pieces: str) -> list[Message]:
+    parser = PasteSafeParser()
+    return [message for piece in pieces if piece for message in parser.feed(piece)]
+
+
+def pasted(found: list[Message]) -> str:
+    return "".join(each.text for each in found if isinstance(each, events.Paste))
+
+
+@given(PASTES, st.lists(st.integers(0, 90), max_size=5))
+def test_a_paste_is_one_paste_however_it_is_cut(text: str, cuts: list[int]) -> None:
+    text = text.replace(END, "").replace(END, "")
+    if (text + END).find(END) != len(text):
+        return  # its own end: no terminal can paste it
+    whole = f"a{BEGIN}{text}{END}b"
+    at = sorted({0, len(whole), *(min(cut, len(whole)) for cut in cuts)})
+    found = messages(*(whole[start:end] for start, end in pairwise(at)))
+    assert [each.key for each in found if isinstance(each, events.Key)] == ["a", "b"]
+    assert pasted(found) == text.replace("\x1b", "␛").replace("\x00", "")
+
+
+@pytest.mark.parametrize("cut", range(len(BEGIN) + len(END) + 3))
+def test_every_payload_in_a_paste_is_text(cut: int) -> None:
+    for payload in escapes():
+        whole = f"{BEGIN}{payload}{END}"
+        found = messages(whole[:cut], whole[cut:-2], whole[-2:])
+        assert [each for each in found if not isinstance(each, events.Paste)] == [], payload
+
+
+def test_keys_and_answers_outside_of_a_paste_are_as_they_were() -> None:
+    found = messages("x\x1b[A", "\x1b[2", "4~\r", "\x1b[I", f"{BEGIN}p{END}", "\x1b[B")
+    assert [each.key if isinstance(each, events.Key) else type(each).__name__ for each in found] == [
+        *("x", "up", "f12", "enter", "AppFocus", "Paste", "down")
+    ]
+
+
+@pytest.mark.screen
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's")
+def test_a_paste_sends_nothing(tmp_path: Path) -> None:
+    terminal = Terminal("--workspace", str(tmp_path / "ws"))
+    terminal.until(lambda text: text.rstrip().rpartition("\n")[2].strip() == "offline")
+    terminal.type(f"{BEGIN}\x1bnobody sent this\r{'x' * 40}{END}")
+    terminal.until(lambda text: "␛" in text)
+    terminal.settle(1.0)
+    assert "◆" not in terminal.text  # an answer
+    assert terminal.is_running
+    terminal.close()
