@@ -94,6 +94,9 @@ class SettingsOfSession:
         if row.setting.name == "screen.theme":
             themed_app(self._screen).use_theme(row.written)
             return "It holds at once."
+        if row.setting.name == "screen.panel":
+            themed_app(self._screen).use_panel(row.written)
+            return "It holds at once."
         if row.setting.name == "screen.keys":
             problems = themed_app(self._screen).use_keys(parse_value(row.setting, row.written))
             return " ".join(["It holds at once.", *map(visible, problems)])
