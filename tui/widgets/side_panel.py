@@ -60,13 +60,14 @@ class SidePanel(ScrollView, can_focus=True):
         self._cursor = 0  # a row
 
     def show_rows(self, rows: Sequence[PanelRow]) -> None:
-        """Shows these rows. The cursor stays at its row, by its action."""
+        """Shows these rows. The cursor stays at its row while it is in use."""
         if (fresh := tuple(rows)) == self._rows:
             return
-        action = self._rows[self._cursor].action if self._cursor < len(self._rows) else ""
+        is_inside = self.has_focus and self._cursor < len(self._rows)
+        action = self._rows[self._cursor].action if is_inside else ""
         self._rows = fresh
         actions = [row.action for row in fresh]
-        self._cursor = actions.index(action) if action in actions else next(iter(self._choosable()), 0)
+        self._cursor = actions.index(action) if action and action in actions else next(iter(self._choosable()), 0)
         self._lay_out()
 
     def on_resize(self) -> None:
