@@ -10,6 +10,7 @@ from foundation.paths import Workspace, config_dir
 from foundation.program import own_command
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
+from tui.full_collections import FullCollections
 from tui.themes.files import load_themes
 from tui.themes.terminal import TerminalGround
 
@@ -64,7 +65,9 @@ def create_app(options: LaunchOptions, ground: TerminalGround | None = None) -> 
     )
 
     async def open_session() -> "Session":
-        return await asyncio.to_thread(_open, current[0])
+        session = await asyncio.to_thread(_open, current[0])
+        FullCollections().start()
+        return session
 
     screen = options.config.screen
     return PalimpsestApp(

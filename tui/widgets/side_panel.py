@@ -25,7 +25,7 @@ from tui.widgets.transcript.wrap import line_breaks
 WIDTH: Final = 44  # cells, of which 3 are the margins
 MARGIN: Final = 2
 HANG: Final = 2  # cells before the further lines of a text
-CURSOR: Final = "▸"
+CURSOR: Final = "❯"
 
 
 class PanelRow(Struct, frozen=True):
