@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import events, work
 from textual.binding import Binding, BindingType
@@ -145,6 +145,11 @@ class PalimpsestApp(ChangesOnlyApp):
         keymap, problems = own_keymap(keys, known_actions(type(self)))
         self.set_keymap(keymap)
         return problems
+
+    def use_panel(self, setting: Literal["auto", "on", "off"]) -> None:
+        """Shows the panel beside the conversation by this setting."""
+        if self.chat.side_panel:
+            self.chat.side_panel.use(setting)
 
     def get_driver_class(self) -> type[Driver]:
         return tolerant_driver(guard_pastes(super().get_driver_class()))

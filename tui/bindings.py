@@ -28,6 +28,7 @@ from tui.settings.screen import SettingsScreen
 from tui.tree.screen import TreeScreen
 from tui.widgets.focus_bar import FocusBar
 from tui.widgets.prompt.input import Prompt
+from tui.widgets.side_panel import SidePanel
 
 BOUND: tuple[type[DOMNode], ...] = (
     ChatScreen,
@@ -38,6 +39,7 @@ BOUND: tuple[type[DOMNode], ...] = (
     PictureScreen,
     TextScreen,
     FocusBar,
+    SidePanel,
     TreeScreen,
     PaletteScreen,
     SettingsScreen,

@@ -10,6 +10,7 @@ from foundation.paths import config_dir
 from foundation.program import own_command
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
+from tui.full_collections import FullCollections
 from tui.session_opener import Opening
 from tui.themes.files import load_themes
 from tui.themes.terminal import TerminalGround
@@ -56,7 +57,9 @@ def create_app(options: LaunchOptions, ground: TerminalGround | None = None) -> 
     )
 
     async def open_session() -> "Session":
-        return await asyncio.to_thread(opening.open_session)
+        session = await asyncio.to_thread(opening.open_session)
+        FullCollections().start()
+        return session
 
     screen = options.config.screen
     return PalimpsestApp(

@@ -4,6 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from agent.cli import main as run_command_line
+from tui.full_collections import collect_less
 from tui.themes.terminal import AUTO, GroundQuestion
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """`palimpsest`, `pal`."""
+    collect_less()
     sys.exit(run_command_line(open_screen=open_screen))
 
 

@@ -53,6 +53,13 @@ class ScreenSettings(Struct, frozen=True, kw_only=True):
             "but 0; --screen-reader goes before it."
         ),
     ] = "auto"
+    panel: Annotated[
+        Literal["auto", "on", "off"],
+        Meta(
+            description="The panel beside the conversation: auto shows it from 140 columns on, once there is something "
+            "to show; on from 100 columns on. F7 opens and closes it."
+        ),
+    ] = "auto"
     keys: dict[str, str] = {}
     """Keys of your own: `chat.search: ctrl+o` for an action that F1 names; commas between several keys."""
 

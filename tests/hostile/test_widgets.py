@@ -70,6 +70,7 @@ from tui.tree.screen import LoadTree, TreeScreen
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import QueryInput
+from tui.widgets.side_panel import PanelRow, SidePanel
 from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText
 from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserItem, Welcome
@@ -357,7 +358,7 @@ SCREENS = {
 }
 IN_CHAT = {
     *("ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput", "PlanPanel"),
-    *("FocusBar", "TitleLine", "ChatFoot"),
+    *("FocusBar", "TitleLine", "ChatFoot", "SidePanel"),
 }
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""
 WITHOUT_TEXT = {"BlockPicture": CONTROL_OF_PICTURES}
@@ -458,6 +459,12 @@ async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp
             await chat.screen.mount(field)
             assert breaks_out(field.value + on_screen(chat)) == [], text
             await field.remove()
+            panel = SidePanel(lambda _: None, lambda: None)
+            await chat.screen.mount(panel)
+            panel.show_rows((PanelRow(text, text), PanelRow(text, text, cut="start"), PanelRow(text, wraps=True)))
+            await chat.pilot.pause(0.02)
+            assert breaks_out(on_screen(chat)) == [], text
+            await panel.remove()
         assert breaks_out(chat.text) == []
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from agent.checkpoints.journal import JournalContent
 from agent.config.settings import ScreenSettings
 from agent.events import AnswerStored, ContextReady, Recall, SessionEvent, Stopped, TextDelta, UsageKnown, UserStored
 from agent.permissions.policy import Policy
@@ -20,6 +21,7 @@ from foundation.trust import Citation, Trust
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile
 from models.messages import RecalledSpan, Role, Text, Usage
+from models.settings import ModelSettings
 
 NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
 
@@ -131,6 +133,7 @@ class FakeSession:
             passage=lambda entry: SimpleNamespace(text=entry.text),
             conversations=SimpleNamespace(interrupted_calls=lambda entry: self.interrupted.get(entry.seq, [])),
             references=SimpleNamespace(find=_unknown),
+            spending=lambda since=None: [],
             vault=SimpleNamespace(find_archive=_archived, settings=ArchiveSettings()),
         )
         self.notices: list[Any] = []  # what the next look at the files tells
@@ -140,7 +143,8 @@ class FakeSession:
         )
         self.project = ProjectFolders((Path("/no/such/project"),))
         self.models_used = SimpleNamespace(specs=("openai:qwen3@http://127.0.0.1:8080/v1",))
-        self.config = SimpleNamespace(screen=ScreenSettings())
+        self.checkpoints = SimpleNamespace(journal=SimpleNamespace(content=JournalContent))
+        self.config = SimpleNamespace(screen=ScreenSettings(panel="off"), models=ModelSettings())
         self.permissions = Policy(RuleSet())
         self.servers = SimpleNamespace(unanswered=())  # MCP servers to ask about
         self.working = ""

@@ -25,7 +25,9 @@ FORBIDDEN = (
     "mcp",
     "apsw",
     "yaml",
+    "agent.events",
     "agent.services.live_search",
+    "tui.chat.side_panel",
     "tui.search.screen",
 )
 PROGRAM = """
@@ -69,6 +71,15 @@ def test_the_entry_point_loads_no_screen_before_it_is_asked_for_one() -> None:
     code = "import sys, tui.main; print([n for n in ('textual', 'numpy', 'httpx2') if n in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert run.stdout.strip() == "[]"
+
+
+def test_the_names_of_settings_are_known_without_the_sources_of_their_sentences() -> None:
+    code = (
+        "from agent.config import settings; settings.all_settings();"
+        "print(settings._sentences.cache_info().currsize, settings.all_settings()['model'].sentence[:11])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.strip() == "0 What answer"
 
 
 def test_trust_is_looked_up_without_the_whole_store(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ class BlockActions:
         if (controller := self._controller()) is None:
             return
         session = controller.session
-        screen = PassageScreen(session.memory, _row_of(span), session.config.screen.pictures)
+        screen = PassageScreen(session.memory, row_of_span(span), session.config.screen.pictures)
         app_of(self._screen).push_screen(screen, lambda citation: self._cite(citation) if citation else None)
 
     async def _copy(self, target: FocusTarget) -> None:
@@ -242,7 +242,8 @@ class BlockActions:
         self._screen.notify(visible_line(text), timeout=4, markup=False)
 
 
-def _row_of(span: "RecalledSpan") -> BrowseRow:
+def row_of_span(span: "RecalledSpan") -> BrowseRow:
+    """The row that a passage's screen opens."""
     cited = span.citation
     return BrowseRow(
         id=cited.ref,

@@ -42,6 +42,8 @@ class ChatPort(Protocol):
 
     def update_plan(self, plan: "Checklist") -> None: ...
 
+    def take_event(self, event: SessionEvent) -> None: ...
+
     def end_turn(self) -> None: ...
 
     async def choose(self, choices: Choices, expand: ExpandChoice | None = None) -> str | None: ...
@@ -103,6 +105,7 @@ class CommandChat(Protocol):
 
 async def answer_event(view: ChatPort, event: SessionEvent) -> None:
     """Shows the dialog that the event needs, and the plan that it brings."""
+    view.take_event(event)
     match event:
         case PermissionRequested(answer=answer) if not answer.done():
             _answer(event, await view.ask_permission(event))

@@ -116,6 +116,9 @@ class SettingsOfSession:
         if row.setting.name == "screen.vim_keys":
             self._screen.query_one(Prompt).use_vim_keys(bool(parse_value(row.setting, row.written)))
             return "It holds at once."
+        if row.setting.name == "screen.panel":
+            themed_app(self._screen).use_panel(row.written)
+            return "It holds at once."
         if row.setting.name == "screen.keys":
             problems = themed_app(self._screen).use_keys(parse_value(row.setting, row.written))
             return " ".join(["It holds at once.", *map(visible, problems)])

@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
     from tui.chat.controller import ChatController
     from tui.chat.focus_mode import FocusMode
+    from tui.chat.side_panel import SidePanelView
 
 MODE_SHOWN_S: Final = 4.0  # seconds in which the status bar says what the mode means
 LEAVE_REQUEST_S: Final = 2.0  # seconds in which a second Ctrl+C leaves
@@ -149,6 +150,7 @@ class ChatScreen(Screen[None]):
             session.on_working = lambda text: self.status.update_info(working=text)
             self.status.update_info(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
             controller.show_mode()
+            self._view.open_side_panel(session, controller.run_between_turns)
         except (PalimpsestError, OSError) as error:
             await self._fail_to_open(error if isinstance(error, PalimpsestError) else internal_error(error))
             return
@@ -199,8 +201,31 @@ class ChatScreen(Screen[None]):
             self.queue.add(f"/model {self._offer}")
             self._offer = ""
 
+    # The panel beside the conversation
+
+    @property
+    def side_panel(self) -> "SidePanelView | None":
+        """None before the session is open."""
+        return self._view.side_panel
+
+    def on_resize(self) -> None:
+        if self.side_panel:
+            self.side_panel.lay_out()
+
+    def action_enter_panel(self) -> None:
+        if self.side_panel:
+            self.side_panel.enter()
+
+    @work(exclusive=True, group="panel-setting")
+    async def action_toggle_panel(self) -> None:
+        if self.side_panel:
+            await self.side_panel.toggle()
+
     def action_toggle_plan(self) -> None:
-        self._foot.plan.toggle()
+        if self.side_panel and self.side_panel.is_shown:
+            self.side_panel.toggle_plan()
+        else:
+            self._foot.plan.toggle()
 
     # The prompt
 

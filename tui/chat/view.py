@@ -27,11 +27,18 @@ from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.results import Choices, OpenNamedScreen, Proposal
-    from agent.events import CallLimitReached, PermissionRequested, QuestionAsked, SpendingLimitReached
+    from agent.events import (
+        CallLimitReached,
+        PermissionRequested,
+        QuestionAsked,
+        SessionEvent,
+        SpendingLimitReached,
+    )
     from agent.message_queue import QueuedMessage
     from agent.session import Session
     from context.checklist import Checklist
     from memory.memory import Memory
+    from tui.chat.side_panel import SidePanelView
     from tui.dialogs.choices import ExpandChoice
     from tui.dialogs.sheet import SheetDialog
     from tui.images.protocol import GraphicsProtocol
@@ -74,6 +81,7 @@ class ChatView:
         self.attention = Attention(widgets.screen, notify, lambda: widgets.title.title)
         self._keeper = widgets.keeper
         self._opening: MutedLine | None = None
+        self.side_panel: SidePanelView | None = None  # made once the session is open
 
     async def ask_permission(self, request: "PermissionRequested") -> PermissionAnswer:
         from tui.dialogs.permission import PermissionScreen
@@ -119,16 +127,32 @@ class ChatView:
         return result
 
     def show_plan(self, plan: "Checklist | None") -> None:
-        """Shows the stored plan above the prompt while it is open."""
+        """Shows the stored plan of the open conversation while it is open."""
         self._plan_panel.show(plan)
+        if self.side_panel:
+            self.side_panel.show_conversation(plan)
 
     def update_plan(self, plan: "Checklist") -> None:
         """Shows the plan that the model gave."""
         self._plan_panel.update_plan(plan)
 
+    def open_side_panel(self, session: "Session", run: Callable[[str], bool]) -> None:
+        """Makes the panel beside the conversation; `run` runs a command between turns."""
+        from tui.chat.side_panel import SidePanelView
+
+        self.side_panel = SidePanelView(self._screen, session, self._plan_panel, self._prompt.insert_text, run)
+        self.side_panel.lay_out()
+
+    def take_event(self, event: "SessionEvent") -> None:
+        """Shows what the event says in the panel beside the conversation."""
+        if self.side_panel:
+            self.side_panel.take(event)
+
     def end_turn(self) -> None:
         """Hides a plan that is done, and notifies a person who looks elsewhere."""
         self._plan_panel.end_turn()
+        if self.side_panel:
+            self.side_panel.end_turn()
         self.attention.call(DONE)
 
     async def choose(self, choices: "Choices", expand: "ExpandChoice | None" = None) -> str | None:

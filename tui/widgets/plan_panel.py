@@ -27,28 +27,39 @@ class PlanPanel(Static):
     def __init__(self) -> None:
         super().__init__(id="plan", markup=False)
         self._plan: Checklist | None = None
+        self._is_shown = False
+        self._is_elsewhere = False  # whether the panel beside the conversation shows the plan
         self.display = False
 
     def show(self, plan: "Checklist | None") -> None:
         """Shows a stored plan, or hides the panel where nothing of it is open."""
         self._plan = plan
-        self.display = plan is not None and plan.is_open
+        self._set_shown(is_shown=plan is not None and plan.is_open)
         self._draw()
 
     def update_plan(self, plan: "Checklist") -> None:
         """Shows the plan that the model gave, also where it is done; one that was hidden, if it changed."""
-        self.display = self.display or plan != self._plan
+        self._set_shown(is_shown=self._is_shown or plan != self._plan)
         self._plan = plan
         self._draw()
 
     def end_turn(self) -> None:
         """Hides a plan that is done."""
         if self._plan is not None and not self._plan.is_open:
-            self.display = False
+            self._set_shown(is_shown=False)
 
     def toggle(self) -> None:
         """Hides the plan, or shows it again."""
-        self.display = self._plan is not None and not self.display
+        self._set_shown(is_shown=self._plan is not None and not self._is_shown)
+
+    def set_elsewhere(self, *, is_elsewhere: bool) -> None:
+        """Hides the plan while the panel beside the conversation shows it."""
+        self._is_elsewhere = is_elsewhere
+        self._set_shown(is_shown=self._is_shown)
+
+    def _set_shown(self, *, is_shown: bool) -> None:
+        self._is_shown = is_shown
+        self.display = is_shown and not self._is_elsewhere
 
     def on_click(self) -> None:
         self.toggle()

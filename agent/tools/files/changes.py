@@ -115,11 +115,13 @@ class FileChanges:
 
 def diff_of(change: PlannedChange) -> str:
     """The unified diff of a change, in lines that end with \\n."""
-    before, after = (_lines(data) for data in (change.before, change.after))
-    old, new = (
-        "/dev/null" if data is None else f"{side}/{change.place.shown}"
-        for side, data in (("a", change.before), ("b", change.after))
-    )
+    return file_diff(change.place.shown, change.before, change.after)
+
+
+def file_diff(name: str, old_body: bytes | None, new_body: bytes | None) -> str:
+    """The unified diff of two versions of a file, in lines that end with \\n; None is no file."""
+    before, after = (_lines(data) for data in (old_body, new_body))
+    old, new = ("/dev/null" if data is None else f"{side}/{name}" for side, data in (("a", old_body), ("b", new_body)))
     head = f"--- {old}\n+++ {new}\n"
     start = _alike(before, after)
     end = _alike(before[start:][::-1], after[start:][::-1])
