@@ -1,33 +1,50 @@
-"""The files of the project by their names, for a person who types a part of one. Reads them on a thread of its own."""
+"""The files and folders of the project by parts of their names. They are read on a thread of their own."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
+from heapq import nsmallest
 from itertools import islice
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Final
+
+from msgspec import Struct
 
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.walk import ProjectWalk
 from agent.tools.port import ToolFailure
 
 FRESH_S: Final = 20.0  # seconds until the names are read anew
+FRESH_READINGS: Final = 10  # times that a reading took, until the next: a large project is read less often
+MAX_FILES: Final = 2_000_000  # of a project; a name takes about 100 bytes
 FIRST_WAIT_S: Final = 0.3  # seconds that a search waits for the first reading
 _SLICE: Final = 2_000  # names that are compared before somebody else has a turn
 
 
+class _Search(Struct, frozen=True):
+    """The last search: among which names, how many there were, and what was found."""
+
+    names: list[str]
+    size: int
+    typed: str
+    found: list[str]
+
+
 class ProjectFiles:
-    """Finds files by parts of their names. What .gitignore leaves out is left out; no link is followed."""
+    """Finds files, and folders with a slash at the end. What .gitignore leaves out is left out; no link is followed."""
 
     def __init__(self, project: ProjectFolders, here: Path) -> None:
         """`here` is the folder that names are relative to."""
         self._project = project
         self._here = here
         self._names: list[str] = []  # with slashes, as they are typed
+        self._last = _Search(self._names, 0, "", [])
         self._lock = Lock()
         self._reading: Thread | None = None
         self._stopped = Event()
         self._read_at = 0.0  # on the monotonic clock; 0 for never
+        self._took = 0.0  # seconds of the last reading
 
     @property
     def is_read(self) -> bool:
@@ -50,20 +67,25 @@ class ProjectFiles:
         one whose path has its letters in order; the shorter before the longer.
         """
         self._refresh()
-        wanted = typed.lower()
-        ranked: list[tuple[int, int, str]] = []
-        for names in _slices(self._names):
+        wanted, names = typed.lower(), self._names
+        last = self._last
+        if last.names is names and last.size == len(names) and wanted.startswith(last.typed):
+            names = last.found  # what has the letters in order has the earlier ones, too
+        size = len(self._names)
+        has_letters = _letters_in_order(wanted).match
+        found: list[str] = []
+        for piece in _slices(names):
             if is_stale():
                 return []
-            ranked += [(rank, len(name), name) for name in names if (rank := _rank(wanted, name.lower())) is not None]
+            found += [name for name in piece if has_letters(name)]
             time.sleep(0)  # the screen has its turn
-        ranked.sort()
-        return [name for _, _, name in ranked[:most]]
+        self._last = _Search(self._names, size, wanted, found)
+        return nsmallest(most, found, key=lambda name: (_rank(wanted, name.lower()), len(name), name))
 
     def _refresh(self) -> None:
         """Has the names read anew where they are old; waits a moment for the first reading."""
         with self._lock:
-            is_old = not self._read_at or time.monotonic() - self._read_at > FRESH_S
+            is_old = not self._read_at or time.monotonic() - self._read_at > max(FRESH_S, FRESH_READINGS * self._took)
             if is_old and (self._reading is None or not self._reading.is_alive()) and not self._stopped.is_set():
                 self._reading = Thread(target=self._read, name="project files", daemon=True)
                 self._reading.start()
@@ -73,16 +95,24 @@ class ProjectFiles:
 
     def _read(self) -> None:
         names: list[str] = []
+        began, last_folder = time.monotonic(), tuple[str, ...]()
         if not self._read_at:
             self._names = names  # a search may look at what is there so far
-        walk = ProjectWalk(self._project, self._stopped)
+        walk = ProjectWalk(self._project, self._stopped, MAX_FILES)
         try:
             places = tuple(self._project.locate(str(folder)) for folder in self._project.folders)
             for found in walk.files(places):
+                folder = found.parts[:-1]
+                if folder != last_folder:
+                    names += [
+                        f"{_typed(found.root.joinpath(*new), self._here)}/" for new in _new_folders(folder, last_folder)
+                    ]
+                    last_folder = folder
                 names.append(_typed(found.root.joinpath(*found.parts), self._here))
         except ToolFailure:  # closed, or a folder that is gone
             return
         self._names, self._read_at = names, time.monotonic()
+        self._took = self._read_at - began
 
 
 def _slices(names: list[str]) -> Iterator[list[str]]:
@@ -91,17 +121,27 @@ def _slices(names: list[str]) -> Iterator[list[str]]:
         yield piece
 
 
+def _new_folders(folder: tuple[str, ...], last: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The folders that are entered on the way from the folder of the last file to this one."""
+    shared = 0
+    while shared < min(len(folder), len(last)) and folder[shared] == last[shared]:
+        shared += 1
+    for depth in range(shared + 1, len(folder) + 1):
+        yield folder[:depth]
+
+
 def _typed(path: Path, here: Path) -> str:
     return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
-def _rank(typed: str, name: str) -> int | None:
-    own = name.rpartition("/")[2]
+def _letters_in_order(typed: str) -> re.Pattern[str]:
+    return re.compile("".join(f"[^{letter}]*{letter}" for letter in map(re.escape, typed)), re.IGNORECASE)
+
+
+def _rank(typed: str, name: str) -> int:
+    own = name.removesuffix("/").rpartition("/")[2]
     if own.startswith(typed):
         return 0
     if typed in own:
         return 1
-    if typed in name:
-        return 2
-    left = iter(name)
-    return 3 if all(letter in left for letter in typed) else None
+    return 2 if typed in name else 3

@@ -41,6 +41,7 @@ from tui.passages.screen import PassageScreen
 from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
 from tui.themes.own import CONTRAST_DARK, LIGHT
+from tui.widgets.prompt.chips import PastedImage
 from tui.widgets.transcript.view import Transcript
 
 MARKDOWN = """# The boiler, 锅炉
@@ -178,6 +179,19 @@ def test_an_answer_on_a_large_screen_keeps_a_readable_width(look: Look) -> None:
 
 def test_the_light_theme(look: Look) -> None:
     assert look(saying("When?"), size=(100, 36), theme=LIGHT)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["80x24", "200x50"])
+def test_vim_keys_show_their_mode_and_chips_their_key(look: Look, size: tuple[int, int]) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        prompt = app.chat.prompt
+        prompt.use_vim_keys(True)
+        prompt.insert_text("compare 锅炉 🙂")
+        prompt.insert_images([PastedImage("/home/ann/照片.png", 1200, 800)])
+        prompt.insert_folded("a line\n" * 40)
+        await pilot.press("escape", "2", "d")
+
+    assert look(act, size=size)
 
 
 def test_commands_are_offered_above_the_prompt(look: Look) -> None:

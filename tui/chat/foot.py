@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
     from tui.chat.completion import PromptCompletion
 
-CHIP_HINT: Final = "Ctrl+O opens it · Backspace removes it"
+CHIP_HINT: Final = "Ctrl+O opens it"
 
 
 class ChatFoot(Vertical):

@@ -19,7 +19,7 @@ class ImageFileScreen(PictureScreen):
 
     async def read_picture(self) -> ShownPicture:
         picture = await in_thread(load_picture, self._path)
-        return ShownPicture(picture, f"{self._path} · {picture.width:,}×{picture.height:,}")
+        return ShownPicture(picture, f"{picture.width:,}×{picture.height:,} · {self._path}")
 
     @work(exclusive=True, group="viewer")
     async def open_viewer(self) -> None:

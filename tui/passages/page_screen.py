@@ -241,12 +241,12 @@ class PictureScreen(ModalScreen[None]):
             self._widget = None
 
     @property
-    def _name(self) -> str:
+    def _heading(self) -> str:
         return self._pages[self._index] if self._memory is None else f"Page {self._pages[self._index]}"
 
     def _set_header(self, description: str, suffix: str = "") -> None:
         position = f" · {self._index + 1} of {len(self._pages)}" if len(self._pages) > 1 else ""
-        self.query_one("#picture-title", Static).update(Text(visible(f"{self._name}{position}{suffix}")))
+        self.query_one("#picture-title", Static).update(Text(visible(f"{self._heading}{position}{suffix}")))
         self.query_one("#picture-about", Static).update(Text(visible(description)))
 
     # Keys

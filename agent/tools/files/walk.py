@@ -47,9 +47,11 @@ def withheld_note(count: int) -> str:
 class ProjectWalk:
     """The files below some places of the project, sorted by name folder by folder."""
 
-    def __init__(self, project: ProjectFolders, stopped: Event) -> None:
+    def __init__(self, project: ProjectFolders, stopped: Event, most: int = MOST_FILES) -> None:
+        """`most` files are given."""
         self._project = project
         self._stopped = stopped
+        self._most = most
         self.not_text = 0  # names that are no Unicode text, which no tool can name
         self.cut_short = False  # there are more files than are looked at
 
@@ -60,7 +62,7 @@ class ProjectWalk:
             prefix = "" if place.root == self._project.root else f"{place.root.as_posix()}/"
             for parts in self._folder(place.root, place.parts, self._rules_above(place)):
                 count += 1
-                if count > MOST_FILES:
+                if count > self._most:
                     self.cut_short = True
                     return
                 yield FoundFile(place.root, parts, printable(prefix + "/".join(parts)))

@@ -4,6 +4,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.services.project_files import ProjectFiles
 from agent.tools.files.project import ProjectFolders
@@ -29,7 +31,7 @@ def found(files: ProjectFiles, typed: str, most: int = 50) -> list[str]:
 
 def test_the_own_name_comes_before_the_path_and_the_path_before_letters_in_order(tmp_path: Path) -> None:
     files = made(tmp_path, "kiln/notes.md", "a/kiln.py", "b/old_kiln.py", "keep/in/lathe_n.py", "other.txt")
-    assert found(files, "kiln") == ["a/kiln.py", "b/old_kiln.py", "kiln/notes.md", "keep/in/lathe_n.py"]
+    assert found(files, "kiln") == ["kiln/", "a/kiln.py", "b/old_kiln.py", "kiln/notes.md", "keep/in/lathe_n.py"]
 
 
 def test_ignored_files_and_version_control_are_left_out(tmp_path: Path) -> None:
@@ -62,3 +64,33 @@ def test_it_ends_with_its_session(tmp_path: Path) -> None:
     files = made(tmp_path, "a.py")
     files.close()
     assert files.search("a", 5) == []
+
+
+def test_folders_are_found_once_with_a_slash(tmp_path: Path) -> None:
+    files = made(tmp_path, "kiln/a.txt", "kiln/b.txt", "kiln/deep/c.txt", "other/kiln.txt")
+    assert found(files, "kiln") == [
+        "kiln/",
+        "other/kiln.txt",
+        "kiln/a.txt",
+        "kiln/b.txt",
+        "kiln/deep/",
+        "kiln/deep/c.txt",
+    ]
+    assert found(files, "deep") == ["kiln/deep/", "kiln/deep/c.txt"]
+
+
+@given(st.lists(st.text("aBé/_.", min_size=1, max_size=6), max_size=12), st.text("abÉ^]-.", max_size=4))
+def test_typing_on_finds_what_typing_at_once_finds(names: list[str], typed: str) -> None:
+    """A longer query looks among what the shorter one found."""
+    once, letter_by_letter = (ProjectFiles(ProjectFolders((Path("/"),)), Path("/")) for _ in range(2))
+    for files in (once, letter_by_letter):
+        files._names = names  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        files._read_at = time.monotonic()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    results = [letter_by_letter.search(typed[:length], 50) for length in range(len(typed) + 1)]
+    assert results[-1] == once.search(typed, 50)
+    assert set(results[-1]) == {name for name in names if _has_in_order(typed.lower(), name.lower())}
+
+
+def _has_in_order(typed: str, name: str) -> bool:
+    letters = iter(name)
+    return all(letter in letters for letter in typed)
