@@ -187,7 +187,7 @@ class ChatView:
         """Opens a screen about the program; gives a sentence about what was done there, or ""."""
         from tui.chat.program_screens import open_program_screen
 
-        return await open_program_screen(self._screen, session, opened)
+        return await open_program_screen(self._screen, session, opened, self.attention)
 
     def save_draft(self) -> None:
         """Saves the prompt as a draft of its conversation, before the session switches to another one."""
