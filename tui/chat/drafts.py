@@ -71,6 +71,7 @@ class Drafts:
 
 
 DELAY: Final = 0.4  # seconds after the last key
+RESTORED: Final = "restored: you had not sent this · Ctrl+C takes it out"
 
 
 class DraftKeeper:
@@ -153,6 +154,7 @@ class DraftKeeper:
             self._history.add(draft.text)
         elif draft.text:
             self._prompt.set_text(draft.text)
+            self._prompt.post_message(Prompt.Returned(RESTORED))
             if draft.rewrites and (rewriting := self._rewriting()):
                 await rewriting.rewrite_again(draft.rewrites)
 

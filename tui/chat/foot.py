@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -46,6 +47,9 @@ class ChatFoot(Vertical):
         self.new_below = NewBelowHint()
         self.queue_list = Static(id="waiting", markup=False)
         self.queue_list.display = False
+        self._returned = Static(id="returned", markup=False)  # says that a text came back into the prompt
+        self._returned.display = False
+        self._returned_text = ""
         self._completion: PromptCompletion | None = None  # made when something is first typed
 
     def compose(self) -> ComposeResult:
@@ -54,6 +58,7 @@ class ChatFoot(Vertical):
             yield self.plan
             yield self.suggestions
             yield self.queue_list
+            yield self._returned
             with Horizontal(id="prompt-line"):
                 yield Static("❯", id="prompt-mark", markup=False)
                 yield self.prompt
@@ -69,7 +74,16 @@ class ChatFoot(Vertical):
     def _prompt_changed(self) -> None:
         own = prefixed(self.prompt.text)
         self.status.update_info(hint=HINTS[own.kind] if own else "")
+        if self._returned.display and self.prompt.text != self._returned_text:
+            self._returned.display = False
         self._complete()
+
+    @on(Prompt.Returned)
+    def _say_what_returned(self, message: Prompt.Returned) -> None:
+        """Says so by the prompt until the text is changed or sent."""
+        self._returned_text = self.prompt.text
+        self._returned.update(Text(message.why))
+        self._returned.display = bool(self._returned_text.strip())
 
     @work(exclusive=True, group="completion")
     async def _complete(self) -> None:

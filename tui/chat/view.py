@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # loaded after first paint
 
 T = TypeVar("T")
 TYPING_PAUSE_S: Final = 0.7  # seconds without a key before a question takes the focus
+NOT_SENT: Final = "back in the prompt: this was not sent"
 SETTLE_S: Final = 0.4  # seconds in which its arrows and Enter do nothing
 
 
@@ -208,6 +209,11 @@ class ChatView:
         """Puts unsent texts into the prompt, before its present text."""
         present = [self._prompt.text] if self._prompt.text.strip() else []
         self._prompt.set_text("\n\n".join([*texts, *present]))
+
+    def return_unsent(self, texts: list[str]) -> None:
+        """Puts the texts that were not sent back into the prompt, and says so."""
+        self.return_to_prompt(texts)
+        self._prompt.post_message(Prompt.Returned(NOT_SENT))
 
     def save_draft_soon(self) -> None:
         """Saves the prompt, with what waits, before the next key."""

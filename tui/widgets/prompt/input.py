@@ -110,6 +110,12 @@ class Prompt(TextArea):
         """Ctrl+S in an empty prompt: what waits goes into the running answer."""
 
     @dataclass
+    class Returned(Message):
+        """A text came back into the prompt; `why` is a sentence, which is shown until it is changed."""
+
+        why: str
+
+    @dataclass
     class Interrupted(Message):
         """Ctrl+C with nothing to clear or copy."""
 
