@@ -121,11 +121,12 @@ class DraftKeeper:
         self._prompt.set_text("")
 
     def save_at_end(self) -> None:
-        """Like `save`; while the conversation is unknown, the text goes to the prompt history instead."""
+        """Like `save`, and the last time; while the conversation is unknown, the text goes to the prompt history."""
         if self._current_conversation():
             self.save()
         else:
             self._prompt.remember()
+        self._is_switching = True  # the session closes now: what is saved later would be of no conversation
 
     def move(self, folder: Path) -> None:
         """Changes the folder of drafts."""
