@@ -112,6 +112,10 @@ class Context:
         """
         return self.state.sources.refresh(sending=sending)
 
+    def use_settings(self, settings: ContextSettings) -> None:
+        """Makes the next request by these settings."""
+        self.state.settings = self.state.pages.settings = settings
+
     def skills(self) -> tuple[Skill, ...]:
         """The workspace's skills, by name."""
         return self.state.sources.now().skills

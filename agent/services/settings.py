@@ -11,6 +11,7 @@ from agent.config.config import read_config, user_config
 from agent.config.edit import parse_value, remove_value, save_value
 from agent.config.secrets import refuse_secrets, without_secrets
 from agent.config.settings import Setting, all_settings, value_of
+from agent.services.live_settings import holds
 from context.switches import SWITCHES
 from foundation.errors import Misuse
 from foundation.paths import Workspace, config_dir
@@ -86,6 +87,7 @@ class SettingRow(Struct, frozen=True, kw_only=True):
     origin: str  # "default", a file with its line, a variable, or a flag
     of_workspace: bool  # the workspace's file sets it
     is_secret: bool  # it holds a key or a password, which `written` leaves out
+    holds: str  # from when a change holds in a running chat
 
     @property
     def is_changed(self) -> bool:
@@ -93,7 +95,7 @@ class SettingRow(Struct, frozen=True, kw_only=True):
 
 
 def setting_rows(workspace: Workspace, environment: Mapping[str, str]) -> list[SettingRow]:
-    """Every setting as it holds for the next start; the switches of memory first. Blocks."""
+    """Every setting as it is configured; the switches of memory first. Blocks."""
     reading = read_config(workspace, environment, {})
     rows: list[SettingRow] = []
     for name, setting in all_settings().items():
@@ -105,6 +107,7 @@ def setting_rows(workspace: Workspace, environment: Mapping[str, str]) -> list[S
             origin=reading.origins[name],
             of_workspace=reading.origins[name].startswith(f"{workspace.config}, "),
             is_secret=shown != value,
+            holds=holds(name),
         )
         rows.append(row)
     return sorted(rows, key=lambda row: row.setting.name not in _FIRST)

@@ -58,6 +58,10 @@ class CompactionReceipt(Struct, frozen=True, kw_only=True):
     warning: str = ""  # why the summary is not by the model that was asked for it
 
 
+MOVED = "moved"
+"""Meta of a summary: what left for it, as its receipt says it."""
+
+
 class StoredSummary(Struct, frozen=True):
     """The summary's entry, and the result of archiving the entries (None where they have no text)."""
 
@@ -91,6 +95,7 @@ def carry_out(
                 "prior": [] if plan.joins else [entry.seq for entry in view.summaries],
                 "pinned": plan.pinned.seq if plan.pinned else None,
                 "tokens": projection.plan.original_tokens + joined_tokens,
+                MOVED: _moved(plan),
                 **({OWN: list(projection.own)} if projection.own else {}),
                 **({FILES: projection.files.fields} if projection.files.fields else {}),
                 **({"cost": price.fields} if price else {}),
@@ -117,10 +122,8 @@ def receipt_of(
     before, after = projection.plan.unchanged, projection.after
     pages = len(stored.archived.pages) if stored.archived else 0
     destination = f"{_counted(pages, 'page')} of the archive" if pages else "the archive"
-    results = sum(entry.kind is EntryKind.TOOL_RESULT for entry in plan.leaving)
-    moved = _counted(plan.turns, "older turn") if plan.turns else _counted(results, "older tool result")
     text = (
-        f"{moved} ({_counted(len(plan.leaving), 'entry', 'entries')}) left for {destination}. "
+        f"{_moved(plan)} left for {destination}. "
         f"{_sizes(before, after)} A summary of {summary_tokens:,} stands in their place, and every word "
         "can be recalled."
     )
@@ -152,6 +155,19 @@ def receipt_of(
         focus_lines=projection.focus_lines,
         warning=projection.written.warning if projection.written else "",
     )
+
+
+def stored_receipt(summary: Entry) -> str:
+    """What of a receipt its summary still tells."""
+    moved = summary.meta.get(MOVED) or "Older turns"
+    return f"{moved} left for the archive. A summary stands in their place, and every word can be recalled."
+
+
+def _moved(plan: "CompactionPlan") -> str:
+    """`12 older turns (24 entries)`."""
+    results = sum(entry.kind is EntryKind.TOOL_RESULT for entry in plan.leaving)
+    moved = _counted(plan.turns, "older turn") if plan.turns else _counted(results, "older tool result")
+    return f"{moved} ({_counted(len(plan.leaving), 'entry', 'entries')})"
 
 
 def with_sizes(receipt: CompactionReceipt, before: int, after: int) -> CompactionReceipt:

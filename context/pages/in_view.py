@@ -55,7 +55,7 @@ class PagesInView:
     ) -> None:
         self._conversations = conversations
         self.text_of = text_of
-        self._settings = settings
+        self.settings = settings
         self._lock = threading.Lock()  # guards the caches; not held while pages are drawn
         self._drawn: dict[PageRecipe, PageParts] = {}
         self._recipes: dict[tuple[Chapter, Mode, str], PageRecipe | None] = {}
@@ -64,11 +64,11 @@ class PagesInView:
         """Token budget of pages: a share of the working set, since they are sent with each request of an epoch. 0 where
         they are off, the model's image cost is unknown, or no page fits."""
         render_profile = _render_profile(profile)
-        if not self._settings.resident_pages or render_profile is None:
+        if not self.settings.resident_pages or render_profile is None:
             return 0
-        most = min(budget.total, working_set(budget, self._settings, 0, BranchView(), {}).high)
-        share = int(most * self._settings.vision_share)
-        room = min(share, self._settings.vision_tokens) if self._settings.vision_tokens else share
+        most = min(budget.total, working_set(budget, self.settings, 0, BranchView(), {}).high)
+        share = int(most * self.settings.vision_share)
+        room = min(share, self.settings.vision_tokens) if self.settings.vision_tokens else share
         return room if room >= min(map(render_profile.tokens, render_profile.modes)) + FRAME else 0
 
     def choose(self, request: "PageRequest") -> PagesState:
@@ -121,7 +121,7 @@ class PagesInView:
         """Reason to end an epoch with these pages; "" where it continues."""
         if not pages:
             return ""
-        if not self._settings.resident_pages or _render_profile(profile) is None:
+        if not self.settings.resident_pages or _render_profile(profile) is None:
             return OFF
         return CHANGED if self.changed(pages, digest) else ""
 

@@ -137,7 +137,8 @@ class FakeSession:
             vault=SimpleNamespace(find_archive=_archived, settings=ArchiveSettings()),
         )
         self.notices: list[Any] = []  # what the next look at the files tells
-        self.context = SimpleNamespace(reload=self._reload)
+        self.context = SimpleNamespace(reload=self._reload, use_settings=self._use_settings)
+        self.toolbox = SimpleNamespace()
         self.branch = SimpleNamespace(
             history=self.history, plan=_no_plan, rewritten=None, take_changes=_no_changes, recent=_no_conversations
         )
@@ -196,6 +197,9 @@ class FakeSession:
     def _reload(self) -> tuple[Any, ...]:
         told, self.notices = tuple(self.notices), []
         return told
+
+    def _use_settings(self, settings: Any) -> None:
+        self.context.settings = settings
 
     async def models(self) -> list[Any]:
         return self._models

@@ -14,8 +14,10 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from agent.config.settings import all_settings
+from agent.permissions.action import Access, Action
 from agent.services import live_search
 from agent.services.browse import PagePicture
+from agent.services.live_settings import holds
 from agent.services.settings import SettingRow
 from agent.services.statistics_view import DaySeries, DiskSize, Saving, StatisticsView
 from agent.spending.report import SpendingReport, Spent
@@ -29,8 +31,10 @@ from memory.records import EntryDraft, EntryKind, Statistics
 from models.messages import Role
 from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
 from tui.app import PalimpsestApp
+from tui.chat.drafts import Drafts
 from tui.chat.start import ChatStart
 from tui.dialogs.confirm import ProposalScreen
+from tui.dialogs.permission import PermissionScreen
 from tui.overview.archive_screen import ArchiveScreen
 from tui.overview.context_screen import ContextScreen
 from tui.overview.memory_screen import MemoryScreen
@@ -331,13 +335,30 @@ def test_an_error_is_one_panel(look: Look) -> None:
     assert look(saying("hello"), events=[failed], new=False)
 
 
-def test_messages_that_wait_stand_above_the_prompt(look: Look) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_messages_that_wait_and_one_that_steers_stand_above_the_prompt(look: Look, size: tuple[int, int]) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
-        for text in ("one", "two [red]", "three 三"):
-            app.chat.queue.add(text)
+        for text in ("one", "two [red]", "three 三 👩‍💻"):
+            app.chat.queue.add(text, steers="三" in text)
             await pilot.pause(0.1)
 
-    assert look(act, events=[*answer("Some words")[:5], asyncio.Event()], new=False)
+    assert look(act, events=[*answer("Some words")[:5], asyncio.Event()], new=False, size=size)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_a_question_of_permission_with_its_numbers(look: Look, size: tuple[int, int]) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        run = Action(tool="run_command", access=Access.RUN, summary="run git status", subject="git add 茶 👩‍💻")
+        app.push_screen(PermissionScreen(run, "No rule decides.", offers=("run_command(git add *)",)))
+        await shown(app, pilot, PermissionScreen)
+
+    assert look(act, size=size, new=False)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_a_draft_that_was_restored(look: Look, tmp_path: Path, size: tuple[int, int]) -> None:
+    Drafts(Workspace(tmp_path).drafts).save("new", "half a thought 半 👩‍💻")
+    assert look(size=size, new=False)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
@@ -497,7 +518,14 @@ class ThreeSettings:
         names = {"context.use_memory": ("false", "config.yaml, line 2"), "models.window": ("8192", "default")}
         names["screen.pictures"] = ("auto", "default")
         return [
-            SettingRow(setting=all_settings()[name], written=value, origin=origin, of_workspace=False, is_secret=False)
+            SettingRow(
+                setting=all_settings()[name],
+                written=value,
+                origin=origin,
+                of_workspace=False,
+                is_secret=False,
+                holds=holds(name),
+            )
             for name, (value, origin) in names.items()
         ]
 

@@ -16,11 +16,11 @@ from foundation.figures import elapsed, short_count
 from foundation.terminal_text import without_colours
 from memory.errors import NotFound
 from memory.records import Entry
-from models.excerpts import paste_placeholder, split_excerpt
+from models.excerpts import Excerpt, paste_placeholder, split_excerpt
 from models.messages import RecalledSpan, Text
 from models.recalled import by_relevance
 from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockText, ReadBlock
-from tui.widgets.transcript.items import MutedLine, TranscriptItem
+from tui.widgets.transcript.items import MutedLine, TranscriptItem, notice_line
 from tui.widgets.transcript.recalled import RecalledLine, RecalledLines
 
 if TYPE_CHECKING:
@@ -98,13 +98,12 @@ class StoredTexts:
         return BlockText(self._memory.passage(entry).text)
 
 
-def attached_texts(entry: Entry) -> Iterator[tuple[str, str]]:
-    """Of each text that went with the message: the line about it, and the text as it was sent."""
+def attached_texts(entry: Entry) -> Iterator[tuple[str, str, Excerpt | None]]:
+    """Of each text that went with the message: its name, the text as it was sent, and what of it that is."""
     for part in entry.sent:
         if isinstance(part, Text) and part.injected == "attachment":
             name, _, rest = part.text.partition("\n")
-            text, excerpt = split_excerpt(rest)
-            yield (excerpt.sentence(name) if excerpt else f"with {name}"), text
+            yield name, *split_excerpt(rest)
 
 
 def attachment_blocks(entry: Entry, texts: StoredTexts) -> list[Block]:
@@ -113,10 +112,19 @@ def attachment_blocks(entry: Entry, texts: StoredTexts) -> list[Block]:
     return [
         Block(
             key=f"attachment:{entry.id}:{number}",
-            rows=(MutedLine(line, prefix=CLOSED_MARK),),
+            rows=(MutedLine(f"with {name}", prefix=CLOSED_MARK),),
             read=texts.attachment(find, number),
         )
-        for number, (line, _) in enumerate(attached_texts(entry))
+        for number, (name, _, _) in enumerate(attached_texts(entry))
+    ]
+
+
+def excerpt_lines(entry: Entry) -> list[MutedLine]:
+    """The notices of a stored message about texts that were not sent as a whole."""
+    return [
+        notice_line("info" if excerpt.ref else "warning", excerpt.sentence(name))
+        for name, _, excerpt in attached_texts(entry)
+        if excerpt
     ]
 
 

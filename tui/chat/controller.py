@@ -229,7 +229,7 @@ class ChatController:
                     await answer_event(self._view, event)
             self._turn_failed = turn_view.failed
         except ReadOnly:
-            self._view.return_to_prompt([text])  # nothing was stored: the text returns to the prompt
+            self._view.return_unsent([text])  # nothing was stored: the text returns to the prompt
             raise
         finally:
             ticking.cancel()

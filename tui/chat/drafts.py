@@ -38,6 +38,7 @@ def _images_in(texts: Sequence[str]) -> list[PastedImage]:
 
 
 DELAY: Final = 0.4  # seconds after the last key
+RESTORED: Final = "restored: you had not sent this · Ctrl+C takes it out"
 
 
 class DraftKeeper:
@@ -87,11 +88,12 @@ class DraftKeeper:
         self._prompt.set_text("")
 
     def save_at_end(self) -> None:
-        """Like `save`; while the conversation is unknown, the text goes to the prompt history instead."""
+        """Like `save`, and the last time; while the conversation is unknown, the text goes to the prompt history."""
         if self._current_conversation():
             self.save()
         else:
             self._prompt.remember()
+        self._is_switching = True  # the session closes now: what is saved later would be of no conversation
 
     def move(self, folder: Path) -> None:
         """Changes the folder of drafts."""
@@ -123,6 +125,7 @@ class DraftKeeper:
             self._history.add(draft.text)
         elif draft.text:
             self._prompt.set_text(draft.text)
+            self._prompt.post_message(Prompt.Returned(RESTORED))
             if draft.rewrites and (rewriting := self._rewriting()):
                 await rewriting.rewrite_again(draft.rewrites)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -49,6 +50,9 @@ class ChatFoot(Vertical):
         self.queue_list = Static(id="waiting", markup=False)
         self.queue_list.display = False
         self._shown_hint = ""
+        self._returned = Static(id="returned", markup=False)  # says that a text came back into the prompt
+        self._returned.display = False
+        self._returned_text = ""
         self._completion: PromptCompletion | None = None  # made when something is first typed
 
     def compose(self) -> ComposeResult:
@@ -57,6 +61,7 @@ class ChatFoot(Vertical):
             yield self.plan
             yield self.suggestions
             yield self.queue_list
+            yield self._returned
             with Horizontal(id="prompt-line"):
                 yield Static("❯", id="prompt-mark", markup=False)
                 yield self.prompt
@@ -71,7 +76,16 @@ class ChatFoot(Vertical):
     @on(Prompt.Changed)
     def _prompt_changed(self) -> None:
         self._show_hint()
+        if self._returned.display and self.prompt.text != self._returned_text:
+            self._returned.display = False
         self._complete()
+
+    @on(Prompt.Returned)
+    def _say_what_returned(self, message: Prompt.Returned) -> None:
+        """Says so by the prompt until the text is changed or sent."""
+        self._returned_text = self.prompt.text
+        self._returned.update(Text(message.why))
+        self._returned.display = bool(self._returned_text.strip())
 
     @on(Prompt.SelectionChanged)
     def _show_hint(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.services.turn_sentences import BROKE_OFF, EMPTY_ANSWER
+from context.compaction.compact import stored_receipt
 from foundation.clock import iso
 from memory.errors import Damaged, NotFound
 from memory.pages.types import EntryText
@@ -18,6 +19,7 @@ from tui.chat.blocks import (
     StoredTexts,
     attachment_blocks,
     call_block,
+    excerpt_lines,
     pasted_blocks,
     recalled_items,
     receipt_block,
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from memory.records import Entry
 
 OFFLINE: Final = "offline"  # the speaker of answers that quote what was recalled
-ARCHIVED_TURNS: Final = "older turns are in the archive; a summary stands in their place"
 MAX_HITS: Final = 40  # search hits read for a list of conversations; several may be of one conversation
 
 Pictures = Callable[[Sequence[Image]], list[TranscriptItem]]
@@ -70,7 +71,7 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
         case EntryKind.SUMMARY, _:
             if UNDOES in entry.meta:
                 return [MutedLine("the compaction was undone: its turns are in view again", gap=True)]
-            return [receipt_block(entry.id, ARCHIVED_TURNS, reader.texts.whole(find))]
+            return [receipt_block(entry.id, stored_receipt(entry), reader.texts.whole(find))]
         case EntryKind.MESSAGE, Role.USER:
             images = [part for part in entry.sent if isinstance(part, Image)]
             text, pastes = without_pastes(entry, _text(entry, reader.passage))
@@ -81,6 +82,7 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
                 *pasted_blocks(entry, pastes, reader.texts),
                 *attachment_blocks(entry, reader.texts),
                 *reader.pictures(images),
+                *excerpt_lines(entry),
                 *([] if quotes else recalled_items(recalled)),
             ]
         case EntryKind.MESSAGE, _:

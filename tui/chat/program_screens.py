@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Final, Literal
 from textual.screen import Screen
 
 from agent.config.edit import parse_value
+from agent.services.live_settings import take_up
 from agent.services.settings import SettingRow, change_setting, setting_rows
 from context.switches import SWITCHES
 from foundation.terminal_text import visible
 from tui.dialogs.theme import pick_theme
+from tui.output.attention import Attention
 from tui.settings.screen import SettingsScreen
 from tui.typed_app import app_of, themed_app
 from tui.widgets.prompt.input import Prompt
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
     from context.report import ContextReport
     from tui.overview.list_screen import ListScreen
 
-_NEXT_START: Final = "It holds from the next start of the chat."
+_OUTRANKED: Final = "; /switches outranks it"
 
 
-async def open_program_screen(screen: Screen[None], session: "Session", opened: "OpenNamedScreen") -> str:
+async def open_program_screen(
+    screen: Screen[None], session: "Session", opened: "OpenNamedScreen", attention: Attention
+) -> str:
     """Opens it; gives the command that was chosen there, a sentence on what was done, or "".
 
     Raises PalimpsestError where that failed.
@@ -35,7 +39,7 @@ async def open_program_screen(screen: Screen[None], session: "Session", opened: 
             name = await pick_theme(app, opened.text)
             return await _keep_theme(session, name) if name else ""
         case "settings":
-            settings = SettingsOfSession(screen, session)
+            settings = SettingsOfSession(screen, session, attention)
             await app_of(screen).push_screen_wait(SettingsScreen(settings, opened.text))
         case "keys":
             app.action_show_keys()
@@ -95,8 +99,10 @@ async def _show_context(screen: Screen[None], session: "Session", text: str) -> 
 class SettingsOfSession:
     """The settings of a session, for their screen."""
 
-    def __init__(self, screen: Screen[None], session: "Session") -> None:
+    def __init__(self, screen: Screen[None], session: "Session", attention: Attention) -> None:
         self._screen = screen
+        self._session = session
+        self._attention = attention
         self._workspace, self._environment = session.workspace, session.config.environment
 
     async def rows(self) -> list[SettingRow]:
@@ -105,26 +111,30 @@ class SettingsOfSession:
     async def change(self, name: str, text: str | None, *, user: bool) -> str:
         """Sets it, or takes it out for None; gives a sentence about what holds then. Raises PalimpsestError."""
         row = await asyncio.to_thread(change_setting, self._workspace, self._environment, name, text, user=user)
-        where = "" if row.origin == "default" else f", set by {visible(row.origin)}"
-        return f"{name} is {visible(row.written) or 'empty'}{where}. {self._take_up(row)}"
+        where = "" if row.origin == "default" else f"Set by {visible(row.origin)}."
+        await asyncio.to_thread(take_up, self._session, name)
+        problems = self._take_up(row)
+        outranked = _OUTRANKED if name.removeprefix("context.") in SWITCHES else ""
+        value = f"{name} is {visible(row.written) or 'empty'}."
+        return " ".join(filter(None, [value, f"It holds {row.holds}{outranked}.", *problems, where]))
 
-    def _take_up(self, row: SettingRow) -> str:
-        """Takes up at once what the screen alone reads."""
-        if row.setting.name == "screen.theme":
-            themed_app(self._screen).use_theme(row.written)
-            return "It holds at once."
-        if row.setting.name == "screen.vim_keys":
-            self._screen.query_one(Prompt).use_vim_keys(bool(parse_value(row.setting, row.written)))
-            return "It holds at once."
-        if row.setting.name == "screen.panel":
-            themed_app(self._screen).use_panel(row.written)
-            return "It holds at once."
-        if row.setting.name == "screen.keys":
-            problems = themed_app(self._screen).use_keys(parse_value(row.setting, row.written))
-            return " ".join(["It holds at once.", *map(visible, problems)])
-        if row.setting.name.removeprefix("context.") in SWITCHES:
-            return f"{_NEXT_START} /switches sets this conversation now."
-        return _NEXT_START
+    def _take_up(self, row: SettingRow) -> list[str]:
+        """Takes up what the screen alone reads; gives a sentence for each part that it cannot."""
+        match row.setting.name:
+            case "screen.theme":
+                themed_app(self._screen).use_theme(row.written)
+            case "screen.vim_keys":
+                self._screen.query_one(Prompt).use_vim_keys(bool(parse_value(row.setting, row.written)))
+            case "screen.panel":
+                themed_app(self._screen).use_panel(row.written)
+            case "screen.keys":
+                problems = themed_app(self._screen).use_keys(parse_value(row.setting, row.written))
+                return [visible(problem) for problem in problems]
+            case "screen.notify":
+                self._attention.kind = self._session.config.screen.notify
+            case _:
+                pass
+        return []
 
 
 async def _keep_theme(session: "Session", name: str) -> str:

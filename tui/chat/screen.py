@@ -83,7 +83,7 @@ class ChatScreen(Screen[None]):
             title=self._title,
         )
         self._view = ChatView(self._widgets, self.leave, self.action_stop, start.notify)
-        self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.return_to_prompt)
+        self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.return_unsent)
         self.submissions = Submissions(self.queue, lambda: self.controller, self._run_beside)
         self.prompt.take_back = self.submissions.take_back
 
@@ -236,7 +236,7 @@ class ChatScreen(Screen[None]):
         if message.text.strip() in EXIT_COMMANDS:
             self.leave()
         elif self._open_error is not None:  # there is no session to send it to
-            self._view.return_to_prompt([message.text])
+            self._view.return_unsent([message.text])
             self._view.show_error(self._open_error)
         else:
             self.submissions.enter(message.text, message.pastes, steers=message.steers)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # loaded after first paint
 
 T = TypeVar("T")
 TYPING_PAUSE_S: Final = 0.7  # seconds without a key before a question takes the focus
+NOT_SENT: Final = "back in the prompt: this was not sent"
 SETTLE_S: Final = 0.4  # seconds in which its arrows and Enter do nothing
 
 
@@ -204,7 +205,7 @@ class ChatView:
         """Opens a screen about the program; gives the command chosen there, a sentence on what was done, or ""."""
         from tui.chat.program_screens import open_program_screen
 
-        return await open_program_screen(self._screen, session, opened)
+        return await open_program_screen(self._screen, session, opened, self.attention)
 
     def save_draft(self) -> None:
         """Saves the prompt as a draft of its conversation, before the session switches to another one."""
@@ -225,6 +226,11 @@ class ChatView:
         """Puts unsent texts into the prompt, before its present text."""
         present = [self._prompt.text] if self._prompt.text.strip() else []
         self._prompt.set_text("\n\n".join([*texts, *present]))
+
+    def return_unsent(self, texts: list[str]) -> None:
+        """Puts the texts that were not sent back into the prompt, and says so."""
+        self.return_to_prompt(texts)
+        self._prompt.post_message(Prompt.Returned(NOT_SENT))
 
     def save_draft_soon(self) -> None:
         """Saves the prompt, with what waits, before the next key."""

@@ -26,19 +26,19 @@ class Attention:
     def __init__(self, screen: Screen[None], kind: NotifyKind, title: Callable[[], str]) -> None:
         """`title` gives the title of the conversation, "" before its first message."""
         self._screen = screen
-        self._kind: NotifyKind = kind
+        self.kind: NotifyKind = kind
         self._title = title
 
     def call(self, event: str) -> None:
         """Notifies of DONE or ASKS; nothing where the terminal has the focus. Never waits."""
         app = app_of(self._screen)
-        if app.app_focus or self._kind == "off":
+        if app.app_focus or self.kind == "off":
             return
         text = notification_text(self._title(), event)
-        if self._kind == "desktop" and (command := desktop_command(text, os.environ)):
+        if self.kind == "desktop" and (command := desktop_command(text, os.environ)):
             self._screen.run_worker(self._notify_desktop(command), group="notify", exclusive=True)
             return
-        themed_app(self._screen).write_sequence(terminal_notification(self._kind, text, os.environ))
+        themed_app(self._screen).write_sequence(terminal_notification(self.kind, text, os.environ))
 
     async def _notify_desktop(self, command: tuple[str, ...]) -> None:
         """Rings the bell where the program fails."""

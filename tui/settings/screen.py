@@ -144,7 +144,9 @@ class SettingsScreen(ModalScreen[None]):
             muted = theme_colour(self, "muted")
             whose = "all your workspaces" if self._for_user else "this workspace"
             text.append(row.setting.sentence)
-            text.append(f"\n{visible(row.setting.type_name)}; set by {visible_line(row.origin)}", muted)
+            text.append(
+                f"\n{visible(row.setting.type_name)}; set by {visible_line(row.origin)}; holds {row.holds}", muted
+            )
             text.append(f"\nEnter sets it for {whose}", muted)
         self.query_one("#settings-text", Static).update(text)
 

@@ -228,12 +228,16 @@ async def test_without_memory_the_whole_turn_stays_in_view(
 ) -> None:
     session = open_session(workspace, tmp_path, server, models=MODELS, context=ContextSettings(use_memory=False))
     person = Person(session)
-    server.plays(chat("Noted."), calls("update_plan", steps=[]), chat("Green tea."))
+    step = {"text": "look", "state": "pending"}
+    call = calls("update_plan", steps=[step])
+    server.plays(chat("Noted."), call, call, chat("Green tea."))
     await turn(session, "The boiler is old.", lambda _: None)
     await turn(session, "Which tea?", once(ToolStarted, lambda: person.says("Only green ones")))
-    _, first, second = [post.json["messages"] for post in asked(server)]
-    assert second[: len(first)] == first
-    assert not any("boiler" in words(message) for message in second)
+    _, *requests = [post.json["messages"] for post in asked(server)]
+    assert len(requests) == 3
+    for before, after in pairwise(requests):
+        assert after[: len(before)] == before
+    assert not any("boiler" in words(message) for message in requests[-1])
     await session.close()
 
 

@@ -1,5 +1,6 @@
 """What is entered while an answer is written: a real session and a scripted server."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, open_session
 from tests.loopback import Loopback, Pause, Received, Stall, chat, data, delta, json_reply, stream
-from tui.chat.drafts import Drafts
+from tui.chat.drafts import DELAY, NEW, Drafts
 from tui.chat.submissions import line_beside
 
 ARGUMENTS = '{"path": "' + "a" * 3_000  # long enough to be counted on screen
@@ -133,6 +134,23 @@ async def test_what_waits_is_in_the_draft_while_the_program_may_be_killed(
         conversation = session.conversation.id
         await screen.until(lambda: drafts.load(conversation).text == "and then\n\nhalf a thou")
         await screen.press("escape")
+
+
+async def test_leaving_during_an_answer_keeps_what_waits_in_the_draft_of_its_conversation(
+    open_chat: Any, session: Session, server: Loopback
+) -> None:
+    plays(server, stalled("Black tea "))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        await screen.say("and then")
+        await screen.insert("half a thou")
+        drafts = Drafts(screen.screen._start.workspace.drafts)  # noqa: SLF001 - the chat's own folder
+        conversation = session.conversation.id
+        screen.screen.leave()
+        await screen.until(lambda: screen.screen.controller is None)
+        await asyncio.sleep(2 * DELAY)
+        assert drafts.load(conversation).text == "and then\n\nhalf a thou"
+        assert drafts.load(NEW).text == ""
 
 
 @pytest.mark.parametrize("line", ["#The tea is green", "/remember The tea is green"])

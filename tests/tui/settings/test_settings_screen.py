@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from agent.config.config import user_config
+from agent.config.config import Config, user_config
 from agent.config.workspaces import prepare_workspace
 from foundation.paths import Workspace
 from tests.tui.conftest import Chat, Open
@@ -20,8 +20,13 @@ def session(workspace: Workspace, tmp_path: Path) -> Any:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "config")}
     prepare_workspace(workspace, environment)
     fake: Any = FakeSession(answer)
-    fake.workspace, fake.config.environment = workspace, environment
+    fake.workspace, fake.config = workspace, Config(environment=environment)
     return fake
+
+
+def fake_settings(session: Any) -> Any:
+    """The settings of the next request."""
+    return session.context.settings
 
 
 async def opened(chat: Chat, query: str = "") -> SettingsScreen:
@@ -42,7 +47,8 @@ async def test_enter_turns_a_switch_about_and_says_when_it_holds(open_chat: Open
         assert "[x] context.use_memory" in seen(chat)
         await chat.press("enter")
         await chat.until(lambda: "[ ] context.use_memory" in seen(chat))
-        assert "It holds from the next start of the chat." in " ".join(seen(chat).split())
+        assert "It holds from the next request; /switches outranks it." in " ".join(seen(chat).split())
+        assert fake_settings(session).use_memory is False
         text = user_config(session.config.environment).read_text(encoding="utf-8")
         assert text == "context:\n  use_memory: false\n"
         await chat.press("ctrl+r")

@@ -90,6 +90,12 @@ class Prompt(UnitTextArea):
         label: str
 
     @dataclass
+    class Returned(Message):
+        """A text came back into the prompt; `why` is a sentence, which is shown until it is changed."""
+
+        why: str
+
+    @dataclass
     class Interrupted(Message):
         """Ctrl+C with nothing to clear or copy."""
 
