@@ -10,8 +10,8 @@ from agent.commands.results import (
     CommandFailed,
     Copy,
     OpenNamedScreen,
+    OpenPicker,
     OpenSearch,
-    OpenTree,
     Outcome,
     Proposal,
     Quit,
@@ -56,10 +56,10 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
 
 async def without_screen(session: Session, outcome: Outcome) -> Outcome:
     """The outcome; for one that opens a screen, what it prints in its place."""
-    return await _printed(outcome) if isinstance(outcome, OpenSearch | OpenTree | OpenNamedScreen) else outcome
+    return await _printed(outcome) if isinstance(outcome, OpenSearch | OpenPicker | OpenNamedScreen) else outcome
 
 
-async def _printed(opened: OpenSearch | OpenTree | OpenNamedScreen) -> Outcome:
+async def _printed(opened: OpenSearch | OpenPicker | OpenNamedScreen) -> Outcome:
     try:
         return await opened.printed()
     except PalimpsestError as error:
@@ -95,5 +95,5 @@ def _object(outcome: Outcome) -> dict[str, Any]:
             return {"text": notice}
         case ShowEntry(notice=notice):
             return {"text": notice}
-        case Quit() | SendMessage() | Proposal() | OpenSearch() | OpenTree() | OpenNamedScreen() | CommandFailed():
+        case Quit() | SendMessage() | Proposal() | OpenSearch() | OpenPicker() | OpenNamedScreen() | CommandFailed():
             return {"text": ""}

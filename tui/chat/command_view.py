@@ -1,6 +1,5 @@
 """Runs the commands of the chat, and shows what comes of them."""
 
-import asyncio
 from functools import partial
 from typing import Final
 
@@ -10,8 +9,8 @@ from agent.commands.results import (
     CommandFailed,
     Copy,
     OpenNamedScreen,
+    OpenPicker,
     OpenSearch,
-    OpenTree,
     Outcome,
     Proposal,
     Quit,
@@ -20,10 +19,9 @@ from agent.commands.results import (
     ShowEntry,
     TextResult,
 )
+from foundation.terminal_text import visible
 from tui.chat.background import PageProgress
-from tui.chat.history import find_conversations
 from tui.chat.port import ChatPort, CommandChat
-from tui.dialogs.choices import ExpandChoice
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_items
 
 UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
@@ -73,7 +71,7 @@ class CommandView:
             case TextResult():
                 await self._show_text(line, outcome)
             case Choices(command=command):
-                if (picked := await self._view.choose(outcome, self._expansion(command))) is not None:
+                if (picked := await self._view.choose(outcome)) is not None:
                     await self.run(f"{command} {picked}")
             case SendMessage(text=text, skill=skill, again=again):
                 await self._chat.send(text, skill, again=again)
@@ -87,7 +85,7 @@ class CommandView:
                     self._view.return_to_prompt([prompt])
             case Proposal():
                 await self._propose(line, outcome, conversation_before)
-            case OpenSearch() | OpenTree() | OpenNamedScreen() | ShowEntry():
+            case OpenSearch() | OpenPicker() | OpenNamedScreen() | ShowEntry():
                 await self._open(line, outcome)
             case CommandFailed(error=error):
                 transcript.interject(MutedLine(line, gap=True))
@@ -95,14 +93,16 @@ class CommandView:
             case Quit():
                 self._view.leave()
 
-    async def _open(self, line: str, outcome: OpenSearch | OpenTree | OpenNamedScreen | ShowEntry) -> None:
+    async def _open(self, line: str, outcome: OpenSearch | OpenPicker | OpenNamedScreen | ShowEntry) -> None:
         """Opens a screen, or goes to an entry."""
         match outcome:
             case OpenSearch(text=text, whole=whole):
                 await self._chat.search(text, by_command=True, whole=whole)
-            case OpenTree():
-                if chosen := await self._view.open_tree(self._chat.session):
+            case OpenPicker():
+                choice = await self._view.open_picker(self._chat.session, outcome)
+                for chosen in choice.lines:
                     await self.run(chosen)
+                self._view.transcript.add(*(MutedLine(visible(said), gap=True) for said in choice.sentences))
             case OpenNamedScreen():
                 notice = await self._view.open_named(self._chat.session, outcome)
                 if notice.startswith("/"):
@@ -130,13 +130,6 @@ class CommandView:
         finally:
             self._progress = None
         await self._show(line, outcome, conversation_before)
-
-    def _expansion(self, command: str) -> "ExpandChoice | None":
-        """Search in the text of conversations, for the list of `/resume`."""
-        if command != "/resume":
-            return None
-        memory = self._chat.session.memory
-        return lambda text: asyncio.to_thread(find_conversations, memory, text)
 
     def _show_items(self, *items: TranscriptItem) -> None:
         """Shows what a command gives, from its first line where it is higher than the screen."""
