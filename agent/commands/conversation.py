@@ -144,8 +144,8 @@ COMMANDS = (
     Command(name="new", summary="Begin a new conversation.", usage="[TITLE]", aliases=("clear",), run=_new),
     Command(
         name="resume",
-        summary="Continue an earlier conversation; rename, export and delete them.",
-        usage="[ID|WORDS]",
+        summary="Continue an earlier conversation.",
+        usage="[ID]",
         aliases=("continue",),
         run=_resume,
     ),
