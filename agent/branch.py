@@ -15,7 +15,7 @@ from foundation.errors import Misuse, TemporaryFailure
 from foundation.privacy import Cleared
 from memory.errors import NotFound
 from memory.memory import Memory
-from memory.records import Conversation, Entry, EntryKind
+from memory.records import ONE_SHOT, Conversation, Entry, EntryKind
 from models.messages import Role
 
 PLAN_WITHIN = 2_000  # entries in which the plan is looked for
@@ -132,8 +132,8 @@ class OpenBranch:
         return replace(conversation, leaf=self.rewritten.parent) if self.rewritten else conversation
 
     async def recent(self, limit: int) -> list[Conversation]:
-        """The conversations used last, newest first."""
-        return await asyncio.to_thread(self._memory.conversations.recent, limit=limit)
+        """The conversations used last, newest first, without one-shots."""
+        return await asyncio.to_thread(self._memory.conversations.recent, limit=limit, without=ONE_SHOT)
 
     async def own_messages(self, limit: int) -> list[tuple[Entry, str]]:
         """The user's last messages on this branch with their texts, newest first."""

@@ -19,7 +19,7 @@ from msgspec import Struct
 from agent.importers.jsonl import KEYS
 from foundation.clock import iso
 from foundation.errors import Misuse
-from foundation.files import exists, resolve_path, write_atomically
+from foundation.files import exists, is_file, resolve_path, write_atomically
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.observations.observation import is_made
@@ -157,17 +157,22 @@ def _fenced(text: str) -> str:
     return f"{fence}text\n{text.rstrip()}\n{fence}\n"
 
 
-def export_to_file(memory: Memory, conversation: Conversation, name: str) -> Path:
-    """Writes the conversation in the format of the suffix (.jsonl, else Markdown); overwrites no file.
+class FileExists(Misuse):
+    """An export would overwrite a file."""
 
-    The default name is `<conversation id>.md` in the workspace's root.
+
+def export_to_file(memory: Memory, conversation: Conversation, name: str, *, overwrite: bool = False) -> Path:
+    """Writes the conversation in the format of the suffix (.jsonl, else Markdown).
+
+    The default name is `<conversation id>.md` in the workspace's root. Raises FileExists where a file is in the way,
+    unless it is to `overwrite` it.
     """
     path = Path(name).expanduser() if name else Path(memory.mirrors.file_name(conversation))
     if not path.is_absolute():
         path = memory.workspace.root / path
     folder = resolve_path(path.parent)
-    if exists(folder / path.name):
-        raise Misuse("There already", f"{path} is there already.", "Give another name.")
+    if exists(folder / path.name) and not (overwrite and is_file(folder / path.name)):
+        raise FileExists("There already", f"{path} is there already.", "Give another name.")
     if not path.parent.is_dir():
         raise Misuse("No such folder", f"There is no folder {path.parent}.", "Make it first.")
     if path.suffix == ".jsonl":

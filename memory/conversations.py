@@ -4,7 +4,7 @@ No caller up there holds a transaction or sees SQL: each method is a transaction
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from itertools import islice, takewhile
 
 import apsw
@@ -13,7 +13,21 @@ from msgspec import Struct
 from foundation.clock import from_ms, to_ms
 from foundation.privacy import EMPTY, Cleared
 from memory.cold import AnswerWriter, ColdStore, deletions
-from memory.cold.conversations import conversation_at, insert_conversation, label, own_conversation, unlabel
+from memory.cold.conversation_days import (
+    conversation_days,
+    conversation_figures,
+    conversations_of_day,
+    conversations_titled,
+    count_one_shots,
+)
+from memory.cold.conversations import (
+    conversation_at,
+    insert_conversation,
+    label,
+    own_conversation,
+    refuse_in_use,
+    unlabel,
+)
 from memory.cold.delegates import delegated_in
 from memory.cold.entries import (
     HeldEntry,
@@ -27,7 +41,7 @@ from memory.cold.entries import (
 from memory.cold.secret import keyed
 from memory.cold.statistics import counts_by_day
 from memory.cold.tree import PAGE, entry_nodes, result_calls, steps_up, summaries_beside
-from memory.records import Branch, Conversation, Entry, EntryDraft, EntryNode
+from memory.records import Branch, Conversation, ConversationFigures, Entry, EntryDraft, EntryNode
 from memory.tool_calls import may_have_run, tool_calls
 from memory.turn_summaries import covered_ids
 from models.messages import ToolCall
@@ -74,13 +88,35 @@ class Conversations:
         """The conversation of that seq. Raises NotFound."""
         return self._cold.conversation_at(seq)
 
-    def recent(self, *, limit: int = 50, offset: int = 0, label: str | None = None) -> list[Conversation]:
-        """Chats, the most recently written first."""
-        return self._cold.conversations(limit=limit, offset=offset, label=label)
+    def recent(
+        self, *, limit: int = 50, offset: int = 0, label: str | None = None, without: str | None = None
+    ) -> list[Conversation]:
+        """Chats, the most recently written first; with a label, or without one."""
+        return self._cold.conversations(limit=limit, offset=offset, label=label, without=without)
 
     def latest(self) -> Conversation | None:
         """The most recently written chat."""
         return next(iter(self.recent(limit=1)), None)
+
+    def days(self, *, one_shots: bool = False) -> dict[date, int]:
+        """How many chats were last written on each local day, newest first; one-shots count where they are listed."""
+        return self._cold.read(lambda db: conversation_days(db, one_shots=one_shots))
+
+    def of_day(self, day: date, *, one_shots: bool = False) -> list[Conversation]:
+        """The chats of a day, newest first."""
+        return self._cold.read(lambda db: conversations_of_day(db, day, one_shots=one_shots))
+
+    def titled(self, words: Sequence[str], limit: int, *, one_shots: bool = True) -> list[Conversation]:
+        """At most so many chats whose title holds every word, newest first."""
+        return self._cold.read(lambda db: conversations_titled(db, words, limit, one_shots=one_shots))
+
+    def figures(self, seqs: Sequence[int]) -> dict[int, ConversationFigures]:
+        """Turns and tokens of these conversations."""
+        return self._cold.read(lambda db: conversation_figures(db, seqs))
+
+    def one_shots(self) -> int:
+        """How many chats are one-shots."""
+        return self._cold.read(count_one_shots)
 
     def rename(self, seq: int, title: Cleared) -> Conversation:
         return self._cold.rename(seq, title)
@@ -109,6 +145,10 @@ class Conversations:
     def delegated(self, seq: int) -> list[Conversation]:
         """The conversations of the questions that were delegated in this one. They are deleted with it."""
         return [self.at(found) for found in self._cold.read(lambda db: delegated_in(db, seq))]
+
+    def refuse_in_use(self, seq: int) -> None:
+        """Raises StoreBusy while an answer is being written in the conversation, NotFound for a missing one."""
+        self._cold.read(lambda db: refuse_in_use(db, seq))
 
     def deleted_at(self, id: str) -> datetime | None:  # noqa: A002 — the word the whole program uses
         """When the conversation of that id was deleted; None where none was."""
@@ -144,6 +184,12 @@ class Conversations:
     def entries_named(self, id: str, conversation: int | None = None) -> list[Entry]:  # noqa: A002 — as above
         """Entries of exactly this id, oldest first: imports may bring the same id in several conversations."""
         return self._cold.read(lambda db: entries_with_id(db, id, conversation))
+
+    def first_entries(self, conversation: int, limit: int) -> list[Entry]:
+        """The first entries on any branch, oldest first."""
+        seqs = self._cold.read(lambda db: entry_seqs(db, conversation, 0, limit))
+        found = self._cold.entries(seqs)
+        return [found[seq] for seq in seqs if seq in found]
 
     def all_entries(self, conversation: int) -> Iterator[Entry]:
         """Every entry on every branch, oldest first, read a batch at a time."""

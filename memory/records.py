@@ -40,6 +40,10 @@ _DAMAGED = {
 _COLUMN = "Its {} is damaged."
 
 
+ONE_SHOT = "one-shot"
+"""Label of a conversation that holds one question of `-p`. The next message in it takes the label away."""
+
+
 class Conversation(Struct, frozen=True, kw_only=True):
     """A tree of entries. `leaf` is the seq of the entry that the current branch ends with."""
 
@@ -107,6 +111,13 @@ class Entry(Struct, frozen=True, kw_only=True):
 UNDOES = "undoes"
 """Meta of a summary without words of the past, which undoes a compaction: the seq of that compaction's summary. Its own
 `first_kept`, `prior` and `pinned` are what was in view before."""
+
+
+class ConversationFigures(Struct, frozen=True):
+    """What a conversation holds on all branches. `tokens` are counted, or about."""
+
+    turns: int
+    tokens: int
 
 
 class EntryNode(Struct, frozen=True):

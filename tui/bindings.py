@@ -19,10 +19,10 @@ from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
 from tui.passages.text_screen import TextScreen
+from tui.picker.screen import PickerScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
-from tui.tree.screen import TreeScreen
 from tui.widgets.focus_bar import FocusBar
 from tui.widgets.prompt.input import Prompt
 
@@ -36,7 +36,7 @@ BOUND: tuple[type[DOMNode], ...] = (
     PictureScreen,
     TextScreen,
     FocusBar,
-    TreeScreen,
+    PickerScreen,
     PaletteScreen,
     SettingsScreen,
     ListScreen,

@@ -23,7 +23,7 @@ _TITLES: Final = {
     "PassageScreen": "A passage",
     "TextScreen": "A whole text",
     "PictureScreen": "A page as a picture",
-    "TreeScreen": "The tree of a conversation",
+    "PickerScreen": "The picker of conversations and turns",
     "PaletteScreen": "The palette, and the list of keys",
     "SettingsScreen": "The settings",
     "ListScreen": "What the program knows: context, memory, figures, archive",

@@ -12,17 +12,8 @@ from agent.cli.export import DamageReport
 from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
 from agent.exporters import jsonl_objects, markdown_pieces
-from agent.services.deletion import (
-    attached_archives,
-    deletion_time,
-    notes_notice,
-    older_copies_notice,
-    purge_from_checkpoints,
-    purge_from_mirrors,
-    purge_from_search,
-    unreadable_results_notice,
-)
-from agent.services.traces import remove_traces, traces_of
+from agent.services.conversation_deletion import delete_conversation
+from agent.services.deletion import deletion_time
 from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.privacy import clear
@@ -139,36 +130,11 @@ def delete(ref: str, yes: bool) -> None:
             if not sys.stdin.isatty():
                 raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Say it with --yes.")
             output.confirm(f"Delete {name} for good?")
-        together = (conversation, *memory.conversations.delegated(conversation.seq))
-        trace_sentences = [
-            sentence  # first, because it can be repeated
-            for deleted in together
-            for sentence in remove_traces(memory.workspace, traces_of(memory, deleted))
-        ]
-        memory.mirrors.remove(conversation.seq)
-        for attached in attached_archives(memory, conversation):
-            memory.knowledge.delete_conversation(attached)
-        deletion = memory.knowledge.delete_conversation(conversation.seq)
-        copied = (*(deleted.id for deleted in together), *deletion.changed)
-        troubles = (
-            purge_from_search(memory),
-            *trace_sentences,
-            purge_from_mirrors(memory),
-            purge_from_checkpoints(memory, conversation.id),
-            unreadable_results_notice(deletion.left),
-            *dict.fromkeys(older_copies_notice(memory.workspace, id_) for id_ in copied),
-            *dict.fromkeys(notes_notice(memory.workspace, id_) for id_ in copied),
-        )
-    if deletion.pages:
-        output.narrate(f"{len(deletion.pages):,} archived pages carried nothing else and went with it.")
-    if not deletion.finished:
-        output.narrate(
-            "Some of its pages could not be let go of just now: the next command that writes goes on with it."
-        )
-    for trouble in filter(None, troubles):
-        output.narrate(trouble)
+        report = delete_conversation(memory, conversation)
+    for sentence in report.sentences:
+        output.narrate(sentence)
     if invocation.json:
-        output.json_object({"deleted": conversation.id, "pages": list(deletion.pages)})
+        output.json_object({"deleted": conversation.id, "pages": list(report.pages)})
         return
     output.line(f"Deleted {name}.")
 

@@ -6,13 +6,18 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.results import Choice, Choices, Outcome, SendMessage, SessionSwitched, TextResult
+from agent.commands.results import Choice, Choices, OpenPicker, Outcome, SendMessage, SessionSwitched, TextResult
 from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.privacy import clear
+from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from collections.abc import Sequence
+
+    from agent.services.conversation_list import ListedConversation
     from agent.session import Session
+    from memory.records import Conversation
 
 BACK: Final = "back"
 AFTER: Final = "after"
@@ -28,15 +33,42 @@ async def _new(session: Session, title: str) -> Outcome:
 
 
 async def _resume(session: Session, ref: str) -> Outcome:
-    if ref:
+    if not ref:
+        return OpenPicker(level="conversations", printed=lambda: _recent(session))
+    from memory.errors import NotFound
+
+    try:
         await session.resume(ref)
-        return SessionSwitched(await session.restore_model())
+    except NotFound as unknown:
+        from agent.services.conversation_list import matching
+
+        found = await asyncio.to_thread(matching, session.memory, ref)
+        if not found:
+            raise
+        message = unknown.message
+        return OpenPicker(level="conversations", query=ref, printed=lambda: _found(message, found))
+    return SessionSwitched(await session.restore_model())
+
+
+async def _recent(session: Session) -> Outcome:
     conversations = await session.branch.recent(MAX_LISTED)
-    items = tuple(
-        Choice(conversation.id, conversation.title or "(untitled)", iso(conversation.updated)[:16].replace("T", " "))
-        for conversation in conversations
-    )
-    return Choices("Conversations", items, "/resume") if items else TextResult("There are no conversations yet.")
+    items = tuple(map(_choice, conversations))
+    hidden = await asyncio.to_thread(session.memory.conversations.one_shots)
+    notes = (f"{hidden:,} of -p are not listed: `{PROGRAM} conversations list`",) if hidden else ()
+    if not items:
+        return TextResult("\n".join(["There are no conversations yet.", *notes]))
+    return Choices("Conversations", items, "/resume", notes)
+
+
+async def _found(message: str, found: Sequence[ListedConversation]) -> Outcome:
+    """The conversations that words find: without a screen none of them is resumed by itself."""
+    items = tuple(_choice(listed.conversation) for listed in found[:MAX_LISTED])
+    return Choices(f"{message} These have the words:", items, "/resume")
+
+
+def _choice(conversation: Conversation) -> Choice:
+    updated = iso(conversation.updated)[:16].replace("T", " ")
+    return Choice(conversation.id, conversation.title or "(untitled)", updated)
 
 
 async def _branch(session: Session, ref: str) -> Outcome:
@@ -52,6 +84,12 @@ async def _branch(session: Session, ref: str) -> Outcome:
         entry = await session.branch.branch_from(ref)
         notice = "Change the message and send it: it begins a branch. What was said after it stays on its own."
         return SessionSwitched(notice, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
+    if session.conversation is None:
+        return await _own_messages(session)
+    return OpenPicker(level="turns", rewrites=True, printed=lambda: _own_messages(session))
+
+
+async def _own_messages(session: Session) -> Outcome:
     messages = await session.branch.own_messages(MAX_LISTED)
     items = tuple(
         Choice(entry.id, first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in messages
@@ -105,7 +143,11 @@ async def _export(session: Session, rest: str) -> Outcome:
 COMMANDS = (
     Command(name="new", summary="Begin a new conversation.", usage="[TITLE]", aliases=("clear",), run=_new),
     Command(
-        name="resume", summary="Continue an earlier conversation.", usage="[ID]", aliases=("continue",), run=_resume
+        name="resume",
+        summary="Continue an earlier conversation.",
+        usage="[ID]",
+        aliases=("continue",),
+        run=_resume,
     ),
     Command(
         name="branch",

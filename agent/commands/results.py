@@ -110,9 +110,13 @@ class OpenSearch(Struct, frozen=True):
     printed: Callable[[], Awaitable[Outcome]]
 
 
-class OpenTree(Struct, frozen=True):
-    """Opens the tree of the conversation. `printed` gives it for a face without a screen."""
+class OpenPicker(Struct, frozen=True, kw_only=True):
+    """Opens the picker with the conversations, or with the turns of the open one. `query` narrows the list; with
+    `rewrites` a turn is picked to rewrite its message. `printed` gives the list for a face without a screen."""
 
+    level: Literal["conversations", "turns"]
+    query: str = ""
+    rewrites: bool = False
     printed: Callable[[], Awaitable[Outcome]]
 
 
@@ -148,7 +152,7 @@ Outcome = (
     | Proposal
     | OpenRecall
     | OpenSearch
-    | OpenTree
+    | OpenPicker
     | OpenNamedScreen
     | ShowEntry
     | CommandFailed

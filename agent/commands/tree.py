@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
 from agent.commands.conversation import take_back
-from agent.commands.results import OpenTree, Outcome, SessionSwitched, ShowEntry, TextResult
+from agent.commands.results import OpenPicker, Outcome, SessionSwitched, ShowEntry, TextResult
 from foundation.errors import Misuse
 from foundation.terminal_text import visible_line
 
@@ -28,7 +28,7 @@ async def _tree(session: Session, rest: str) -> Outcome:
     argument = argument.strip()
     if not verb:
         session.branch.opened()
-        return OpenTree(lambda: _printed(session))
+        return OpenPicker(level="turns", printed=lambda: _printed(session))
     if verb not in _VERBS:
         raise Misuse(
             "Not understood", f"/tree {visible_line(verb)}", "/tree alone shows the tree; /help tree says more."
@@ -266,8 +266,7 @@ COMMANDS = (
         name="tree",
         summary="Show the conversation as a tree: go to a turn, branch, label, compare, prune.",
         usage="[go|compare|label|prune|drop|restore ID …]",
-        keys="↑ ↓ choose, Enter goes there, b branches, l labels, c marks the first of two turns to compare and then "
-        "compares, p prunes from view or shows again, h shows or hides what is pruned, Esc leaves.",
+        keys="It opens the picker with the turns of the conversation; F1 lists its keys there.",
         run=_tree,
     ),
 )

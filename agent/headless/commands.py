@@ -11,9 +11,9 @@ from agent.commands.results import (
     CommandFailed,
     Copy,
     OpenNamedScreen,
+    OpenPicker,
     OpenRecall,
     OpenSearch,
-    OpenTree,
     Outcome,
     Proposal,
     Quit,
@@ -43,7 +43,7 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
             outcome = await registry.carry_out(outcome, progress)
     if isinstance(outcome, OpenRecall):
         outcome = await _recall(session, outcome.query)
-    if isinstance(outcome, OpenSearch | OpenTree | OpenNamedScreen):
+    if isinstance(outcome, OpenSearch | OpenPicker | OpenNamedScreen):
         outcome = await _printed(outcome)
     if isinstance(outcome, SendMessage):
         return outcome
@@ -60,7 +60,7 @@ async def run_command(session: Session, line: str, form: str) -> int | SendMessa
     return 1 if isinstance(outcome, TextResult) and outcome.failed else 0
 
 
-async def _printed(opened: OpenSearch | OpenTree | OpenNamedScreen) -> Outcome:
+async def _printed(opened: OpenSearch | OpenPicker | OpenNamedScreen) -> Outcome:
     try:
         return await opened.printed()
     except PalimpsestError as error:
@@ -112,7 +112,7 @@ def _object(outcome: Outcome) -> dict[str, Any]:
             | Proposal()
             | OpenRecall()
             | OpenSearch()
-            | OpenTree()
+            | OpenPicker()
             | OpenNamedScreen()
             | CommandFailed()
         ):

@@ -22,6 +22,8 @@ from agent.session import Session
 from agent.spending.budget import DAILY, Limit
 from context import Attachment
 from foundation.errors import Misuse
+from foundation.privacy import clear
+from memory.records import ONE_SHOT
 from models.messages import RecalledSpan
 
 NOTICE_AFTER_S = 10.0  # seconds without any output, after which a notice is written
@@ -54,9 +56,12 @@ async def answer(
     A slash command is run instead of sent. Nobody can be asked, so tools that need permission are declined.
     """
     async with opened(open_session) as session:
-        runner = HeadlessRunner(session, options, here or Path.cwd())
+        runner, is_new = HeadlessRunner(session, options, here or Path.cwd()), session.conversation is None
         with runner.signals():
-            return await runner.handle(text, mentions=mentions, piped=piped)
+            status = await runner.handle(text, mentions=mentions, piped=piped)
+        if is_new and session.conversation is not None:
+            await asyncio.to_thread(session.memory.conversations.label, session.conversation.seq, clear(ONE_SHOT))
+        return status
 
 
 @asynccontextmanager

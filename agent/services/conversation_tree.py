@@ -1,7 +1,7 @@
 """A conversation as a tree of turns: where it branched, what each turn took, and which files it changed."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -47,6 +47,11 @@ class TurnNode(Struct, frozen=True, kw_only=True):
     is_current: bool = False
     is_leaf: bool = False
 
+    @property
+    def day(self) -> date:
+        """The local day that it began on."""
+        return self.time.astimezone().date()
+
 
 class TreeRow(Struct, frozen=True):
     """A row of the drawn tree: a turn, or the heading of a day where `turn` is None."""
@@ -55,28 +60,31 @@ class TreeRow(Struct, frozen=True):
     depth: int = 0  # branches off the main line
     begins: bool = False  # the first turn of a branch
     heading: str = ""
+    day: date | None = None  # of a heading
 
 
 class ConversationTree(Struct, frozen=True):
-    """The turns by id, oldest first, and the last entry (seq) below each."""
+    """The turns by id, oldest first, and the last entry (seq) below each. `turn_of` has each entry's turn, as seqs."""
 
     conversation: Conversation
     turns: dict[str, TurnNode]
     tips: dict[str, int]
+    turn_of: dict[int, int] = {}
 
     def rows(self, *, pruned: bool = False) -> list[TreeRow]:
         """The tree as it is drawn: the current branch as the main line under its days, others before they end.
 
         `pruned`: with turns that were pruned from view.
         """
-        days = _days(self.turns.values())
+        days: dict[date, list[TurnNode]] = {}
+        for turn in self.turns.values():
+            days.setdefault(turn.day, []).append(turn)
         rows: list[TreeRow] = []
-        day = ""
+        day: date | None = None
         for row in self._walk(pruned=pruned):
-            turn = row.turn
-            if turn is not None and row.depth == 0 and (name := f"{turn.time.astimezone():%Y-%m-%d %A}") != day:
-                day = name
-                rows.append(TreeRow(None, heading=days[name]))
+            if row.turn is not None and row.depth == 0 and row.turn.day != day:
+                day = row.turn.day
+                rows.append(TreeRow(None, heading=_heading(day, days[day]), day=day))
             rows.append(row)
         return rows
 
@@ -113,17 +121,20 @@ class ConversationTree(Struct, frozen=True):
         return line
 
 
-def read_tree(memory: "Memory", conversation: Conversation, files_of: FilesOf) -> ConversationTree:
-    """Reads the whole tree; texts of messages alone, and nothing of tool results. Blocks."""
+def read_tree(
+    memory: "Memory", conversation: Conversation, files_of: FilesOf, *, texts: bool = True
+) -> ConversationTree:
+    """Reads the whole tree; texts of messages alone, or none (`turn_texts` reads some), and nothing of tool results.
+    Blocks.
+    """
     nodes = memory.conversations.nodes(conversation.seq)
     turn_of, members = _grouped(nodes)
     leaf = conversation.leaf
-    path = frozenset[int](() if leaf is None else memory.conversations.path_seqs(leaf))
-    current = {turn_of[seq] for seq in path if seq in turn_of}
-    texts = _texts(memory, list(members))
+    beginnings = turn_texts(memory, list(members)) if texts else {}
     summaries = _summaries(memory, conversation, nodes, turn_of)
     files, labels = files_of(conversation.id), conversation.labels
     by_seq = {node.seq: node for node in nodes}
+    current = {turn_of[seq] for seq in _path(by_seq, leaf) if seq in turn_of}
     last = turn_of.get(leaf or 0)
     turns: dict[str, TurnNode] = {}
     for first, entries in members.items():
@@ -134,7 +145,7 @@ def read_tree(memory: "Memory", conversation: Conversation, files_of: FilesOf) -
             seq=first,
             parent=by_seq[parent].id if parent is not None else "",
             time=node.time,
-            text=texts.get(first, ""),
+            text=beginnings.get(first, ""),
             entries=len(entries),
             tokens=sum(entry.tokens for entry in entries),
             files=tuple(files.get(node.id, ())),
@@ -144,7 +155,7 @@ def read_tree(memory: "Memory", conversation: Conversation, files_of: FilesOf) -
             is_current=first in current,
             is_leaf=first == last,
         )
-    return ConversationTree(conversation, _with_pruned_branches(turns), _tips(nodes, by_seq, members))
+    return ConversationTree(conversation, _with_pruned_branches(turns), _tips(nodes, by_seq, members), turn_of)
 
 
 def set_turn_label(memory: "Memory", conversation: int, turn: str, text: str) -> Conversation:
@@ -178,7 +189,8 @@ def _grouped(nodes: Sequence[EntryNode]) -> tuple[dict[int, int], dict[int, list
     return turn_of, members
 
 
-def _texts(memory: "Memory", seqs: Sequence[int]) -> dict[int, str]:
+def turn_texts(memory: "Memory", seqs: Sequence[int]) -> dict[int, str]:
+    """The beginnings of these turns' messages, by the seq of the turn. Blocks."""
     return {seq: _beginning(memory, entry) for seq, entry in memory.conversations.entries(seqs).items()}
 
 
@@ -216,8 +228,15 @@ def _with_pruned_branches(turns: dict[str, TurnNode]) -> dict[str, TurnNode]:
     for id_, turn in turns.items():
         above = marked.get(turn.parent)
         hidden = (turn.is_pruned or (above is not None and above.is_pruned)) and not turn.is_current
-        marked[id_] = replace(turn, is_pruned=hidden)
+        marked[id_] = turn if turn.is_pruned == hidden else replace(turn, is_pruned=hidden)
     return marked
+
+
+def _path(by_seq: Mapping[int, EntryNode], leaf: int | None) -> Iterator[int]:
+    """The seqs from the leaf up to its root."""
+    while leaf is not None and (node := by_seq.get(leaf)):
+        yield leaf
+        leaf = node.parent
 
 
 def _tips(nodes: Sequence[EntryNode], by_seq: Mapping[int, EntryNode], members: Mapping[int, object]) -> dict[str, int]:
@@ -238,17 +257,10 @@ def _main_last(turns: Sequence[TurnNode]) -> list[TurnNode]:
     return sorted(turns, key=lambda turn: (turn.is_current, turn.seq))
 
 
-def _days(turns: Iterable[TurnNode]) -> dict[str, str]:
-    """A heading for each day: its turns, tokens, files, and the newest summary of it."""
-    groups: dict[str, list[TurnNode]] = {}
-    for turn in turns:
-        groups.setdefault(f"{turn.time.astimezone():%Y-%m-%d %A}", []).append(turn)
-    return {day: _heading(day, group) for day, group in groups.items()}
-
-
-def _heading(day: str, turns: Sequence[TurnNode]) -> str:
+def _heading(day: date, turns: Sequence[TurnNode]) -> str:
+    """Of a day: its turns, tokens, files, and the newest summary of it."""
     files = {name for turn in turns for name in turn.files}
-    parts = [day, counted(len(turns), "turn"), f"{sum(turn.tokens for turn in turns):,} tokens"]
+    parts = [f"{day:%Y-%m-%d %A}", counted(len(turns), "turn"), f"{sum(turn.tokens for turn in turns):,} tokens"]
     parts += [counted(len(files), "file")] if files else []
     summary = next((turn.summary for turn in reversed(turns) if turn.summary), "")
     return " · ".join([*parts, *([" ".join(summary.split())] if summary else [])])

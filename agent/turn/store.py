@@ -22,7 +22,7 @@ from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields
 from foundation.text.analysis import TITLE
 from memory.memory import Memory
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, Origin, origin_of, untrusted_source
-from memory.records import Conversation, Entry, EntryDraft, EntryKind
+from memory.records import ONE_SHOT, Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.errors import KEPT
 from models.chat.mlx.cache_files import generation
@@ -113,6 +113,8 @@ class StoredTurn:
             state.next_title = ""
         elif state.conversation.leaf is None and not state.conversation.title:  # begun to set its switches
             conversations.rename(state.conversation.seq, edited(findings.cleared, _first_line))
+        elif ONE_SHOT in state.conversation.labels and message.again is None:
+            conversations.unlabel(state.conversation.seq, ONE_SHOT)
         hidden = (*state.hidden.get(state.conversation.seq, ()), *hidden_texts(message.whole or message.text))
         if hidden:  # kept as long as requests carry the words: for the session
             state.hidden[state.conversation.seq] = tuple(dict.fromkeys(hidden))

@@ -20,9 +20,15 @@ SHORTEST_PREFIX = 4  # characters of an id that name it
 
 
 def conversations(
-    connection: apsw.Connection, *, limit: int, offset: int, kind: str | None, label: str | None
+    connection: apsw.Connection,
+    *,
+    limit: int,
+    offset: int,
+    kind: str | None,
+    label: str | None,
+    without: str | None = None,
 ) -> list[Conversation]:
-    """Lists conversations, newest first; `kind` None lists all kinds."""
+    """Lists conversations, newest first; `kind` None lists all kinds. They have `label`, and not `without`."""
     wheres: list[str] = []
     values: list[object] = []
     if kind is not None:
@@ -31,6 +37,9 @@ def conversations(
     if label is not None:
         wheres.append("c.seq IN (SELECT conversation FROM labels WHERE label = ?)")
         values.append(plain(label))
+    if without is not None:
+        wheres.append("NOT EXISTS (SELECT 1 FROM labels WHERE conversation = c.seq AND label = ?)")
+        values.append(plain(without))
     where = f"WHERE {' AND '.join(wheres)}" if wheres else ""
     rows = each(
         connection,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -237,10 +237,17 @@ class ColdStore:
         return self.read(lambda db: conversations.conversation_at(db, seq))
 
     def conversations(
-        self, *, limit: int = 50, offset: int = 0, kind: str | None = "chat", label: str | None = None
+        self,
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        kind: str | None = "chat",
+        label: str | None = None,
+        without: str | None = None,
     ) -> list[Conversation]:
-        """Lists conversations, newest first; `kind` None lists all kinds."""
-        return self.read(lambda db: conversations.conversations(db, limit=limit, offset=offset, kind=kind, label=label))
+        """Lists conversations, newest first; `kind` None lists all kinds. They have `label`, and not `without`."""
+        listed = partial(conversations.conversations, limit=limit, offset=offset, kind=kind)
+        return self.read(lambda db: listed(db, label=label, without=without))
 
     def latest(self) -> Conversation | None:
         """The most recently updated chat."""

@@ -19,7 +19,7 @@ from agent.config.settings import all_settings
 from agent.permissions.action import Access, Action, PersonQuestion
 from agent.services.browse import BrowseRow
 from agent.services.context_view import ContextView
-from agent.services.conversation_tree import ConversationTree, TurnNode
+from agent.services.conversation_tree import set_turn_label
 from agent.services.settings import SettingRow
 from agent.services.statistics_view import DaySeries, DiskSize, Saving, StatisticsView
 from agent.spending.report import SpendingReport, Spent
@@ -54,10 +54,13 @@ from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import NoteScreen, PassageScreen
 from tui.passages.text_screen import TextScreen
+from tui.picker.browser import PickerSource
+from tui.picker.delete_dialog import DeleteScreen
+from tui.picker.screen import PickerScreen
+from tui.picker.turns import TurnLevel
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
-from tui.tree.screen import LoadTree, TreeScreen
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import QueryInput
@@ -200,26 +203,14 @@ def action(text: str) -> Action:
     return Action(tool=text, access=Access.RUN, summary=text, detail=text)
 
 
-def tree_of(memory: Memory, text: str) -> LoadTree:
-    """A tree of one turn in which the text stands in every place."""
-    turn = TurnNode(
-        id="e_1",
-        seq=1,
-        parent="",
-        time=NOW,
-        text=text,
-        entries=1,
-        tokens=1,
-        files=(text,),
-        label=text,
-        summary=text,
-        is_leaf=True,
-    )
-
-    async def load() -> ConversationTree:
-        return ConversationTree(memory.conversations.recent(limit=1)[0], {"e_1": turn}, {"e_1": 1})
-
-    return load
+def picker_of(memory: Memory, text: str) -> PickerScreen:
+    """By turns the list of conversations, and the turns of one in which the text is title, label and message."""
+    label = clear(text.encode("utf-8", "replace").decode()[:40])
+    conversation = next(iter(memory.conversations.recent(limit=1)))
+    first = memory.conversations.first_entries(conversation.seq, 1)[0]
+    conversation = set_turn_label(memory, conversation.seq, first.id, str(label))
+    level = TurnLevel(memory, conversation) if len(text) % 2 else None
+    return PickerScreen(PickerSource(memory=memory, opened=conversation), level)
 
 
 def palette_rows(text: str) -> list[PaletteRow]:
@@ -239,10 +230,6 @@ class SettingsWith:
 
     async def change(self, name: str, text: str | None, *, user: bool) -> str:
         return f"{name} {text} {user}"
-
-
-async def said(line: str) -> str:
-    return line
 
 
 def part(text: str) -> RequestPart:
@@ -319,7 +306,8 @@ SCREENS = {
     LinkScreen: lambda memory, text: LinkScreen(text, text, text),
     QuestionScreen: lambda memory, text: QuestionScreen(PersonQuestion(text, (text, text))),
     ServerScreen: lambda memory, text: ServerScreen(text, [text], is_changed=False),
-    TreeScreen: lambda memory, text: TreeScreen(tree_of(memory, text), said),
+    PickerScreen: picker_of,
+    DeleteScreen: lambda memory, text: DeleteScreen(text, [(text, text)]),
     PaletteScreen: lambda memory, text: PaletteScreen("Palette", palette_rows(text), "a note"),
     SettingsScreen: lambda memory, text: SettingsScreen(SettingsWith(text)),
 }
@@ -346,7 +334,7 @@ def test_every_class_that_shows_something_has_a_case() -> None:
         {each.__name__ for each in (*PIECES, *SCREENS)}
         | IN_CHAT
         | WITHOUT_TEXT.keys()
-        | {"TranscriptItem", "QuestionDialog", "SheetDialog", "LinesView", "ListScreen"}
+        | {"TranscriptItem", "QuestionDialog", "SheetDialog", "LinesView", "ListScreen", "PickerBrowser", "RowList"}
     )
     assert {each.__name__ for each in classes()} - known == set()
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,13 +17,15 @@ from agent.config.settings import all_settings
 from agent.services import live_search
 from agent.services.browse import PagePicture
 from agent.services.browse import browse as browsing_look
+from agent.services.conversation_tree import set_turn_label
 from agent.services.settings import SettingRow
 from agent.services.statistics_view import DaySeries, DiskSize, Saving, StatisticsView
 from agent.spending.report import SpendingReport, Spent
 from context.report import PageUsage, archive_of
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
-from foundation.privacy import clear
+from foundation.privacy import EMPTY, clear
+from memory.conversations import ImportedConversation
 from memory.memory import Memory
 from memory.pages.types import ArchiveRow, PageRow
 from memory.records import EntryDraft, EntryKind, Statistics
@@ -39,6 +41,10 @@ from tui.overview.statistics_screen import StatisticsScreen
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
+from tui.picker.browser import PickerSource
+from tui.picker.conversations import ConversationLevel
+from tui.picker.screen import PickerScreen
+from tui.picker.turns import TurnLevel
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
@@ -510,3 +516,67 @@ class ThreeSettings:
 
     async def change(self, name: str, text: str | None, *, user: bool) -> str:
         raise AssertionError(name, text, user)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_the_picker_of_conversations(look: Look, picked: Memory, size: tuple[int, int]) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        level = ConversationLevel(picked, today=lambda: NOW.date())
+        app.push_screen(PickerScreen(PickerSource(memory=picked), level))
+        await shown(app, pilot, PickerScreen)
+        await pilot.pause(0.3)
+
+    assert look(act, size=size)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_the_picker_of_turns(look: Look, picked: Memory, size: tuple[int, int]) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        level = TurnLevel(picked, picked.conversations.find("c_boiler"), today=lambda: NOW.date())
+        app.push_screen(PickerScreen(PickerSource(memory=picked), level))
+        await shown(app, pilot, PickerScreen)
+        await pilot.pause(0.3)
+
+    assert look(act, size=size)
+
+
+@pytest.fixture
+def picked(tmp_path: Path) -> Iterator[Memory]:
+    """Conversations of three days, in two languages; one of them with two branches and a label."""
+    (tmp_path / "picked").mkdir()
+    memory = Memory.open(Workspace(tmp_path / "picked"), SystemClock())
+    stored = memory.conversations
+
+    def said(conversation: int, id_: str, parent: int | None, role: Role, text: str, moment: datetime) -> int:
+        draft = EntryDraft(
+            conversation=conversation,
+            parent=parent,
+            kind=EntryKind.MESSAGE,
+            role=role,
+            text=clear(text),
+            id=clear(id_),
+            time=moment,
+        )
+        return stored.append(draft).seq
+
+    titles = (
+        ("c_tea", "Tea at four", 0, "At four?", "As ever."),
+        ("c_boiler", "锅炉 🙂 The boiler", 1, "When is the boiler serviced? 锅炉什么时候保养？", "In May. 每年五月。"),
+        ("c_harbour", "The harbour", 2, "Where is the lighthouse?", "Behind the mole."),
+    )
+    for id_, title, days, question, reply in titles:
+        moment = NOW - timedelta(days=days)
+        (conversation,) = stored.open_imported(
+            [ImportedConversation(EMPTY, clear(id_), clear(title), moment - timedelta(hours=1))]
+        )
+        first = said(conversation.seq, f"e_{id_}1", None, Role.USER, question, moment - timedelta(minutes=9))
+        answered = said(conversation.seq, f"e_{id_}2", first, Role.ASSISTANT, reply, moment - timedelta(minutes=8))
+        if id_ == "c_boiler":
+            other = said(conversation.seq, "e_5", answered, Role.USER, "And the pump?", moment - timedelta(minutes=5))
+            said(conversation.seq, "e_6", other, Role.ASSISTANT, "In June.", moment - timedelta(minutes=4))
+            last = said(conversation.seq, "e_7", answered, Role.USER, "Who comes?", moment - timedelta(minutes=3))
+            said(conversation.seq, "e_8", last, Role.ASSISTANT, "Ann.", moment - timedelta(minutes=2))
+            set_turn_label(memory, conversation.seq, f"e_{id_}1", "start")
+            stored.label(conversation.seq, clear("scope:house"))
+    yield memory
+    memory.close()

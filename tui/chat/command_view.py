@@ -1,6 +1,5 @@
 """Runs the commands of the chat, and shows what comes of them."""
 
-import asyncio
 from functools import partial
 from typing import Final
 
@@ -10,9 +9,9 @@ from agent.commands.results import (
     CommandFailed,
     Copy,
     OpenNamedScreen,
+    OpenPicker,
     OpenRecall,
     OpenSearch,
-    OpenTree,
     Outcome,
     Proposal,
     Quit,
@@ -21,10 +20,9 @@ from agent.commands.results import (
     ShowEntry,
     TextResult,
 )
+from foundation.terminal_text import visible
 from tui.chat.background import PageProgress
-from tui.chat.history import find_conversations
 from tui.chat.port import ChatPort, CommandChat
-from tui.dialogs.choices import ExpandChoice
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_items
 
 UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
@@ -69,7 +67,7 @@ class CommandView:
             case TextResult():
                 await self._show_text(line, outcome)
             case Choices(command=command):
-                if (picked := await self._view.choose(outcome, self._expansion(command))) is not None:
+                if (picked := await self._view.choose(outcome)) is not None:
                     await self.run(f"{command} {picked}")
             case SendMessage(text=text, skill=skill, again=again):
                 await self._chat.send(text, skill, again=again)
@@ -83,7 +81,7 @@ class CommandView:
                     self._view.return_to_prompt([prompt])
             case Proposal():
                 await self._propose(line, outcome, conversation_before)
-            case OpenRecall() | OpenSearch() | OpenTree() | OpenNamedScreen() | ShowEntry():
+            case OpenRecall() | OpenSearch() | OpenPicker() | OpenNamedScreen() | ShowEntry():
                 await self._open(line, outcome)
             case CommandFailed(error=error):
                 transcript.add(MutedLine(line, gap=True))
@@ -91,7 +89,9 @@ class CommandView:
             case Quit():
                 self._view.leave()
 
-    async def _open(self, line: str, outcome: OpenRecall | OpenSearch | OpenTree | OpenNamedScreen | ShowEntry) -> None:
+    async def _open(
+        self, line: str, outcome: OpenRecall | OpenSearch | OpenPicker | OpenNamedScreen | ShowEntry
+    ) -> None:
         """Opens a screen, or goes to an entry."""
         match outcome:
             case OpenSearch(text=text):
@@ -100,9 +100,11 @@ class CommandView:
                 await self._view.open_recall(
                     self._chat.session.memory, query, self._chat.session.config.screen.pictures
                 )
-            case OpenTree():
-                if chosen := await self._view.open_tree(self._chat.session):
+            case OpenPicker():
+                choice = await self._view.open_picker(self._chat.session, outcome)
+                for chosen in choice.lines:
                     await self.run(chosen)
+                self._view.transcript.add(*(MutedLine(visible(said), gap=True) for said in choice.sentences))
             case OpenNamedScreen():
                 if notice := await self._view.open_named(self._chat.session, outcome):
                     self._view.transcript.add(MutedLine(line, gap=True), MutedLine(notice))
@@ -127,13 +129,6 @@ class CommandView:
         finally:
             self._progress = None
         await self._show(line, outcome, conversation_before)
-
-    def _expansion(self, command: str) -> "ExpandChoice | None":
-        """Search in the text of conversations, for the list of `/resume`."""
-        if command != "/resume":
-            return None
-        memory = self._chat.session.memory
-        return lambda text: asyncio.to_thread(find_conversations, memory, text)
 
     def _show_items(self, *items: TranscriptItem) -> None:
         """Shows what a command gives, from its first line where it is higher than the screen."""

@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from foundation.clock import iso
-from memory.errors import Damaged, NotFound
+from memory.errors import Damaged
 from memory.pages.types import EntryText
-from memory.records import UNDOES, Conversation, Entry, EntryKind
-from memory.scope import ALL
-from memory.search import Query
+from memory.records import UNDOES, Entry, EntryKind
 from models.messages import Image, RecalledSpan, Role, ToolCall
 from tui.chat.blocks import (
     StoredTexts,
@@ -25,11 +22,9 @@ from tui.chat.blocks import (
 )
 from tui.chat.tool_result import interrupted_lines, stored_lines
 from tui.chat.turn_view import EMPTY_ANSWER
-from tui.dialogs.choices import ChoiceItem
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
 
 if TYPE_CHECKING:
-    from memory.memory import Memory
     from memory.records import Entry
 
 OFFLINE: Final = "offline"  # the speaker of answers that quote what was recalled
@@ -105,24 +100,3 @@ def _text(entry: Entry, passage: Callable[[Entry], EntryText]) -> str:
         return passage(entry).text
     except Damaged as error:
         return f"[lost: {error.message}]"
-
-
-def find_conversations(memory: "Memory", text: str) -> list[ChoiceItem]:
-    """The conversations that contain the text, best first, each with a passage. Blocks."""
-    choices: dict[str, ChoiceItem] = {}
-    for hit in memory.search.query(Query(text=text, limit=MAX_HITS, scope=ALL)).hits:
-        if hit.entry is None or hit.conversation in choices:
-            continue
-        conversation = _conversation(memory, hit.entry)
-        if conversation is not None and conversation.kind == "chat":
-            day = iso(conversation.updated)[:10]
-            label = conversation.title or "(untitled)"
-            choices[hit.conversation] = ChoiceItem(conversation.id, label, f"{day} · {hit.snippet}")
-    return list(choices.values())
-
-
-def _conversation(memory: "Memory", entry: int) -> Conversation | None:
-    try:
-        return memory.conversations.at(memory.conversations.entry(entry).conversation_seq)
-    except NotFound:  # deleted since it was indexed
-        return None

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from agent.commands.results import Choices, OpenNamedScreen, Proposal
+from agent.commands.results import Choices, OpenNamedScreen, OpenPicker, Proposal
 from agent.events import (
     CallLimitReached,
     PermissionRequested,
@@ -14,7 +14,6 @@ from agent.events import (
 )
 from agent.permissions.action import PermissionAnswer
 from foundation.errors import PalimpsestError
-from tui.dialogs.choices import ExpandChoice
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.view import Transcript
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from context.checklist import Checklist
     from memory.memory import Memory
     from tui.images.protocol import GraphicsProtocol
+    from tui.picker.browser import PickerChoice
     from tui.search.controller import EntryTarget
 
 
@@ -44,7 +44,7 @@ class ChatPort(Protocol):
 
     def end_turn(self) -> None: ...
 
-    async def choose(self, choices: Choices, expand: ExpandChoice | None = None) -> str | None: ...
+    async def choose(self, choices: Choices) -> str | None: ...
 
     async def confirm(self, proposal: Proposal) -> bool: ...
 
@@ -54,7 +54,7 @@ class ChatPort(Protocol):
         self, memory: "Memory", text: str, pictures: str, can_switch: Callable[[], bool]
     ) -> "EntryTarget | None": ...
 
-    async def open_tree(self, session: "Session") -> str | None: ...
+    async def open_picker(self, session: "Session", opened: OpenPicker) -> "PickerChoice": ...
 
     async def open_named(self, session: "Session", opened: OpenNamedScreen) -> str: ...
 

@@ -26,14 +26,14 @@ from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
-    from agent.commands.results import Choices, OpenNamedScreen, Proposal
+    from agent.commands.results import Choices, OpenNamedScreen, OpenPicker, Proposal
     from agent.events import CallLimitReached, PermissionRequested, QuestionAsked, SpendingLimitReached
     from agent.session import Session
     from context.checklist import Checklist
     from memory.memory import Memory
-    from tui.dialogs.choices import ExpandChoice
     from tui.dialogs.sheet import SheetDialog
     from tui.images.protocol import GraphicsProtocol
+    from tui.picker.browser import PickerChoice
     from tui.search.controller import EntryTarget
 
 T = TypeVar("T")
@@ -130,11 +130,11 @@ class ChatView:
         self._plan_panel.end_turn()
         self.attention.call(DONE)
 
-    async def choose(self, choices: "Choices", expand: "ExpandChoice | None" = None) -> str | None:
+    async def choose(self, choices: "Choices") -> str | None:
         from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 
         items = [ChoiceItem(item.id, item.label, item.detail) for item in choices.items]
-        dialog = ChoicesScreen(choices.title, items, expand, notes=choices.notes, takes_text=choices.takes_text)
+        dialog = ChoicesScreen(choices.title, items, notes=choices.notes, takes_text=choices.takes_text)
         return await app_of(self._screen).push_screen_wait(dialog)
 
     async def confirm(self, proposal: "Proposal") -> bool:
@@ -163,24 +163,11 @@ class ChatView:
             return None
         return chosen
 
-    async def open_tree(self, session: "Session") -> str | None:
-        """Opens the tree of the conversation; gives the command that was chosen."""
-        from agent.commands import registry
-        from agent.commands.results import CommandFailed, TextResult
-        from agent.commands.tree import load_tree
-        from tui.tree.screen import TreeScreen
+    async def open_picker(self, session: "Session", opened: "OpenPicker") -> "PickerChoice":
+        """Opens the picker of conversations and turns; gives what was chosen and done there."""
+        from tui.picker.open import pick
 
-        async def run(line: str) -> str:
-            outcome = await registry.run(session, line)
-            match outcome:
-                case CommandFailed(error=error):
-                    return f"{error.title}: {error.message}"
-                case TextResult(markdown=text):
-                    return text
-                case _:
-                    return ""
-
-        return await app_of(self._screen).push_screen_wait(TreeScreen(lambda: load_tree(session), run))
+        return await pick(self._screen, session, opened)
 
     async def open_named(self, session: "Session", opened: "OpenNamedScreen") -> str:
         """Opens a screen about the program; gives a sentence about what was done there, or ""."""

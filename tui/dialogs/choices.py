@@ -1,13 +1,12 @@
 """Dialog with a list to choose from and a field that filters it."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from msgspec import Struct
 from rich.cells import cell_len
 from rich.text import Text
-from textual import events, on, work
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -28,13 +27,10 @@ class ChoiceItem(Struct, frozen=True):
     detail: str = ""
 
 
-ExpandChoice = Callable[[str], Awaitable[Sequence[ChoiceItem]]]
-"""Finds further items for a query, such as conversations by their text."""
-
 _FRAME_ROWS: Final = 8  # padding, the title, the field and the keys, with their margins
 _SHEET_COLUMNS: Final = 100
-TYPING_PAUSE_S: Final = 0.25  # seconds without a key before `expand` is called
 KEYS: Final = "↑ ↓ choose · Enter takes · Esc leaves"
+NOTHING: Final = "nothing has these words · Esc leaves"
 TAKES_TEXT: Final = "Enter takes what is typed · Esc leaves"
 
 
@@ -53,21 +49,18 @@ class ChoicesScreen(ModalScreen[str | None]):
         self,
         title: str,
         items: Sequence[ChoiceItem],
-        expand: ExpandChoice | None = None,
         *,
         notes: Sequence[str] = (),
         takes_text: bool = False,
         preview: Callable[[str], None] | None = None,
     ) -> None:
-        """`expand` finds items besides those whose names match the query; with `takes_text` the query itself is the
-        result where nothing does.
+        """With `takes_text` the query itself is the result where it matches no item.
 
         `notes` are lines below the list; `preview` is called with the id of each item that is gone to.
         """
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
         self._items = items
-        self._expand = expand
         self._notes = [visible_line(note) for note in notes]
         self._takes_text = takes_text
         self._preview = preview
@@ -95,7 +88,8 @@ class ChoicesScreen(ModalScreen[str | None]):
         width = max(min(self.size.width, _SHEET_COLUMNS) - 4, 1)
         notes = sum(1 + cell_len(note) // width for note in self._notes) + bool(self._notes)
         rows = min(self.size.height * 6 // 10, self.size.height - _FRAME_ROWS - notes)
-        self.query_one(OptionList).styles.max_height = max(rows, 2)
+        entry = 2 if any(item.detail for item in self._items) else 1
+        self.query_one(OptionList).styles.max_height = max(rows - rows % entry, 2)  # whole entries
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -133,32 +127,16 @@ class ChoicesScreen(ModalScreen[str | None]):
             item for item in self._items if all(term in f"{item.label} {item.detail}".lower() for term in terms)
         ]
         self._show(matching)
-        self._search_text(query.strip() if not matching or self._expand else "", matching)
+        takes = self._takes_text and query.strip() and not matching
+        self.query_one("#choices-note", Static).update(TAKES_TEXT if takes else KEYS if matching else NOTHING)
 
-    @work(exclusive=True, group="deeper")
-    async def _search_text(self, query: str, matching: Sequence[ChoiceItem]) -> None:
-        """Adds what `expand` finds for the query to the items whose names match it."""
-        note = self.query_one("#choices-note", Static)
-        if self._expand is None or not query:
-            note.update(TAKES_TEXT if self._takes_text and query and not matching else KEYS)
-            return
-        note.update("looking into the text …" if matching else "no title has it; looking into the text …")
-        await asyncio.sleep(TYPING_PAUSE_S)
-        known = {item.id for item in matching}
-        found = [item for item in await self._expand(query) if item.id not in known]
-        if found:
-            self._show([*matching, *found], self.query_one(OptionList).highlighted or 0)
-        counted = f"{len(found)} more found in the text · {KEYS}" if matching and found else KEYS
-        nothing = "nothing, in the titles and in the text"
-        note.update(counted if matching else f"found in the text · {KEYS}" if found else nothing)
-
-    def _show(self, items: Sequence[ChoiceItem], highlighted: int = 0) -> None:
+    def _show(self, items: Sequence[ChoiceItem]) -> None:
         self._shown_items = list(items)
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options(Option(self._option_text(item)) for item in self._shown_items)
         if self._shown_items:
-            options.highlighted = min(highlighted, len(self._shown_items) - 1)
+            options.highlighted = 0
 
     def _option_text(self, item: ChoiceItem) -> Text:
         label = visible_line(item.label)

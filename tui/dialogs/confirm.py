@@ -22,6 +22,7 @@ class ProposalScreen(ModalScreen[bool]):
         Binding("enter,y", "answer(True)", "Do it", show=False),
         Binding("escape,n,ctrl+c", "answer(False)", "Leave it", show=False),
     ]
+    keys: ClassVar[str] = "Enter does it · Esc leaves all as it is"
 
     def __init__(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
         super().__init__()
@@ -35,7 +36,7 @@ class ProposalScreen(ModalScreen[bool]):
                 with Horizontal(classes="proposal-row"):
                     yield Static(Text(name, theme_colour(self, "muted")), classes="proposal-name", markup=False)
                     yield Static(Text(sentence), classes="proposal-words", markup=False)
-            yield Static("Enter does it · Esc leaves all as it is", classes="sheet-note", markup=False)
+            yield Static(visible(self.keys), classes="sheet-note", markup=False)
 
     def action_answer(self, agreed: bool) -> None:
         self.dismiss(agreed)

@@ -12,6 +12,7 @@ from agent.commands.results import (
     CommandFailed,
     Copy,
     OpenNamedScreen,
+    OpenPicker,
     OpenRecall,
     OpenSearch,
     Outcome,
@@ -78,12 +79,17 @@ async def test_conversations_are_begun_renamed_and_taken_up_again(session: Sessi
     await say(session, "second words")
     assert session.conversation is not None
     assert session.conversation.title == "Other things"
-    listed = await registry.run(session, "/resume")
+    opened = await registry.run(session, "/resume")
+    assert isinstance(opened, OpenPicker)
+    listed = await opened.printed()
     assert isinstance(listed, Choices)
     assert [item.label for item in listed.items] == ["Other things", "Trip"]
     assert isinstance(await registry.run(session, f"/resume {first.id}"), SessionSwitched)
     assert session.conversation.id == first.id
     assert isinstance(await registry.run(session, "/resume nowhere"), CommandFailed)
+    found = await registry.run(session, "/resume oth thing")  # words of a title
+    assert isinstance(found, OpenPicker)
+    assert found.query == "oth thing"
 
 
 async def test_a_conversation_is_exported_once_to_each_name(session: Session, workspace: Workspace) -> None:
@@ -258,7 +264,9 @@ async def test_the_last_answer_is_copied_to_the_letter(session: Session) -> None
 async def test_a_message_said_anew_begins_a_branch_and_the_old_course_stays(session: Session) -> None:
     await say(session, "The boat is blue.")
     await say(session, "The boat is called Thetis.")
-    listed = await registry.run(session, "/branch")
+    opened = await registry.run(session, "/branch")
+    assert isinstance(opened, OpenPicker)
+    listed = await opened.printed()
     assert isinstance(listed, Choices)
     assert [item.label for item in listed.items] == ["The boat is called Thetis.", "The boat is blue."]
     old = listed.items[0].id

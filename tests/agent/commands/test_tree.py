@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
-from agent.commands.results import CommandFailed, OpenTree, SessionSwitched, ShowEntry, TextResult
+from agent.commands.results import CommandFailed, OpenPicker, SessionSwitched, ShowEntry, TextResult
 from agent.commands.tree import MOST_HEADING, load_tree
 from agent.services.conversation_tree import ConversationTree
 from agent.session import Session
@@ -121,7 +121,7 @@ async def test_the_tree_is_printed_without_a_screen(session: Session, server: Lo
     assert isinstance(await registry.run(session, "/tree"), CommandFailed)  # before the first message
     await branched(session, server)
     opened = await registry.run(session, "/tree")
-    assert isinstance(opened, OpenTree)
+    assert isinstance(opened, OpenPicker)
     printed = await opened.printed()
     assert isinstance(printed, TextResult)
     assert "├╴○" in printed.markdown
@@ -142,8 +142,17 @@ async def test_a_printed_day_takes_a_line(session: Session, server: Loopback) ->
     server.plays(chat("The lamp of Morwenna burns whale oil, 12 litres a night, as its log of 1871 tells. " * 40))
     await turn(session, "What does the log say about the lamp, the oil, the storm and the harbour?" * 8)
     outcome = await registry.run(session, "/tree")
-    assert isinstance(outcome, OpenTree)
+    assert isinstance(outcome, OpenPicker)
     printed = await outcome.printed()
     assert isinstance(printed, TextResult)
     heading = printed.markdown.splitlines()[1]
     assert "1 turn · " in heading and heading.endswith("…") and len(heading) <= MOST_HEADING
+
+
+def test_a_question_of_print_mode_is_listed_once_it_goes_on(run: Run) -> None:
+    run("-p", "The harbour faces north.")
+    assert "/resume" not in run("-p", "/resume").out.replace("1 of -p are not listed", "")
+    conversation = run("conversations", "list", "--json").json["conversations"][0]
+    assert conversation["labels"] == ["one-shot"]
+    run("-p", "And the lamp?", "-r", conversation["id"])
+    assert conversation["id"] in run("-p", "/resume").out

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.commands.results import Choice, Choices, SendMessage, SessionSwitched, TextResult
+from agent.commands.results import SendMessage, SessionSwitched
 from agent.events import Compacted, EpochChanged, ResultsReduced, Retrying
 from agent.services.context_view import source_labels
 from context.compaction.compact import CompactionReceipt
@@ -16,7 +16,6 @@ from context.working_set.receipt import ReductionReceipt
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
 from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_notice
-from tui.dialogs.choices import ChoiceItem
 from tui.widgets.status import StatusBar
 
 
@@ -134,29 +133,6 @@ async def test_more_below_stands_in_a_row_of_its_own(open_chat: Any) -> None:
         await chat.pilot.click("#newer")
         await chat.until(lambda: chat.screen.transcript.is_following)
         assert not any("↓ new" in line for line in chat.seen)
-
-
-async def test_conversations_are_found_by_what_was_said(open_chat: Any, monkeypatch: Any) -> None:
-    asked: list[str] = []
-
-    async def run(_session: Any, line: str) -> Any:
-        asked.append(line)
-        return (
-            Choices("Conversations", (Choice("c_1", "Trip"),), "/resume") if line == "/resume" else TextResult("Yes.")
-        )
-
-    monkeypatch.setattr("agent.commands.registry.run", run)
-    monkeypatch.setattr(
-        "tui.chat.command_view.find_conversations", lambda _memory, text: [ChoiceItem("c_7", "House", f"the {text}")]
-    )
-    async with open_chat() as chat:
-        await chat.say("/resume")
-        await chat.until(lambda: chat.app.screen is not chat.screen)
-        await chat.type("boiler")
-        await chat.until(lambda: any("House" in line for line in chat.seen))
-        await chat.press("enter")
-        await chat.quiet()
-        assert asked == ["/resume", "/resume c_7"]
 
 
 def test_recalled_parts_are_named_by_their_conversation() -> None:

@@ -10,7 +10,7 @@ from agent.session import Session
 from foundation.paths import Workspace
 from tests.agent.sessions import open_session, turn
 from tui.chat.drafts import Draft, Drafts
-from tui.tree.screen import TreeScreen
+from tui.picker.screen import PickerScreen
 
 ALL = ["One", "Two", "Three"]
 
@@ -28,8 +28,8 @@ async def rewrite(chat: Any, session: Session, way: str) -> None:
     await chat.quiet()
     if way == "/tree":
         await chat.say(way)
-        await chat.until(lambda: isinstance(chat.app.screen, TreeScreen) and chat.app.screen.rows)
-        await chat.press("b")
+        await chat.until(lambda: isinstance(chat.app.screen, PickerScreen) and chat.app.screen.turn)
+        await chat.press("ctrl+b")
     else:
         (last, _), *_ = await session.branch.own_messages(1)
         await chat.say(way.format(last.id))
