@@ -13,6 +13,8 @@ pytestmark = pytest.mark.timeout(60)  # every module is parsed
 
 PACKAGES = ("foundation", "models", "memory", "context", "agent", "tui")
 NOUNS_IN_ING = {
+    "agent/queue_steering.py": "the term of chat programs: steering an answer",
+    "agent/turn/steering.py": "the same",
     "foundation/text/folding.py": "Unicode's term: case folding",
     "foundation/text/stemming.py": "the term of information retrieval",
     "memory/cold/encoding.py": "a text's encoding",

@@ -51,6 +51,11 @@ class QuestionDialog(SheetDialog[bool | None]):
         more = " · ↑ ↓ more" if self.query_one(VerticalScroll).max_scroll_y else ""
         self.query_one(".sheet-answers", Static).update(f"{self._answers}{more}")
 
+    @property
+    def takes_line_break(self) -> bool:
+        """Not where Enter is an answer, which changes nothing."""
+        return super().takes_line_break and "Enter" not in self._answers
+
     def action_answer(self, answer: bool) -> None:
         self.dismiss(answer)
 
