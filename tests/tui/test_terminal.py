@@ -47,7 +47,7 @@ def test_the_first_run_is_a_welcome(start: Start) -> None:
     terminal = start()
     ready(terminal)
     assert "a chat that remembers" in terminal.text
-    assert "F1 the keys" in terminal.text
+    assert "F1 keys" in terminal.text
 
 
 def test_what_was_said_is_answered_from_and_can_be_taken_up_again(start: Start) -> None:
