@@ -30,6 +30,11 @@ def png() -> bytes:
     return buffer.getvalue()
 
 
+def holds(data: bytes) -> Callable[[object], bytes]:
+    """A clipboard with this image."""
+    return lambda _environment: data
+
+
 async def paste(chat: Chat, text: str) -> None:
     chat.screen.prompt.post_message(Paste(text))
     await chat.pilot.pause()
@@ -65,15 +70,17 @@ async def test_a_chip_says_its_key_and_opens_in_the_pager(open_chat: Open) -> No
         await chat.until(lambda: "Ctrl+O" not in chat.seen[-1])
 
 
+def escaped(path: str) -> str:
+    return path.replace(" ", "\\ ")
+
+
+def address(path: str) -> str:
+    return "file://" + path.replace(" ", "%20")
+
+
 @pytest.mark.parametrize(
     "written",
-    [
-        str,
-        "'{}'".format,
-        '"{}"'.format,
-        lambda path: path.replace(" ", "\\ "),
-        lambda path: "file://" + path.replace(" ", "%20"),
-    ],
+    [str, "'{}'".format, '"{}"'.format, escaped, address],
     ids=["plain", "quoted", "double-quoted", "escaped", "address"],
 )
 async def test_a_dropped_image_becomes_a_chip_and_is_attached(
@@ -113,7 +120,7 @@ async def test_an_image_opens_and_a_path_to_no_image_is_text(open_chat: Open, tm
 async def test_the_clipboards_image_is_stored_and_attached(
     open_chat: Open, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prompt_images, "clipboard_image", lambda _environment: png())
+    monkeypatch.setattr(prompt_images, "clipboard_image", holds(png()))
     async with open_chat() as chat:
         chat.session.workspace = workspace
         await chat.press("ctrl+v")
@@ -130,14 +137,15 @@ async def test_a_clipboard_that_cannot_be_read_is_a_sentence(
     open_chat: Open, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(_environment: object) -> bytes:
-        return clipboard_command({}, lambda _name: None) and b""
+        clipboard_command({}, lambda _name: None)
+        return b""
 
     monkeypatch.setattr(prompt_images, "clipboard_image", fails)
     async with open_chat(size=(100, 30), notifications=True) as chat:
         chat.session.workspace = workspace
         await chat.press("ctrl+v")
         await chat.until(lambda: "wl-paste" in " ".join(chat.seen))
-        monkeypatch.setattr(prompt_images, "clipboard_image", lambda _environment: b"")
+        monkeypatch.setattr(prompt_images, "clipboard_image", holds(b""))
         await chat.press("ctrl+v")
         await chat.until(lambda: "holds no image" in " ".join(chat.seen))
 

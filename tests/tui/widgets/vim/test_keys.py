@@ -1,5 +1,7 @@
 """Vim keys in the chat."""
 
+import asyncio
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textual.events import Key, Paste
@@ -77,10 +79,10 @@ async def test_a_chip_is_one_unit(open_chat: Open) -> None:
 
 
 async def test_escape_in_normal_mode_stops_the_answer(open_chat: Open) -> None:
-    import asyncio
+    def never(_text: str) -> list[asyncio.Event]:
+        return [asyncio.Event()]
 
-    never = asyncio.Event()
-    async with open_chat(vim_keys=True, answers=lambda _text: [never]) as chat:
+    async with open_chat(vim_keys=True, answers=never) as chat:
         await chat.say("go")
         await chat.until(lambda: chat.screen.queue.busy)
         await type_all(chat, "a⎋")
