@@ -309,7 +309,7 @@ class LineChat:
         self._wake()
         await controller.run()
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: NumberedQuestion) -> Answer:
         """The answer of the person, whom the main thread asks."""
         answer: asyncio.Future[Answer] = self._loop.create_future()
         self._asked = _Asked(question, answer)
