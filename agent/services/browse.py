@@ -11,6 +11,7 @@ from agent.services.images import is_picture
 from agent.services.locate import pixel_position
 from agent.services.recall import NO_TEXT, recall_picture, verified
 from context.pages.lookup import by_reference
+from foundation.paths import expand_home
 from foundation.trust import Trust
 from memory.errors import NotFound
 from memory.pages.types import PageRow
@@ -137,7 +138,7 @@ def page_picture(memory: "Memory", page_id: str, start: int | None = None) -> Pa
 def _in_file(memory: "Memory", text: str) -> tuple[RecalledPassage, ...] | None:
     """Passages read from the picture at that path; None where there is no such picture."""
     try:
-        path = Path(text).expanduser()
+        path = expand_home(text)
         is_file = path.is_file() and is_picture(str(path))
     except (OSError, RuntimeError, ValueError):  # no valid file name
         return None

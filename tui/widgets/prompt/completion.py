@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.commands import registry
+from foundation.paths import expand_home
 from foundation.terminal_text import escape_name, unescape_name
 from tui.widgets.prompt.suggestions import Suggestion
 
@@ -81,7 +82,7 @@ def quote_mention(path: str) -> str:
 
 
 def _resolved(typed: str, working_directory: Path) -> Path:
-    return working_directory / Path(typed).expanduser() if typed.startswith("~") else working_directory / typed
+    return working_directory / expand_home(typed) if typed.startswith("~") else working_directory / typed
 
 
 def _rank(typed: str, name: str) -> int | None:
