@@ -20,6 +20,7 @@ from agent.importers.jsonl import KEYS
 from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.files import exists, is_file, resolve_path, write_atomically
+from foundation.paths import expand_home
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.observations.observation import is_made
@@ -167,7 +168,7 @@ def export_to_file(memory: Memory, conversation: Conversation, name: str, *, ove
     The default name is `<conversation id>.md` in the workspace's root. Raises FileExists where a file is in the way,
     unless it is to `overwrite` it.
     """
-    path = Path(name).expanduser() if name else Path(memory.mirrors.file_name(conversation))
+    path = expand_home(name) if name else Path(memory.mirrors.file_name(conversation))
     if not path.is_absolute():
         path = memory.workspace.root / path
     folder = resolve_path(path.parent)

@@ -222,3 +222,8 @@ def is_draft_name(name: str) -> bool:
 def user_config_dir() -> Path:
     """The user's own configuration folder where no variable names another."""
     return user_config_path(APP, appauthor=False)
+
+
+def expand_home(path: str | Path) -> Path:
+    """The path with `~` or `~user` as that home folder; as it is where there is no such user."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises a RuntimeError there

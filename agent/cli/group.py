@@ -11,6 +11,7 @@ import click
 from agent.cli.invocation import Invocation, current
 from agent.cli.planned import PLANNED, refuse_planned
 from foundation.errors import Misuse
+from foundation.paths import expand_home
 from foundation.program import PROGRAM, own_command
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -178,7 +179,7 @@ def conversation_options(function: F) -> F:
 
 def _add_dirs(_ctx: click.Context, _param: click.Parameter, values: tuple[Path, ...]) -> None:
     for value in values:
-        folder = current().here / value.expanduser()
+        folder = current().here / expand_home(value)
         if not folder.is_dir():
             raise Misuse("Not a folder", f"--add-dir {value}: there is no such folder.", "Name a folder that exists.")
         current().add_dirs.append(folder)

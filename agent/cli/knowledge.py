@@ -26,6 +26,7 @@ from agent.services.knowledge_output import (
     stats_rows,
 )
 from foundation.errors import Misuse
+from foundation.paths import expand_home
 from foundation.program import PROGRAM
 from foundation.terminal_text import visible
 from memory.knowledge.importance.patterns import resolve_pattern
@@ -89,7 +90,7 @@ def add(
         max_file_mb=config.knowledge.max_file_mb,
     )
     report = AddReport(redacted=redact)
-    full_paths = [invocation.here / path.expanduser() for path in paths]
+    full_paths = [invocation.here / expand_home(path) for path in paths]
     with invocation.memory(for_writing=True) as memory:
         try:
             with FileProgress() as progress:

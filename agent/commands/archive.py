@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -13,6 +12,7 @@ from agent.commands.command import Command
 from agent.commands.results import OpenNamedScreen, Outcome, Proposal, TextResult
 from agent.commands.tables import preview_rows
 from foundation.errors import Misuse
+from foundation.paths import expand_home
 from foundation.privacy import clear
 from foundation.program import PROGRAM
 
@@ -150,7 +150,7 @@ async def _list_or_refuse(session: Session, argument: str) -> Outcome:
 
 
 def _file_proposal(session: Session, name: str) -> Proposal:
-    if not (path := Path(name).expanduser().absolute()).is_file():
+    if not (path := expand_home(name).absolute()).is_file():
         raise Misuse("No such file", f"There is no file {path}.", "A label is words: /archive Trip planning")
     from context.compaction.preview import modes_for
 
@@ -176,7 +176,7 @@ def _is_file_name(name: str) -> bool:
     if not name:
         return False
     try:
-        if Path(name).expanduser().is_file():
+        if expand_home(name).is_file():
             return True
     except (OSError, RuntimeError, ValueError):  # no valid file name
         return False

@@ -11,6 +11,7 @@ from agent.commands.command import Command
 from agent.commands.results import Cancelled, Outcome, Proposal, TextResult
 from agent.services.knowledge_output import one_line, report_lines, report_summary, stats_meaning, stats_rows
 from foundation.errors import Misuse
+from foundation.paths import expand_home
 from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -66,7 +67,7 @@ async def _add_proposal(session: Session, words: list[str]) -> Proposal:
     """Adds files with a count; it can be stopped between two files."""
     if not words:
         raise Misuse("Nothing to add", "/knowledge add needs a file or a folder.", "/knowledge add ~/Documents")
-    paths = [Path(word).expanduser().absolute() for word in words]
+    paths = [expand_home(word).absolute() for word in words]
 
     async def run(on_page: OnPage) -> Outcome:
         return TextResult(await asyncio.to_thread(_add, session, paths, on_page))

@@ -6,7 +6,7 @@ from pathlib import Path
 from agent_workspace import lay_out
 from foundation.errors import Misuse
 from foundation.files import exists, make_folder, make_private_folder
-from foundation.paths import Workspace
+from foundation.paths import Workspace, expand_home
 from foundation.workspace_trust import trust_store
 from memory.access import WorkspaceAccess, refuse_read_only
 
@@ -17,9 +17,9 @@ DEFAULT_NAME = "palimpsest"
 def find_workspace(flag: Path | None, environment: Mapping[str, str], here: Path, home: Path) -> Workspace:
     """`--workspace`, then `PALIMPSEST_WORKSPACE`, then the nearest folder upwards that is one, then `~/palimpsest`."""
     if flag is not None:
-        return Workspace(flag.expanduser().absolute())
+        return Workspace(expand_home(flag).absolute())
     if variable := environment.get("PALIMPSEST_WORKSPACE"):
-        return Workspace(Path(variable).expanduser().absolute())
+        return Workspace(expand_home(variable).absolute())
     for folder in (here, *here.parents):
         if (folder / ".palimpsest").is_dir():
             return Workspace(folder)

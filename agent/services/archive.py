@@ -11,6 +11,7 @@ from msgspec import Struct
 from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.files import FileTooLarge, UnsafePath, read_bytes, resolve_new_folder, resolve_path, write_atomically
+from foundation.paths import expand_home
 from foundation.privacy import Cleared, TextSource, as_given, clear, examine
 from foundation.program import PROGRAM
 from memory.archive.json import archived_as_json
@@ -224,7 +225,7 @@ def decode_text(raw: bytes, name: str) -> str:
 
 def archive_markdown(memory: Memory, name: str, on_page: Callable[[int], None] | None = None) -> str:
     """The output of `/archive FILE`. A relative name is resolved in the working directory, as on the command line."""
-    path = Path(name).expanduser().absolute()
+    path = expand_home(name).absolute()
     result = archive_text(memory, read_text_file(path, memory.vault.settings.max_file_mb), path.stem, on_page=on_page)
     pages = "\n".join(f"- `{page.id}` ({page.mode}, {page.chars:,} characters)" for page in result.archived.pages)
     return "\n\n".join(

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from context import Attachment, load_attachment
+from foundation.paths import expand_home
 from foundation.terminal_text import unescape_name
 
 _MENTION = re.compile(r'(?<!\S)@(?:"([^"]+)"|(\S+))')
@@ -26,7 +27,7 @@ def mentioned_files(text: str, here: Path) -> list[Path]:
 
 def _file(name: str, here: Path) -> Path | None:
     try:
-        path = here / Path(name).expanduser() if name.startswith("~") else here / name
+        path = here / expand_home(name) if name.startswith("~") else here / name
         return path if name and path.is_file() else None
     except (OSError, ValueError, RuntimeError):  # a NUL, a name that is too long, an unknown home folder
         return None

@@ -3,7 +3,6 @@
 import re
 import time
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -17,6 +16,7 @@ from context.pages.lookup import by_reference
 from foundation.citations import PLACE, REFERENCE, single_citation
 from foundation.errors import Misuse, PalimpsestError
 from foundation.files import read_bytes, resolve_within
+from foundation.paths import expand_home
 from foundation.trust import Trust
 from memory.errors import MemoryFailure, NotFound
 from memory.hot import Note
@@ -210,7 +210,7 @@ def _only_page(row: BrowseRow) -> tuple[str, ...]:
 def _in_picture(memory: "Memory", text: str) -> "tuple[RecalledPassage, ...] | None":
     """Passages read from the picture at that path; None where there is no such picture."""
     try:
-        path = Path(text).expanduser()
+        path = expand_home(text)
         is_file = path.is_file() and is_picture(str(path))
     except (OSError, RuntimeError, ValueError):  # no valid file name
         return None

@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from foundation.paths import expand_home
 from foundation.terminal_text import escape_name, unescape_name
 
 MAX_PATHS: Final = 50
@@ -63,7 +64,7 @@ def quote_mention(path: str) -> str:
 
 
 def _resolved(typed: str, working_directory: Path) -> Path:
-    return working_directory / Path(typed).expanduser() if typed.startswith("~") else working_directory / typed
+    return working_directory / expand_home(typed) if typed.startswith("~") else working_directory / typed
 
 
 def _rank(typed: str, name: str) -> int | None:

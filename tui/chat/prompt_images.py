@@ -15,6 +15,7 @@ from context import load_attachment
 from context.errors import BadAttachment
 from foundation.errors import PalimpsestError
 from foundation.files import child, list_files, make_private_folder, remove, write_atomically
+from foundation.paths import expand_home
 from foundation.terminal_text import unescape_name
 from tui.images.clipboard import MAX_BYTES, clipboard_image
 from tui.internal_errors import in_thread
@@ -88,7 +89,7 @@ def _path_of(text: str, here: Path) -> Path | None:
     try:
         if text.startswith("file://"):
             text = unquote(urlsplit(text).path)
-        path = here / (Path(text).expanduser() if text.startswith("~") else text)
+        path = here / expand_home(text)
         return path if len(text) < MAX_PATH and "\0" not in text else None
     except (OSError, ValueError, RuntimeError):  # an unknown home folder
         return None

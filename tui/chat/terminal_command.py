@@ -5,9 +5,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 from textual.app import SuspendNotSupported
@@ -57,13 +58,17 @@ def _wait_for_enter(question: str) -> None:
         keys.readline()
 
 
+def _ignore(number: int, frame: FrameType | None) -> None:
+    del number, frame
+
+
 @contextmanager
-def _interrupts_left_to_command() -> Iterator[None]:
+def _interrupts_left_to_command() -> Generator[None]:
     """Ctrl+C ends the command, and not the chat."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, lambda *_: None)  # a handler, which no command inherits
+    before = signal.signal(signal.SIGINT, _ignore)  # a handler, which no command inherits
     try:
         yield
     finally:

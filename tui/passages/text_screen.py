@@ -85,9 +85,9 @@ class TextScreen(ModalScreen[None]):
         """Shows the text, its first lines at once."""
         is_diff, marks = self._whole.language == "diff", tuple(self._matches)
         pieces = numbered_pieces(self._whole.text, marks=marks, is_diff=is_diff)
-        self._items = await asyncio.to_thread(next, pieces, [])
+        self._items = await asyncio.to_thread(next, pieces, list[NumberedLines]())
         self._text.replace_items(self._items)
-        while piece := await asyncio.to_thread(next, pieces, []):
+        while piece := await asyncio.to_thread(next, pieces, list[NumberedLines]()):
             self._items += piece
             self._text.extend(piece, is_last=False)
         self._text.extend((), is_last=True)

@@ -222,6 +222,10 @@ def test_file_names_are_offered_best_first(tmp_path: Path) -> None:
     assert typed_path("mail a@b") is None
 
 
+def test_the_home_of_nobody_is_a_folder_that_there_is_not(tmp_path: Path) -> None:
+    assert suggest_paths("~nobody-of-this-name/x", tmp_path) == []
+
+
 async def test_names_with_spaces_are_quoted_and_tab_goes_on_below_them(open_chat: Any, tmp_path: Path) -> None:
     folder = tmp_path / "my letters" / "to Ann"
     folder.mkdir(parents=True)
