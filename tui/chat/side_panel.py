@@ -84,7 +84,7 @@ class SidePanelView:
 
     def read_figures(self) -> None:
         """Reads the touched files and what was spent, off the event loop."""
-        self._screen.run_worker(self._read_figures(), group="panel", exclusive=True)
+        self._screen.run_worker(self._read_figures, group="panel", exclusive=True)
 
     async def _read_figures(self) -> None:
         known = self._content.figures.files

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from agent.services.drafts import NEW, Drafts
 from agent.session import Session
 from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, open_session
 from tests.loopback import Loopback, Pause, Received, Stall, chat, data, delta, json_reply, stream
-from tui.chat.drafts import DELAY, NEW, Drafts
+from tui.chat.drafts import DELAY
 from tui.chat.submissions import line_beside
 
 ARGUMENTS = '{"path": "' + "a" * 3_000  # long enough to be counted on screen
