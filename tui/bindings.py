@@ -22,6 +22,7 @@ from tui.passages.text_screen import TextScreen
 from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
 from tui.tree.screen import TreeScreen
+from tui.widgets.find_bar import FindBar
 from tui.widgets.focus_bar import FocusBar
 from tui.widgets.prompt.input import Prompt
 
@@ -34,6 +35,7 @@ BOUND: tuple[type[DOMNode], ...] = (
     PictureScreen,
     TextScreen,
     FocusBar,
+    FindBar,
     TreeScreen,
     PaletteScreen,
     SettingsScreen,

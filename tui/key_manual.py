@@ -17,6 +17,7 @@ _TITLES: Final = {
     "ChatScreen": "The chat",
     "Prompt": "The prompt",
     "FocusBar": "A block that has the focus",
+    "FindBar": "Finding in the conversation",
     "ChoicesScreen": "A list to choose from",
     "SearchScreen": "The search",
     "PassageScreen": "A passage",

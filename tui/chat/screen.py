@@ -12,6 +12,7 @@ from textual.worker import Worker
 
 from agent.message_queue import MessageQueue
 from foundation.errors import PalimpsestError
+from tui.chat.chat_find import ChatFind
 from tui.chat.chat_keys import CHAT_KEYS
 from tui.chat.drafts import NEW, DraftKeeper, Drafts
 from tui.chat.foot import ChatFoot
@@ -58,7 +59,11 @@ class ChatScreen(Screen[None]):
         self.resumable_id = ""  # id of the conversation, after the session is closed
         self.transcript = Transcript(id="transcript")
         self._foot = ChatFoot(
-            self._history, start.working_directory, lambda: self._session, is_idle=lambda: self.queue.is_idle
+            self._history,
+            start.working_directory,
+            lambda: self._session,
+            is_idle=lambda: self.queue.is_idle,
+            make_find=lambda prompt, status: ChatFind(self.transcript, lambda: self.controller, prompt, status),
         )
         self.prompt, self.status, self.suggestions = self._foot.prompt, self._foot.status, self._foot.suggestions
         self._title = TitleLine(start.folder)
@@ -258,11 +263,24 @@ class ChatScreen(Screen[None]):
         if self.controller:
             await self.controller.load_later()
 
+    # Searching
+
     @work(exclusive=True, group="search")
     async def action_search(self) -> None:
         """Opens the search, also during an answer; the prompt keeps its text."""
         if self.controller and self.is_conversation_known:
-            await self.controller.search()
+            text = self._foot.find_bar.query_text if self._foot.find_bar.display else ""
+            await self._foot.find_bar.close(stays=True)
+            await self.controller.search(text)
+
+    def action_find(self) -> None:
+        """Opens the find bar; from there, the search everywhere."""
+        if self._foot.find_bar.display:
+            self.action_search()
+        elif self.controller and self.is_conversation_known:
+            if self._focus_mode:
+                self._focus_mode.leave()
+            self._foot.find_bar.open()
 
     # Blocks
 
