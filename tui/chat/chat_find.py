@@ -50,7 +50,7 @@ class ChatFind(FindBar):
         """Gives the keys back to the prompt; goes back to where one was unless one `stays`."""
         if not self.display or self._mode is None:
             return
-        self.workers.cancel_node(self)
+        self.workers.cancel_node(self)  # pyright: ignore[reportUnknownMemberType] - Textual leaves its results untyped
         had_keys = self.has_focus_within or self.screen.focused is None
         self.display, self._status.display = False, True
         if had_keys:
@@ -78,7 +78,7 @@ class ChatFind(FindBar):
         if self._mode:
             await self._mode.step(message.by)
 
-    @on(FindBar.Left)
-    async def _left(self, message: FindBar.Left) -> None:
+    @on(FindBar.Closed)
+    async def _left(self, message: FindBar.Closed) -> None:
         if self.screen.is_current and not (message.is_blur and self.has_focus_within):
             await self.close(stays=message.stays)

@@ -17,5 +17,5 @@ CHAT_KEYS: Final[list[BindingType]] = [
     Binding(
         "ctrl+f", "find", "Find in this conversation; again: everywhere", id="chat.find", show=False, priority=True
     ),
-    Binding("f3,ctrl+shift+f", "search", "Search everywhere", id="chat.search", show=False),
+    Binding("f3,ctrl+shift+f", "search", "Search everywhere", id="chat.search", show=False, priority=True),
 ]

@@ -12,7 +12,7 @@ from agent.services.find import BranchFinder, EntryHits
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible_line
 from foundation.text.find import TextFinder
-from tui.chat.find_origin import Origin
+from tui.chat.find_origin import FindOrigin
 from tui.chat.find_target import FoundMatch, count_in, find_match
 from tui.internal_errors import in_thread
 from tui.widgets.find_bar import FindBar
@@ -44,7 +44,7 @@ class FindMode:
         self._current: int | None = None
         self._found: FoundMatch | None = None  # the current one; its item is opened
         self._going = asyncio.Lock()
-        self._origin = Origin.of(transcript, None)
+        self._origin = FindOrigin.of(transcript, None)
 
     @property
     def is_on(self) -> bool:
@@ -52,7 +52,7 @@ class FindMode:
 
     def open(self) -> None:
         controller = self._controller()
-        self._origin = Origin.of(self._transcript, controller)
+        self._origin = FindOrigin.of(self._transcript, controller)
         self._current, self._branch = None, None
 
     async def search(self, query: str) -> None:

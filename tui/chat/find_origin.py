@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tui.chat.controller import ChatController
 
 
-class Origin(Struct, frozen=True):
+class FindOrigin(Struct, frozen=True):
     """The first visible item. `seq` is its entry's, 0 where it has none; `own_index` its place among the session's own
     items, None where it is none of them.
     """

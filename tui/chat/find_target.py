@@ -75,7 +75,8 @@ def _match(item: TranscriptItem, finder: TextFinder, number: int, in_head: int, 
             begin, folded, end = fold_middle(text)
             if not folded or offset < len(begin) or offset >= len(text) - len(end):
                 hidden = finder.count(text) - finder.count(begin) - finder.count(end) if folded else 0
-                return FoundMatch(item, replace(item, open_at=None), number - hidden * (offset >= len(begin)))
+                folded_item = item if item.open_at is None else replace(item, open_at=None)
+                return FoundMatch(item, folded_item, number - hidden * (offset >= len(begin)))
             shown, place, _ = around(text, offset)
             before = finder.count(begin) + sum(start < place for start, _ in finder.spans(shown))
             return FoundMatch(item, replace(item, open_at=offset), before, "your message")

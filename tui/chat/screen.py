@@ -273,6 +273,10 @@ class ChatScreen(Screen[None]):
             await self._foot.find_bar.close(stays=True)
             await self.controller.search(text)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In the find bar F3 goes to the next match."""
+        return action != "search" or not self._foot.find_bar.has_focus_within
+
     def action_find(self) -> None:
         """Opens the find bar; from there, the search everywhere."""
         if self._foot.find_bar.display:

@@ -23,6 +23,7 @@ class FindBar(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,f3,enter", "step(1)", "Go to the next match", id="find.next", show=False),
         Binding("up,shift+f3", "step(-1)", "Go to the match before", id="find.previous", show=False),
+        Binding("ctrl+shift+f", "screen.find", "Look for it everywhere", id="find.everywhere", show=False),
         Binding("tab,shift+tab", "leave(True)", "Stay here", id="find.stay", show=False),
         Binding("escape", "leave(False)", "Go back to where you were", id="find.back", show=False),
     ]
@@ -38,7 +39,7 @@ class FindBar(Vertical):
         by: int
 
     @dataclass
-    class Left(Message):
+    class Closed(Message):
         """`stays`: the transcript stays where it is. `is_blur`: something else has the keys now."""
 
         stays: bool
@@ -85,10 +86,10 @@ class FindBar(Vertical):
         event.stop()
 
     def on_descendant_blur(self) -> None:
-        self.post_message(self.Left(stays=True, is_blur=True))
+        self.post_message(self.Closed(stays=True, is_blur=True))
 
     def action_step(self, by: int) -> None:
         self.post_message(self.StepRequested(by))
 
     def action_leave(self, stays: bool) -> None:
-        self.post_message(self.Left(stays))
+        self.post_message(self.Closed(stays))
