@@ -39,6 +39,7 @@ from memory.cold.entries import (
     seqs_of_ids,
 )
 from memory.cold.secret import keyed
+from memory.cold.shown_texts import ShownTexts, shown_texts
 from memory.cold.statistics import counts_by_day
 from memory.cold.tree import PAGE, entry_nodes, result_calls, steps_up, summaries_beside
 from memory.records import Branch, Conversation, ConversationFigures, Entry, EntryDraft, EntryNode
@@ -46,7 +47,7 @@ from memory.tool_calls import may_have_run, tool_calls
 from memory.turn_summaries import covered_ids
 from models.messages import ToolCall
 
-__all__ = ["AnswerWriter", "Conversations", "HeldEntry", "ImportedConversation"]
+__all__ = ["AnswerWriter", "Conversations", "HeldEntry", "ImportedConversation", "ShownTexts"]
 
 SEQS_AT_ONCE = 500
 MAX_STEPS = 20_000  # of a path that are read to see which branch an entry is on: some 20 ms
@@ -172,6 +173,10 @@ class Conversations:
     def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
         """The entries that exist, by seq."""
         return self._cold.entries(seqs)
+
+    def shown_texts(self, seqs: Sequence[int]) -> list[ShownTexts]:
+        """What is shown of these entries, the newest first; those that still stream are left out."""
+        return self._cold.read(lambda db: list(shown_texts(db, seqs)))
 
     def recallable(self, seqs: Sequence[int]) -> frozenset[int]:
         """Those of these entries that recall finds: their terms are stored, and they are not derived."""

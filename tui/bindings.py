@@ -26,6 +26,7 @@ from tui.passages.text_screen import TextScreen
 from tui.picker.screen import PickerScreen
 from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
+from tui.widgets.find_bar import FindBar
 from tui.widgets.focus_bar import FocusBar
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.side_panel import SidePanel
@@ -39,6 +40,7 @@ BOUND: tuple[type[DOMNode], ...] = (
     PictureScreen,
     TextScreen,
     FocusBar,
+    FindBar,
     SidePanel,
     PickerScreen,
     PaletteScreen,

@@ -18,6 +18,7 @@ _TITLES: Final = {
     "Prompt": "The prompt",
     "FocusBar": "A block that has the focus",
     "SidePanel": "The panel beside the conversation",
+    "FindBar": "Finding in the conversation",
     "ChoicesScreen": "A list to choose from",
     "SearchScreen": "The search",
     "PassageScreen": "A passage",

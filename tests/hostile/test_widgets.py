@@ -346,7 +346,7 @@ SCREENS = {
 }
 IN_CHAT = {
     *("ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput", "PlanPanel"),
-    *("FocusBar", "TitleLine", "ChatFoot", "SidePanel"),
+    *("FocusBar", "FindBar", "ChatFind", "TitleLine", "ChatFoot", "SidePanel"),
 }
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""
 WITHOUT_TEXT = {"BlockPicture": CONTROL_OF_PICTURES}

@@ -12,6 +12,7 @@ import pytest
 from msgspec import structs
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widgets import Static
 
 from agent.config.settings import all_settings
 from agent.permissions.action import Access, Action
@@ -52,6 +53,7 @@ from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
 from tui.themes.own import CONTRAST_DARK, LIGHT
 from tui.widgets.prompt.chips import PastedImage
+from tui.widgets.query_input import QueryInput
 from tui.widgets.transcript.view import Transcript
 
 MARKDOWN = """# The boiler, 锅炉
@@ -601,3 +603,17 @@ def picked(tmp_path: Path) -> Iterator[Memory]:
             stored.label(conversation.seq, clear("scope:house"))
     yield memory
     memory.close()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_the_find_bar_with_its_matches(look: Look, size: tuple[int, int]) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await saying("When is the boiler serviced? 锅炉什么时候保养？ 🙂")(app, pilot)
+        await pilot.press("ctrl+f")
+        app.screen.query_one("#find-query", QueryInput).value = "锅炉"
+        async with asyncio.timeout(20):
+            while " of " not in str(app.screen.query_one("#find-count", Static).content):
+                await pilot.pause(0.02)
+        await pilot.press("down")
+
+    assert look(act, size=size, new=False)

@@ -16,5 +16,8 @@ CHAT_KEYS: Final[list[BindingType]] = [
     Binding("f7", "toggle_panel", "Open or close the panel", id="chat.toggle_panel", show=False, priority=True),
     Binding("ctrl+up,alt+up", "block(-1)", "Go to the block above", id="chat.above", show=False, priority=True),
     Binding("ctrl+down,alt+down", "block(1)", "Go to the block below", id="chat.below", show=False, priority=True),
-    Binding("ctrl+f,f3", "search", "Search everything", id="chat.search", show=False, priority=True),
+    Binding(
+        "ctrl+f", "find", "Find in this conversation; again: everywhere", id="chat.find", show=False, priority=True
+    ),
+    Binding("f3,ctrl+shift+f", "search", "Search everywhere", id="chat.search", show=False, priority=True),
 ]

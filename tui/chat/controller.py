@@ -329,6 +329,10 @@ class ChatController:
 
     async def return_to_newest(self) -> None:
         """Returns to the end of the conversation."""
+        if self.history.has_gap:  # a turn may be writing below it
+            await self.history.close_gap()
+            self._view.transcript.follow_end()
+            return
         self._view.transcript.clear()
         await self.show_newest()
 

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
+from tui.chat.chat_find import ChatFind
 from tui.typed_app import app_of
 from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
@@ -35,6 +36,7 @@ class ChatFoot(Vertical):
         folder: Path,
         session: "Callable[[], Session | None]",
         is_idle: Callable[[], bool],
+        make_find: Callable[[Prompt, StatusBar], ChatFind],
     ) -> None:
         """`folder` is where the names of files begin; `session` gives None before it is open; `is_idle` says whether
         an editor may take the terminal.
@@ -45,6 +47,7 @@ class ChatFoot(Vertical):
         self.prompt = Prompt(history, self.suggestions)
         self.status = StatusBar()
         self.focus_bar = FocusBar()
+        self.find_bar = make_find(self.prompt, self.status)
         self.plan = PlanPanel()
         self.new_below = NewBelowHint()
         self.queue_list = Static(id="waiting", markup=False)
@@ -67,6 +70,7 @@ class ChatFoot(Vertical):
                 yield self.prompt
             yield self.status
             yield self.focus_bar
+            yield self.find_bar
 
     def close(self) -> None:
         """Ends the reading of the project's files."""

@@ -14,6 +14,7 @@ from agent.message_queue import MessageQueue
 from agent.services.drafts import NEW, Drafts
 from agent.services.opening_questions import ask_about_links, ask_about_servers, ask_for_trust
 from foundation.errors import PalimpsestError
+from tui.chat.chat_find import ChatFind
 from tui.chat.chat_keys import CHAT_KEYS
 from tui.chat.drafts import DraftKeeper
 from tui.chat.foot import ChatFoot
@@ -62,7 +63,11 @@ class ChatScreen(Screen[None]):
         self.resumable_id = ""  # id of the conversation, after the session is closed
         self.transcript = Transcript(id="transcript")
         self._foot = ChatFoot(
-            self._history, start.working_directory, lambda: self._session, is_idle=lambda: self.queue.is_idle
+            self._history,
+            start.working_directory,
+            lambda: self._session,
+            is_idle=lambda: self.queue.is_idle,
+            make_find=lambda prompt, status: ChatFind(self.transcript, lambda: self.controller, prompt, status),
         )
         self.prompt, self.status, self.suggestions = self._foot.prompt, self._foot.status, self._foot.suggestions
         self._title = TitleLine(start.folder)
@@ -306,11 +311,28 @@ class ChatScreen(Screen[None]):
         if self.controller:
             await self.controller.load_later()
 
+    # Searching
+
     @work(exclusive=True, group="search")
     async def action_search(self) -> None:
         """Opens the search, also during an answer; the prompt keeps its text."""
         if self.controller and self.is_conversation_known:
-            await self.controller.search()
+            text = self._foot.find_bar.query_text if self._foot.find_bar.display else ""
+            await self._foot.find_bar.close(stays=True)
+            await self.controller.search(text)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In the find bar F3 goes to the next match."""
+        return action != "search" or not self._foot.find_bar.has_focus_within
+
+    def action_find(self) -> None:
+        """Opens the find bar; from there, the search everywhere."""
+        if self._foot.find_bar.display:
+            self.action_search()
+        elif self.controller and self.is_conversation_known:
+            if self._focus_mode:
+                self._focus_mode.leave()
+            self._foot.find_bar.open()
 
     # Blocks
 

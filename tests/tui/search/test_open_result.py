@@ -137,7 +137,7 @@ async def test_what_is_written_stays_with_its_conversation(open_chat: Any, sessi
     await session.resume("Harbour")
     async with open_chat(session=session) as chat:
         await chat.insert("half a thought")
-        await chat.press("ctrl+f")
+        await chat.press("f3")
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await field(chat, "boiler")
         await chat.press("enter")
@@ -168,7 +168,7 @@ async def test_what_was_written_where_one_goes_returns_however_long_the_way(
         await chat.screen.draft_keeper.restore()
         await chat.type("of the harbour")
         for word, text in (("boiler", "of the house"), ("harbour", "of the harbour")):
-            await chat.press("ctrl+f")
+            await chat.press("f3")
             await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
             await field(chat, word)
             await chat.press("enter")
@@ -181,7 +181,7 @@ async def test_the_draft_stays_where_one_goes_within_the_conversation(open_chat:
     await session.resume("House")
     async with open_chat(session=session) as chat:
         await chat.insert("half a thought")
-        await chat.press("ctrl+f")
+        await chat.press("f3")
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await field(chat, "boiler")
         await chat.press("enter")
@@ -193,7 +193,7 @@ async def test_escape_leaves_the_draft_as_it_was(open_chat: Any, session: Sessio
     talk(session.memory, BOILER)
     async with open_chat(session=session) as chat:
         await chat.type("half a")
-        for key in ("ctrl+f", "f3"):
+        for key in ("ctrl+shift+f", "f3"):
             await chat.press(key)
             await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
             await chat.type("boiler")
@@ -207,7 +207,7 @@ async def test_a_citation_goes_into_the_prompt_where_one_writes(open_chat: Any, 
     entry, _ = talk(session.memory, BOILER, HARBOUR)
     async with open_chat(session=session) as chat:
         await chat.insert("As said in ")
-        await chat.press("ctrl+f")
+        await chat.press("f3")
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await field(chat, "boiler")
         await chat.press("ctrl+y")
@@ -224,7 +224,7 @@ async def test_while_an_answer_comes_one_searches_but_goes_nowhere(open_chat: An
     async with open_chat(session=fake, notifications=True) as chat:
         await chat.say("go")
         await chat.until(lambda: "The first" in chat.text)
-        await chat.press("ctrl+f")
+        await chat.press("f3")
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await field(chat, "boiler")
         await chat.press("enter")

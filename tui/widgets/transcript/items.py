@@ -24,6 +24,8 @@ TAGLINE: Final = "a chat that remembers"
 PROMISE: Final = ": in files of your own, on your own machine"
 OFFLINE: Final = "offline: it quotes what it remembers; /model finds a model"
 HELP: Final = "F1 keys · Ctrl+P commands · /model · "
+LINES_ABOVE: Final = 6  # shown above a match in what is folded
+LINES_BELOW: Final = 14
 
 
 class TranscriptItem(Protocol):
@@ -37,16 +39,20 @@ class TranscriptItem(Protocol):
 class UserItem(Struct, frozen=True):
     """A message of the user. `note` is shown muted below it. The middle of a long text is folded.
 
-    `entry` is its id in the store, "" before it is stored.
+    `entry` is its id in the store, "" before it is stored. `open_at`: an offset around which the middle is shown.
     """
 
     text: str
     note: str = ""
     entry: str = ""
+    open_at: int | None = None
 
     def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
         begin, folded, end = fold_middle(self.text)
         runs: list[StyledRun] = [(visible(begin), styles.user)]
+        if folded and self.open_at is not None:
+            shown = around(self.text, self.open_at)[0]
+            runs += [("\n…\n", styles.muted), (visible(shown), styles.user), ("\n", styles.user)]
         if folded:
             runs += [(f"\n{folded}\n", styles.muted), (visible(end), styles.user)]
         rows = wrap_runs(runs, width - GUTTER, line_breaks)
@@ -65,6 +71,19 @@ def fold_middle(text: str) -> tuple[str, str, str]:
         return f"{begin}…", f"… {len(text) - len(begin) - len(end):,} of {len(text):,} characters folded …", f"…{end}"
     begin, end = map("\n".join, (map(_clipped, lines[:LINES_KEPT]), map(_clipped, lines[-LINES_KEPT:])))
     return begin, f"… {len(lines) - 2 * LINES_KEPT:,} of {len(lines):,} lines folded …", end
+
+
+def around(text: str, offset: int) -> tuple[str, int, range]:
+    """The lines around an offset, where that is in them, and their numbers from 0. A long line is cut around it."""
+    lines = text.split("\n")
+    number = text.count("\n", 0, offset)
+    first, last = max(number - LINES_ABOVE, 0), min(number + LINES_BELOW + 1, len(lines))
+    column = offset - (text.rfind("\n", 0, offset) + 1)
+    cut = max(column - MAX_LINE // 2, 0)
+    above = [*map(_clipped, lines[first:number])]
+    line = f"{'…' * (cut > 0)}{_clipped(lines[number][cut:])}"
+    shown = "\n".join([*above, line, *map(_clipped, lines[number + 1 : last])])
+    return shown, sum(len(part) + 1 for part in above) + column - cut + (cut > 0), range(first, last)
 
 
 def _clipped(line: str) -> str:

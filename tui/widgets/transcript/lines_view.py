@@ -57,6 +57,11 @@ class LinesView(ScrollView, can_focus=False):
         """The lines with a mark in the margin."""
         return range(0)
 
+    def decorated(self, strip: Strip, number: int) -> Strip:
+        """The line as it is shown now; itself where nothing in it is marked."""
+        del number
+        return strip
+
     # Lines
 
     @property
@@ -115,6 +120,7 @@ class LinesView(ScrollView, can_focus=False):
         if not self.line_cache.is_rendered(self.line_cache.locate(number)[0]):
             self.call_later(self._wrap_visible)
         strip = cached = self.line_cache.line(number) or Strip.blank(width, self.line_styles.text)
+        strip = self.decorated(strip, number)
         if (selection := self.text_selection) and (span := selection.get_span(number)):
             strip = highlight_span(strip, span, self.line_styles.selection)
         if number in self._marked_lines:

@@ -6,8 +6,11 @@ from typing import Final
 
 from textual import events
 from textual.message import Message
+from textual.strip import Strip
 from textual.timer import Timer
 
+from foundation.text.find import TextFinder
+from tui.widgets.transcript.find_marks import FindMarks
 from tui.widgets.transcript.focus import FocusTarget
 from tui.widgets.transcript.frame_pace import INTERVAL_S, FramePace
 from tui.widgets.transcript.items import AnswerStream, TranscriptItem, estimate_height
@@ -29,6 +32,7 @@ class Transcript(LinesView):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self.focused: FocusTarget | None = None  # marked in the margin
+        self._find_marks: FindMarks | None = None
         self._stream: AnswerStream | None = None
         self._finished_count = 0  # items before the open items of the streaming answer
         self._stream_timer: Timer | None = None
@@ -36,6 +40,48 @@ class Transcript(LinesView):
 
     def marked_lines(self) -> range:
         return self.focused.line_range(self.line_cache) if self.focused else range(0)
+
+    def decorated(self, strip: Strip, number: int) -> Strip:
+        if self._find_marks is None:
+            return strip
+        index, row = self.line_cache.locate(number)
+        if not self.line_cache.is_rendered(index):
+            return strip
+        return self._find_marks.marked(strip, self.line_cache.items[index], self.line_cache.lines_of(index), row)
+
+    # Finding
+
+    def mark_matches(self, finder: TextFinder | None) -> None:
+        """Marks all matches; None: none."""
+        self._find_marks = FindMarks(finder) if finder else None
+        self.refresh()
+
+    def show_match(self, item: TranscriptItem, number: int) -> None:
+        """Marks a match of an item as the current one, and scrolls to it unless it is visible."""
+        index = self.line_cache.index_of(item)
+        if index is None or self._find_marks is None:
+            return
+        self._find_marks.current = item, number
+        self.is_following = False
+        row = self._find_marks.row_of(self.line_cache.lines_of(index), number)
+        self._update_size()
+        line, top, height = self.line_cache.start(index) + row, round(self.scroll_y), self.size.height
+        if not top + 1 <= line < top + height - 1:
+            self._scroll_to_line(max(line - height // 3, 0))
+            self._wrap_visible()
+        self.refresh()
+
+    def top_line(self) -> tuple[int, int]:
+        """The index of the first visible item, and its first visible line."""
+        return self._anchor()
+
+    def show_line(self, item: TranscriptItem, offset: int) -> None:
+        """Makes this line of an item the first visible one."""
+        if (index := self.line_cache.index_of(item)) is not None:
+            self.is_following = False
+            self._restore_anchor((index, offset))
+            self._wrap_visible()
+            self.refresh()
 
     # Items
 
