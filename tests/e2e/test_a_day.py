@@ -36,9 +36,13 @@ def test_a_day_in_short_loses_nothing_and_draws_right(day: "Day") -> None:
     sizes = (*SIZES, (40, 10), (97, 17))
     for number, action in enumerate(ACTIONS):
         action(day)
+        day.looks_fresh()
         day.resize(*sizes[number % len(sizes)])
         day.looks_fresh()
     day.end()
+    day.messages.append("never sent")
+    with pytest.raises(AssertionError, match="never sent"):  # the comparison can fail
+        day.compare()
 
 
 @pytest.mark.soak
