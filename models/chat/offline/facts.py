@@ -16,6 +16,7 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 _HOW_TO = re.compile(r"\bhow (do|can|would|should) i\b|\bhow to\b", re.IGNORECASE)
+_OF_LIFE = re.compile(r"^\s*(where|when|who|whose)\b|哪里|哪儿|什么时候|谁", re.IGNORECASE)  # seldom about a program
 _COMMAND = re.compile(r"(?:^|\s)/([a-z]{2,})")
 _OURSELVES = re.compile(r"\b(you|this|palimpsest)\b|你|这", re.IGNORECASE)
 _YOURS = re.compile(r"\b(you|your|yourself)\b|你", re.IGNORECASE)  # what the program does, and not a command for it
@@ -93,6 +94,11 @@ def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[Fac
     ]
     matches = sorted((pair for pair in weighed if pair[1] >= 1.5), key=lambda pair: -pair[1])
     return [fact for fact, weight in matches[:most] if weight >= 0.7 * matches[0][1]]
+
+
+def is_of_life(question: str) -> bool:
+    """Whether it is asked as of things and people, and names no command: “Where is the key?” is not about /keys."""
+    return _OF_LIFE.search(question) is not None and not (_COMMAND.search(question) or _YOURS.search(question))
 
 
 def _question_terms(question: str) -> set[str]:

@@ -103,7 +103,8 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
         with_lines(quote, request.notes) for quote in best_quotes(question, [*recalled, *request_sources(request)])
     ]
     firm = [quote for quote in quotes if not quote.weak and (asks(question) or not quote.source.superseded)]
-    matching_facts = [] if files else offline_facts.matching(question, (*request.facts, *facts))
+    known = offline_facts.is_of_life(question) and any(quote.share >= ANSWERS for quote in firm)
+    matching_facts = [] if files or known else offline_facts.matching(question, (*request.facts, *facts))
     if matching_facts or files:
         own = (
             [describe_files(question, files, words)]

@@ -65,3 +65,11 @@ def test_a_greeting_before_something_to_keep_does_not_hide_it() -> None:
 )
 def test_a_question_about_life_is_none_about_the_program(question: str) -> None:
     assert ENGLISH.fact_note not in ask(question)
+
+
+def test_a_word_that_is_a_command_too_is_asked_of_memory_where_memory_answers() -> None:
+    said = "The key is in the blue tin."
+    asked = request(user(said), user("Where is the key?"), facts=facts())
+    assert said in answer(asked)
+    assert ENGLISH.fact_note not in answer(asked)
+    assert ENGLISH.fact_note in ask("what does /keys do?")
