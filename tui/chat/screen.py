@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 from textual.worker import Worker
 
 from agent.message_queue import MessageQueue
@@ -21,14 +20,15 @@ from tui.chat.foot import ChatFoot
 from tui.chat.opening_questions import OpeningDialogs
 from tui.chat.start import ChatStart
 from tui.chat.submissions import Submissions
+from tui.chat.transcript_screen import TranscriptScreen
 from tui.chat.view import ChatView, ChatWidgets
 from tui.internal_errors import internal_error
 from tui.shutdown import EXIT_COMMANDS
 from tui.typed_app import app_of
-from tui.widgets.focus_bar import FocusBar
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
-from tui.widgets.status import NewBelowHint
+from tui.widgets.prompt.suggestions import Suggestions
+from tui.widgets.status import StatusBar
 from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.items import MutedLine, TranscriptItem
 from tui.widgets.transcript.view import Transcript
@@ -36,14 +36,13 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
     from tui.chat.controller import ChatController
-    from tui.chat.focus_mode import FocusMode
     from tui.chat.side_panel import SidePanelView
 
 MODE_SHOWN_S: Final = 4.0  # seconds in which the status bar says what the mode means
 LEAVE_REQUEST_S: Final = 2.0  # seconds in which a second Ctrl+C leaves
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(TranscriptScreen):
     """The chat: handles keys and opens the session."""
 
     BINDINGS: ClassVar[list[BindingType]] = CHAT_KEYS
@@ -62,32 +61,33 @@ class ChatScreen(Screen[None]):
         self._leave_requested = False
         self.resumable_id = ""  # id of the conversation, after the session is closed
         self.transcript = Transcript(id="transcript")
-        self._foot = ChatFoot(
+        self.foot = ChatFoot(
             self._history,
             start.working_directory,
             lambda: self._session,
             is_idle=lambda: self.queue.is_idle,
             make_find=lambda prompt, status: ChatFind(self.transcript, lambda: self.controller, prompt, status),
         )
-        self.prompt, self.status, self.suggestions = self._foot.prompt, self._foot.status, self._foot.suggestions
+        self.prompt: Prompt = self.foot.prompt
+        self.status: StatusBar = self.foot.status
+        self.suggestions: Suggestions = self.foot.suggestions
         self._title = TitleLine(start.folder)
-        self._focus_mode: FocusMode | None = None  # made when it is first used
         drafts, conversation = Drafts(start.workspace.drafts), self._prompt_conversation
         self.draft_keeper = DraftKeeper(
             self.prompt, self._history, drafts, conversation, lambda: self.controller, waiting=self._unstored
         )
-        self._widgets = ChatWidgets(
+        self.widgets = ChatWidgets(
             screen=self,
             transcript=self.transcript,
             status=self.status,
             prompt=self.prompt,
-            plan=self._foot.plan,
-            waiting=self._foot.queue_list,
+            plan=self.foot.plan,
+            waiting=self.foot.queue_list,
             keeper=self.draft_keeper,
-            focus_bar=self._foot.focus_bar,
+            focus_bar=self.foot.focus_bar,
             title=self._title,
         )
-        self._view = ChatView(self._widgets, self.leave, self.action_stop, start.notify)
+        self._view = ChatView(self.widgets, self.leave, self.action_stop, start.notify)
         self.queue = MessageQueue(on_change=self._show_queue, on_return=self._view.return_unsent)
         self.submissions = Submissions(self.queue, lambda: self.controller, self._run_beside)
         self.prompt.take_back = self.submissions.take_back
@@ -95,7 +95,7 @@ class ChatScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield self._title
         yield self.transcript
-        yield self._foot
+        yield self.foot
 
     def on_mount(self) -> None:
         start = self._start
@@ -230,7 +230,7 @@ class ChatScreen(Screen[None]):
         if self.side_panel and self.side_panel.is_shown:
             self.side_panel.toggle_plan()
         else:
-            self._foot.plan.toggle()
+            self.foot.plan.toggle()
 
     # The prompt
 
@@ -273,106 +273,27 @@ class ChatScreen(Screen[None]):
             if self.status.info.hint == sentence:
                 self.status.update_info(hint="")
 
-    # Scrolling
-
-    def action_page(self, by: int) -> None:
-        step = by * max(self.transcript.size.height - 2, 1)
-        self.transcript.scroll_to(y=self.transcript.scroll_y + step, animate=False)
-
-    @on(NewBelowHint.NewBelowClicked)
-    def action_newest(self) -> None:
-        if self.controller and self.controller.has_more_below:
-            self._back_to_newest(self.controller)
-        else:
-            self.transcript.follow_end()
-
-    @work(exclusive=True, group="earlier")
-    async def _back_to_newest(self, controller: "ChatController") -> None:
-        await controller.return_to_newest()
-
-    @work(exclusive=True, group="earlier")
-    async def action_oldest(self) -> None:
-        if self.controller:
-            await self.controller.show_oldest()
-
-    @on(Transcript.NewBelowChanged)
-    def _show_new_below(self, message: Transcript.NewBelowChanged) -> None:
-        self._foot.new_below.set_shown(message.has_new)
-
-    @on(Transcript.TopReached)
-    @work(exclusive=True, group="earlier")
-    async def _load_earlier(self) -> None:
-        if self.controller:
-            await self.controller.load_earlier()
-
-    @on(Transcript.BottomReached)
-    @work(exclusive=True, group="later")
-    async def _load_later(self) -> None:
-        if self.controller:
-            await self.controller.load_later()
-
     # Searching
 
     @work(exclusive=True, group="search")
     async def action_search(self) -> None:
         """Opens the search, also during an answer; the prompt keeps its text."""
         if self.controller and self.is_conversation_known:
-            text = self._foot.find_bar.query_text if self._foot.find_bar.display else ""
-            await self._foot.find_bar.close(stays=True)
+            text = self.foot.find_bar.query_text if self.foot.find_bar.display else ""
+            await self.foot.find_bar.close(stays=True)
             await self.controller.search(text)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """In the find bar F3 goes to the next match."""
-        return action != "search" or not self._foot.find_bar.has_focus_within
+        return action != "search" or not self.foot.find_bar.has_focus_within
 
     def action_find(self) -> None:
         """Opens the find bar; from there, the search everywhere."""
-        if self._foot.find_bar.display:
+        if self.foot.find_bar.display:
             self.action_search()
         elif self.controller and self.is_conversation_known:
-            if self._focus_mode:
-                self._focus_mode.leave()
-            self._foot.find_bar.open()
-
-    # Blocks
-
-    @property
-    def focus_mode(self) -> "FocusMode":
-        if self._focus_mode is None:
-            from tui.chat.block_actions import BlockActions
-            from tui.chat.focus_mode import FocusMode
-
-            actions = BlockActions(
-                self, self.transcript, lambda: self.controller, self.prompt.insert_text, self.prompt.insert_folded
-            )
-            self._focus_mode = FocusMode(self._widgets, actions)
-        return self._focus_mode
-
-    @on(FocusBar.MoveRequested)
-    def _focus_moved(self, message: FocusBar.MoveRequested) -> None:
-        self.focus_mode.move(message.by)
-
-    def action_block(self, by: int) -> None:
-        self.focus_mode.move(by)
-
-    @on(Transcript.ItemClicked)
-    @work(exclusive=True, group="block")
-    async def _click_block(self, message: Transcript.ItemClicked) -> None:
-        await self.focus_mode.click(message.item, message.row)
-
-    @on(FocusBar.ActionRequested)
-    @work(exclusive=True, group="block")
-    async def _act_on_block(self, message: FocusBar.ActionRequested) -> None:
-        await self.focus_mode.act(message.action)
-
-    @on(FocusBar.Typed)
-    def _type_from_focus(self, message: FocusBar.Typed) -> None:
-        self.focus_mode.type(message.character)
-
-    @on(FocusBar.Left)
-    def _leave_focus(self) -> None:
-        if self.is_current and not self._foot.focus_bar.has_focus:  # a screen above it gives the keys back
-            self.focus_mode.leave()
+            self.leave_blocks()
+            self.foot.find_bar.open()
 
     # Stopping and leaving
 
@@ -419,7 +340,7 @@ class ChatScreen(Screen[None]):
             return ""
         if self._file_watch:
             self._file_watch.cancel()
-        self._foot.close()
+        self.foot.close()
         self.resumable_id = controller.session.conversation.id if controller.session.conversation else ""
         await controller.session.close()
         return self.resumable_id
