@@ -34,7 +34,7 @@ def terminal(palimpsest: Palimpsest, tmp_path: Path) -> Iterator["Terminal"]:
 def test_one_types_finds_goes_there_and_cites(terminal: "Terminal") -> None:
     terminal.until(lambda text: text.rstrip().rpartition("\n")[2].strip() == "offline", within=60)
     terminal.type("I read that ")
-    terminal.type("\x06")  # Ctrl+F
+    terminal.type("\x1bOR")  # F3
     terminal.until(lambda text: "Search" in text and "found" in text, within=60)
     terminal.type("blue tin tomato pot")
     found = terminal.until(lambda text: "blue tin" in text and "%" in text and "t100" in text)
@@ -42,7 +42,7 @@ def test_one_types_finds_goes_there_and_cites(terminal: "Terminal") -> None:
     terminal.type("\x19")  # Ctrl+Y
     cited = terminal.until(lambda text: "❯ I read that [" in text)
     assert "t100]" in cited
-    terminal.type("\x06")
+    terminal.type("\x1bOR")
     terminal.until(lambda text: "Search" in text and "found" in text)
     terminal.type("blue tin tomato pot")
     terminal.until(lambda text: "t100" in text and "blue tin" in text)

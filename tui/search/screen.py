@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from msgspec import structs
 from rich.text import Text
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -243,6 +244,8 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
             and self.is_up_to_date
         ):
             self._append(page)
+            if self._next is None:  # what is listed is known now
+                self._set_summary(summary(structs.replace(page, rows=tuple(self.rows))))
 
     @property
     def _list_width(self) -> int:

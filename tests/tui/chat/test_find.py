@@ -225,6 +225,26 @@ async def test_what_was_said_in_this_session_is_found(open_chat: Any, session: S
         assert "gasket" in seen(chat)
 
 
+async def test_from_far_above_one_goes_to_what_was_said_in_this_session(open_chat: Any, session: Session) -> None:
+    remarks(session.memory, 100, at_10="A gasket far above.")
+    await session.resume("House")
+    async with open_chat(session=session) as chat:
+        await chat.say("Tell me of the gasket, please.")
+        await chat.quiet()
+        await find(chat, "gasket")
+        await chat.until(lambda: " of " in count(chat) and "…" not in count(chat), within=10)
+        total = int(count(chat).split()[-1])
+        await chat.press(*["down"] * total)
+        await chat.press(*["up"] * (int(count(chat).split(" of ")[0].split()[-1]) - 1))
+        await counted(chat, f"1 of {total}")
+        await chat.until(lambda: "A gasket far above." in seen(chat))
+        await chat.press("up")
+        await counted(chat, f"{total} of {total}")
+        await chat.until(lambda: marked(chat) == ["gasket"], within=10)
+        await chat.press("up")
+        await chat.until(lambda: marked(chat) == ["gasket"] and count(chat) == f"{total - 1} of {total}", within=10)
+
+
 async def test_ctrl_f_again_looks_everywhere(open_chat: Any, session: Session) -> None:
     remarks(session.memory, 10)
     talk(session.memory, BOILER, title="Other")
