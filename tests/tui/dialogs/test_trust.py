@@ -27,7 +27,6 @@ from tests.tui.displayed import displayed_lines
 from tui.app import PalimpsestApp
 from tui.dialogs.trust import ChangesScreen
 from tui.launch import create_app
-from tui.passages.screen import PassageScreen
 from tui.search.screen import SearchScreen
 from tui.themes.own import DARK, THEMES
 
@@ -166,10 +165,10 @@ def test_what_an_older_version_wrote_is_searched_and_recalled_before_it_is_trust
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
-        for command, screen in (("/search tiles", SearchScreen), ("/recall kitchen", PassageScreen)):
+        for command in ("/search tiles", "/recall kitchen"):
             app.chat.prompt.set_text(command)
             await pilot.press("enter")
-            await until(pilot, lambda kind=screen: isinstance(app.screen, kind))
+            await until(pilot, lambda: isinstance(app.screen, SearchScreen))
             await until(pilot, lambda: "kitchen floor" in seen(app) or "tiles of" in seen(app))
             while app.screen is not app.chat:
                 await pilot.press("escape")
