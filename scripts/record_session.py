@@ -102,6 +102,10 @@ def main(folder: Path) -> None:
             "PALIMPSEST_DETECT": "off",
             "PALIMPSEST_CONFIG_DIR": str(Path(workspace) / "config"),
         }
+        project = Path(workspace) / "shed"
+        project.mkdir()
+        folder = folder.resolve()
+        os.chdir(project)
         asyncio.run(record(Path(workspace), folder))
 
 

@@ -1,4 +1,4 @@
-"""Every screen as an SVG picture: `python -m scripts.shots FOLDER`.
+"""Every screen as an SVG picture: `python -m scripts.shots FOLDER [NAME …]`; `tour` names those of docs/tour.md.
 
 The app runs without a terminal over a fresh workspace in a temporary folder, with the real memory. No model is asked:
 answers are offline's, and the Markdown that is shown was imported as a conversation held elsewhere.
@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -145,10 +145,18 @@ SHOTS: Final[tuple[tuple[str, tuple[int, int], bool, str, Act], ...]] = (
     ("search", SMALL, True, "", typing("/search boiler 锅炉", "enter")),
     ("search-wide", LARGE, True, "", typing("/search boiler 锅炉", "enter")),
     ("search-place", SMALL, True, "", then(typing("/search Quay 7", "enter"), "enter")),
-    ("recall", SMALL, True, "", typing("/recall harbour office", "enter")),
-    ("recall-wide", LARGE, True, "", typing("/recall harbour office", "enter")),
-    ("passage", SMALL, True, "", then(typing("/recall boiler", "enter"), "enter")),
-    ("page", SMALL, True, "", then(typing("/recall tomato pot", "enter"), "enter", "p")),
+    ("find", SMALL, True, "", then(typing("/resume House", "enter"), "ctrl+f", *"boiler", "down")),
+    ("passage", SMALL, True, "", then(typing("/search boiler", "enter"), "ctrl+o")),
+    ("page", SMALL, True, "", then(typing("/search tomato pot", "enter"), "ctrl+g")),
+    ("turns", SMALL, True, "", then(typing("/resume House", "enter"), *"/tree", "enter")),
+    ("panel", LARGE, True, "", typing("Where is the harbour office?", "enter")),
+    ("keys", SMALL, False, "", then(nothing, "f1")),
+    ("palette", SMALL, True, "", then(nothing, "ctrl+p")),
+    ("settings", SMALL, False, "", typing("/settings", "escape", "enter")),
+    ("themes", SMALL, True, "", then(typing("/theme", "escape", "enter"), "down")),
+    ("memory", SMALL, True, "", typing("/memory", "enter")),
+    ("statistics", SMALL, True, "", typing("/stats", "escape", "enter")),
+    ("archive", SMALL, True, "", typing("/archive --list", "enter")),
     ("models", SMALL, False, "", typing("/model", "escape", "enter")),
     ("models-wide", LARGE, True, "", typing("/model", "escape", "enter")),
     ("permissions", SMALL, False, "", typing("/permissions", "escape", "enter")),
@@ -163,6 +171,29 @@ SHOTS: Final[tuple[tuple[str, tuple[int, int], bool, str, Act], ...]] = (
     ("trust-link", SMALL, False, "", asking(link_question)),
     ("trust-link-wide", LARGE, False, "", asking(link_question)),
     ("no-such-command", SMALL, False, "", typing("/resumee x", "enter")),
+)
+
+
+TOUR: Final = frozenset(
+    [
+        "welcome",
+        "answer-from-memory",
+        "find",
+        "search",
+        "passage",
+        "page",
+        "conversations",
+        "turns",
+        "context",
+        "memory",
+        "statistics",
+        "models",
+        "permissions",
+        "settings",
+        "keys",
+        "palette",
+        "panel",
+    ]
 )
 
 
@@ -194,8 +225,10 @@ def demo(workspace: Workspace) -> None:
 async def shoot(folder: Path, name: str, size: tuple[int, int], with_demo: bool, theme: str, act: Act) -> None:
     with tempfile.TemporaryDirectory() as folder_name:
         os.environ["HOME"] = os.environ["USERPROFILE"] = folder_name
-        root = Path(folder_name) / "notes"
+        root, project = Path(folder_name) / "notes", Path(folder_name) / "boathouse"
         root.mkdir()
+        project.mkdir()
+        os.chdir(project)
         workspace = Workspace(root)
         if with_demo:
             demo(workspace)
@@ -228,12 +261,16 @@ def with_true_widths(svg: str) -> str:
     return re.sub(r'(<text [^>]*textLength=")([\d.]+)("[^>]*>)([^<]*)</text>', widened, svg)
 
 
-async def main(folder: Path) -> None:
+async def main(folder: Path, names: Container[str]) -> None:
+    """Draws the screens of these names; all where there are none."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, size, with_demo, theme, act in SHOTS:
+        if names and name not in names:
+            continue
         await shoot(folder, name, size, with_demo, theme, act)
         sys.stdout.write(f"{folder / name}.svg\n")
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1] if len(sys.argv) > 1 else "shots")))
+    folder, chosen = Path(sys.argv[1] if len(sys.argv) > 1 else "shots"), sys.argv[2:]
+    asyncio.run(main(folder.resolve(), TOUR if chosen == ["tour"] else chosen))
