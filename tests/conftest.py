@@ -10,6 +10,7 @@ from foundation.paths import Workspace
 from tests.fakes import FakeClock
 from tests.order import long_first
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # on a busy core its threads wait for one another by spinning
 gc.disable()  # the tests and modules that are collected stay: looking for garbage among them took half of that time
 
 

@@ -110,12 +110,7 @@ DAMAGE = {
 }
 
 
-IN_THE_SOAK = ("light on dark", "nearest neighbour")  # the slowest: four seconds each
-
-
-@pytest.mark.parametrize(
-    "damage", [pytest.param(name, marks=[pytest.mark.soak] * (name in IN_THE_SOAK)) for name in DAMAGE]
-)
+@pytest.mark.parametrize("damage", DAMAGE)
 def test_other_ways_of_damaging_a_page_leave_it_exact(damage: str) -> None:
     picture, text = page("mixed")
     reading = read_nearest(DAMAGE[damage](picture))
