@@ -29,7 +29,7 @@ def ordered(tests: Sequence[Listed], workers: int) -> list[Listed]:
 
 def parts_of(tests: Sequence[Listed], workers: int) -> list[list[Listed]]:
     """As xdist's worksteal gives them to its workers."""
-    left, parts = list(tests), []
+    left, parts = list(tests), list[list[Listed]]()
     for others in range(workers, 0, -1):
         parts.append(left[: len(left) // others])
         del left[: len(left) // others]
