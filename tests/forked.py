@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from tests.paths import ROOT
 
@@ -81,6 +81,46 @@ def run(
         took = time.monotonic() - began
         peak_kb = int(peak.read_text()) if peak.exists() else told["peak_kb"]
         return Ended(status, out.read_bytes(), err.read_bytes(), peak_kb / 2**10, took, told["cpu"])
+
+
+class Piped:
+    """The program under way, headless; `stdin` and `stdout` are pipes. Ask it as a `subprocess.Popen`."""
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._server = _server(HEADLESS)
+        with tempfile.TemporaryDirectory() as kept:
+            streams = [str(Path(kept, name)) for name in ("in", "out")]
+            for name in streams:
+                os.mkfifo(name)
+            order = {"words": list(words), "environment": dict(environment), "folder": str(ROOT), "streams": streams}
+            self.pid = self._server.start(order)
+            self.stdin = os.fdopen(os.open(streams[0], os.O_WRONLY), "wb")
+            self.stdout = os.fdopen(os.open(streams[1], os.O_RDONLY), "rb")
+
+    def send_signal(self, sent: int) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, sent)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> int:
+        told = self._server.ended(self.pid, timeout)
+        assert told, f"it runs after {timeout} seconds"
+        return os.waitstatus_to_exitcode(told["status"])
+
+    @property
+    def returncode(self) -> int | None:
+        told = self._server.ended(self.pid, 0)
+        return told and os.waitstatus_to_exitcode(told["status"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stdout.close()
+        self.stdin.close()
+        self.wait()
 
 
 class OnTerminal:
@@ -210,7 +250,8 @@ def _obey(order: dict[str, Any], program: str) -> int:
     try:
         return main(None, order["words"])
     finally:
-        Path(order["peak"]).write_text(str(_peak_kb()))
+        if "peak" in order:
+            Path(order["peak"]).write_text(str(_peak_kb()))
 
 
 def _take_terminal(name: str) -> None:

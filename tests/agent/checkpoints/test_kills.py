@@ -112,7 +112,7 @@ def check_after_kill(project: ProjectWithTools) -> list[str]:
 @pytest.mark.parametrize(
     "kills",
     [
-        pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(300)]),
+        pytest.param(40, marks=[pytest.mark.slow, pytest.mark.timeout(300)]),
         pytest.param(2000, marks=[pytest.mark.soak, pytest.mark.timeout(10_800)]),
     ],
 )

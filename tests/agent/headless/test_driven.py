@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from agent.headless.driven import InputLine
 from tests.agent.conftest import Run
-from tests.agent.headless.tool_answers import ChatServer, lines, of_type, started, tool_call
+from tests.agent.headless.tool_answers import ChatServer, Process, lines, of_type, started, tool_call
 from tests.loopback import Stall, chat, data, delta, stream
 from tests.paths import ROOT
 
@@ -30,7 +29,7 @@ def server() -> Iterator[ChatServer]:
 class Driver:
     """The program under way: `says` writes a line, `until` reads lines up to one of this type."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+    def __init__(self, process: Process) -> None:
         self.process = process
 
     def says(self, *told: dict[str, Any] | str) -> None:
@@ -54,11 +53,11 @@ class Driver:
 
 @pytest.fixture
 def drive(run: Run, root: Path, server: ChatServer) -> Iterator[Callable[..., Driver]]:
-    running: list[subprocess.Popen[bytes]] = []
+    running: list[Process] = []
 
     def start(*words: str) -> Driver:
         flags = ("--model", server.spec, "-p", "--input-format", "stream-json", *words)
-        running.append(process := started(root, *flags, stdin=subprocess.PIPE))
+        running.append(process := started(root, *flags))
         return Driver(process)
 
     yield start

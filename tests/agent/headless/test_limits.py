@@ -119,7 +119,9 @@ def test_a_day_s_cap_ends_a_run_unless_it_may_go_on(
 def test_a_signal_is_a_normal_end(run: Run, root: Path, server: ChatServer, sent: signal.Signals, status: int) -> None:
     server.plays(stream(data(delta(content="So far ")), Stall()))
     with started(root, "--model", server.spec, "-p", "hi", "--output-format", "stream-json") as process:
+        assert process.stdin is not None
         assert process.stdout is not None
+        process.stdin.close()
         for _ in range(2):
             process.stdout.readline()
         process.send_signal(sent)
@@ -135,7 +137,9 @@ def test_a_command_under_way_ends_with_the_run(run: Run, root: Path, server: Cha
     server.plays(tool_call("run_command", command=command), chat("never"))
     flags = ["--allow", "run_command(sleep *)", *(["--max-seconds", "8"] if ending == "seconds" else [])]
     with started(root, "--model", server.spec, "-p", *flags, "wait", "--output-format", "stream-json") as process:
+        assert process.stdin is not None
         assert process.stdout is not None
+        process.stdin.close()
         call = next(line for raw in process.stdout if (line := json.loads(raw))["type"] == "tool_call")
         assert call["decision"]["rule"] == "allow run_command(sleep *)"
         if ending == "signal":

@@ -1,12 +1,14 @@
 """Answers of a scripted server that call tools, and a command line of the program as a process."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests import forked
 from tests.loopback import Loopback, Reply, data, delta, json_reply, stream
 from tests.paths import ROOT
 
@@ -45,7 +47,13 @@ def of_type(told: list[dict[str, Any]], *kinds: str) -> Iterator[dict[str, Any]]
     return (line for line in told if line["type"] in kinds)
 
 
-def started(root: Path, *words: str, **pipes: Any) -> "subprocess.Popen[bytes]":
-    """The program as a process of its own."""
-    command = [sys.executable, "-m", "agent.cli", "--workspace", str(root), *words]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, **pipes)
+Process = subprocess.Popen[bytes] | forked.Piped
+
+
+def started(root: Path, *words: str) -> Process:
+    """The program as a process of its own, with pipes for its standard input and output."""
+    given = ["--workspace", str(root), *words]
+    if sys.platform == "linux":
+        return forked.Piped(given, os.environ)
+    command = [sys.executable, "-m", "agent.cli", *given]
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from foundation.paths import Workspace
+from memory.memory import Memory
 from memory.search.model_functions import call
 from memory.search.query.query import SearchResults
 from models.messages import Role
+from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
 
 pytestmark = pytest.mark.timeout(60)  # 5,000 entries are stored
@@ -45,15 +48,19 @@ def other_entries(count: int) -> Iterator[str]:
             yield f"{who[n % 3]} {done[n % 4]} the {what[n // 4 % 4]} number {n} of the old house."
 
 
-@pytest.fixture(params=SIZES)
-def store(request: pytest.FixtureRequest, talk: Talk) -> Talk:
+@pytest.fixture(scope="module", params=SIZES)
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
+    """One for all tests that only ask it."""
+    memory = Memory.open(Workspace(tmp_path_factory.mktemp("workspace")), FakeClock())
+    talk = Talk(memory)
     for day, text in FLIGHTS:
         talk.say(text, day=day)
     for text in OTHERS:
         talk.say(text, to="b", day="2024-03-10")
     entries = enumerate(other_entries(request.param))
     talk.memory.cold.append_many([talk.draft(text, to=f"c{n % 40}", day="2024-03-12") for n, text in entries])
-    return talk
+    yield talk
+    memory.close()
 
 
 def texts(results: SearchResults | dict[str, object]) -> list[str]:
