@@ -1,4 +1,4 @@
-"""A conversation's data outside the store, deleted with it: prompt history, its draft, an archive's text file.
+"""A conversation's data outside the store, deleted with it: prompts, its draft, pasted images, an archive's text file.
 
 Collect the traces before the conversation is deleted, and remove them after.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from agent.services.pasted_images import remove_images_of
 from foundation.files import UnsafePath, is_file, list_files, list_folders, read_bytes, remove, write_atomically
 from foundation.paths import Workspace, draft_name
 from foundation.privacy import clear, joined, json_line
@@ -52,7 +53,8 @@ def remove_traces(workspace: Workspace, traces: Traces) -> tuple[str, ...]:
         _remove_kept_text(workspace.kept_texts, traces),
     )
     remove(workspace.drafts / draft_name(traces.conversation), missing_ok=True)
-    return tuple(filter(None, (*sentences, _remaining_copies(workspace, traces))))
+    images = remove_images_of(workspace, traces.messages)  # now that its draft and prompts are gone
+    return tuple(filter(None, (*sentences, images, _remaining_copies(workspace, traces))))
 
 
 def _text(memory: Memory, entry: Entry) -> str:

@@ -187,3 +187,18 @@ def test_what_the_person_keeps_of_it_themselves_is_named(run: Run, root: Path) -
     run("remember", words)
     said = run("conversations", "delete", first, "--yes")
     assert f"look at {root / 'MEMORY.md'}" in said.err
+
+
+def test_a_pasted_image_goes_with_the_only_conversation_that_attaches_it(run: Run, root: Path) -> None:
+    from agent.services.drafts import Drafts
+
+    space = Workspace(root)
+    space.pasted_images.mkdir(parents=True)
+    alone, shared = (space.pasted_images / f"clipboard-{digit * 12}.png" for digit in "ab")
+    for path in (alone, shared):
+        path.write_bytes(b"no picture")
+    first = run("-p", f"what is in {alone} and in {shared}", "--json").json["conversation"]
+    Drafts(space.drafts).save("another", f'@"{shared}" again')
+    said = run("conversations", "delete", first, "--yes")
+    assert "1 image that you pasted into it went with it." in said.err
+    assert list(space.pasted_images.iterdir()) == [shared]
