@@ -94,7 +94,7 @@ class DraftKeeper:
         if self._current_conversation():
             self.save()
         else:
-            self._history.remember(self._prompt.full_text)
+            self._history.remember(self._prompt.full_text, self._prompt.draft_text)
         self._history.write()
         self._is_switching = True  # the session closes now: what is saved later would be of no conversation
 

@@ -148,13 +148,14 @@ def test_an_export_gives_no_words_of_another_page(talked: Run, root: Path) -> No
 
 
 def test_what_was_typed_and_the_draft_go_with_the_conversation(run: Run, root: Path) -> None:
-    from agent.services.drafts import Drafts
+    from agent.services.drafts import PASTE_BEGINS, PASTE_ENDS, Drafts
     from tui.widgets.prompt.history import PromptHistory
 
     space = Workspace(root)
     history = PromptHistory(space.prompt_history)
     for text in ("the zorkmessage that I typed", "another one, of another talk"):
-        history.add(text)
+        history.remember(text, text.replace("zorkmessage", f"{PASTE_BEGINS}zorkmessage{PASTE_ENDS}"))
+        history.write()
     first = run("-p", "the zorkmessage that I typed", "--json").json["conversation"]
     run("-p", "another one, of another talk")
     Drafts(space.drafts).save(first, "zorkdraft")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.services.attachments import mentioned_files
-from agent.services.drafts import Drafts
+from agent.services.drafts import PASTE_BEGINS, PASTE_ENDS, Drafts
 from agent.services.path_completion import suggest_paths, typed_path
 from foundation.paths import Workspace
 from foundation.privacy import clear
@@ -303,12 +303,37 @@ async def test_what_is_sent_is_stored_off_the_event_loop(open_chat: Any, monkeyp
         threads.append(threading.get_ident())
         return clear(text)
 
-    monkeypatch.setattr(history_module, "clear", noted)
+    monkeypatch.setattr(history_module, "clear_marked", noted)
     async with open_chat() as chat:
         await chat.say("hi 你好")
         await chat.quiet()
         await chat.until(lambda: threads)
     assert threading.get_ident() not in threads
+
+
+async def test_pasted_texts_of_an_earlier_session_are_folded_again(open_chat: Any, workspace: Workspace) -> None:
+    long = "line of text 中文\n" * 40
+    async with open_chat() as chat:
+        chat.screen.prompt.paste_text(long)
+        await chat.say(" what is it?")
+        await chat.quiet()
+        await chat.until(lambda: workspace.prompt_history.exists())
+    async with open_chat() as chat:
+        await chat.until(lambda: chat.screen.prompt.prompt_history.entries)
+        await chat.press("up")
+        assert chat.screen.prompt.text == "[Pasted text #1 · 40 lines] what is it?"
+        assert chat.screen.prompt.full_text == long + " what is it?"
+
+
+def test_no_mark_keeps_a_secret_apart_from_its_beginning_or_its_name(tmp_path: Path) -> None:
+    body = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5"
+    history, drafts = PromptHistory(tmp_path / "history.jsonl"), Drafts(tmp_path / "drafts")
+    for before in ("ghp_", "api_key="):
+        marked = f"{before}{PASTE_BEGINS}{body}\n中文{PASTE_ENDS}"
+        history.remember(f"{before}{body}\n中文", marked)
+        history.write()
+        drafts.save("c_1", marked)
+        assert body not in (tmp_path / "history.jsonl").read_text() + drafts.load("c_1").text
 
 
 def test_what_could_not_be_stored_is_stored_the_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Prompt history: in memory as it was typed, on disk without private text."""
+"""Prompt history: in memory as it was typed, on disk without private text and with marks around what was pasted."""
 
 import json
 import threading
@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from agent.services.drafts import clear_marked, without_marks
 from foundation.files import append, encode, exists, make_private_folder, read_bytes, write_atomically
-from foundation.privacy import clear, joined, json_line
+from foundation.privacy import joined, json_line
 from foundation.terminal_text import visible
 from tui.widgets.prompt.chips import PastedImage
 
@@ -40,22 +41,24 @@ class PromptHistory:
             if not exists(self._path):
                 return
             lines = read_bytes(self._path, owned=True).splitlines()
-            texts = [text for line in lines if (text := _parse(line))]
-            self._entries = texts[-MAX_ENTRIES:] + self._entries
+            marked = [text for line in lines if (text := _parse(line))][-MAX_ENTRIES:]
+            texts = list(map(without_marks, marked))
+            self._entries = [text for text, _ in texts] + self._entries
+            self._pastes = dict.fromkeys(paste for _, pastes in texts for paste in pastes) | self._pastes
             if len(lines) > 2 * MAX_ENTRIES:
-                write_atomically(self._path, joined(json_line(clear(text)) for text in texts[-MAX_ENTRIES:]))
+                write_atomically(self._path, joined(json_line(clear_marked(text)) for text in marked))
 
-    def remember(self, text: str) -> None:
-        """Adds a text, unless it equals the last one; `write` stores it."""
+    def remember(self, text: str, marked: str = "") -> None:
+        """Adds a text, unless it equals the last one; `write` stores it. `marked`: with marks around pastes."""
         if text.strip() and not (self._entries and self._entries[-1] == text):
             self._entries.append(text)
-            self._unwritten.append(text)
+            self._unwritten.append(marked or text)
 
     def write(self) -> None:
         """Stores the texts that were added. Blocks. Raises OSError, with what was not stored left for the next time."""
         with self._writing:
             while self._unwritten:
-                if cleared := clear(self._unwritten[0]):
+                if cleared := clear_marked(self._unwritten[0]):
                     make_private_folder(self._path.parent)
                     append(self._path, encode(json_line(cleared)))
                 self._unwritten.popleft()
@@ -66,7 +69,7 @@ class PromptHistory:
         self.write()
 
     def add_pastes(self, pastes: Iterable[str]) -> None:
-        """Adds texts that were pasted into entries, so that they are folded again. In memory only."""
+        """Adds texts that were pasted into entries, so that they are folded again."""
         self._pastes |= dict.fromkeys(pastes)
 
     @property

@@ -219,7 +219,7 @@ class Prompt(UnitTextArea):
 
     def remember(self) -> None:
         """Adds the text to the history, at once in memory."""
-        self.prompt_history.remember(self.full_text)
+        self.prompt_history.remember(self.full_text, self.draft_text)
         self.write_history_soon()
 
     def write_history_soon(self) -> None:
