@@ -1,4 +1,4 @@
-"""Drafts: the text in the prompt, a file per conversation."""
+"""Drafts: the text in the prompt, a file per conversation; and the marks around what was pasted into a text."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from foundation.files import child, exists, make_private_folder, read_text, remove, write_atomically
 from foundation.paths import draft_name
-from foundation.privacy import clear
+from foundation.privacy import Cleared, clear
 from foundation.terminal_text import visible
 
 NEW: Final = "new"  # the draft of a conversation that has not begun
@@ -16,6 +16,20 @@ PASTE_BEGINS: Final = "<!-- palimpsest: paste -->"
 PASTE_ENDS: Final = "<!-- palimpsest: end of paste -->"
 _PASTED: Final = re.compile(f"{PASTE_BEGINS}(.*?){PASTE_ENDS}", re.DOTALL)
 _REWRITES: Final = re.compile(r"<!-- rewrites (\S{1,200}) -->\n")  # the first line of a draft that rewrites a message
+
+
+def without_marks(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text without the marks around what was pasted, and the pasted texts."""
+    pastes = tuple(_PASTED.findall(text))
+    return (_PASTED.sub(lambda pasted: pasted[1], text), pastes) if pastes else (text, ())
+
+
+def clear_marked(marked: str) -> Cleared:
+    """The text as it may be stored, with its marks where nothing is taken out: a mark would hide that a pasted secret
+    goes on with what was typed before it, or is named there."""
+    text, pastes = without_marks(marked)
+    cleared = clear(text)
+    return clear(marked) if pastes and cleared == text else cleared
 
 
 class Draft(Struct, frozen=True):
@@ -41,7 +55,7 @@ class Drafts:
             remove(path, missing_ok=True)
             return
         make_private_folder(self._folder)
-        write_atomically(path, clear(f"<!-- rewrites {rewrites} -->\n{text}" if rewrites else text))
+        write_atomically(path, clear_marked(f"<!-- rewrites {rewrites} -->\n{text}" if rewrites else text))
 
     def load(self, conversation: str) -> Draft:
         """The draft, an empty one where there is none. Raises OSError and PalimpsestError."""
@@ -49,8 +63,8 @@ class Drafts:
         text = read_text(path, owned=True) if exists(path) else ""
         mark = _REWRITES.match(text)
         text = visible(text[mark.end() :] if mark else text)
-        pastes = tuple(_PASTED.findall(text))
-        return Draft(_PASTED.sub(lambda pasted: pasted[1], text), mark[1] if mark else "", pastes)
+        plain, pastes = without_marks(text)
+        return Draft(plain, mark[1] if mark else "", pastes)
 
     def _path(self, conversation: str) -> Path:
         return child(self._folder, draft_name(conversation))

@@ -1,4 +1,4 @@
-"""A conversation's data outside the store, deleted with it: prompt history, its draft, an archive's text file.
+"""A conversation's data outside the store, deleted with it: prompts, its draft, pasted images, an archive's text file.
 
 Collect the traces before the conversation is deleted, and remove them after.
 """
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from agent.services.drafts import clear_marked, without_marks
+from agent.services.pasted_images import remove_images_of
 from foundation.files import UnsafePath, is_file, list_files, list_folders, read_bytes, remove, write_atomically
 from foundation.paths import Workspace, draft_name
-from foundation.privacy import clear, joined, json_line
+from foundation.privacy import joined, json_line
 from memory.errors import MemoryFailure
 from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
@@ -52,7 +54,8 @@ def remove_traces(workspace: Workspace, traces: Traces) -> tuple[str, ...]:
         _remove_kept_text(workspace.kept_texts, traces),
     )
     remove(workspace.drafts / draft_name(traces.conversation), missing_ok=True)
-    return tuple(filter(None, (*sentences, _remaining_copies(workspace, traces))))
+    images = remove_images_of(workspace, traces.messages)  # now that its draft and prompts are gone
+    return tuple(filter(None, (*sentences, images, _remaining_copies(workspace, traces))))
 
 
 def _text(memory: Memory, entry: Entry) -> str:
@@ -66,10 +69,10 @@ def _remove_from_history(path: Path, traces: Traces) -> str:
     if not is_file(path):
         return ""
     lines = [_parsed(line) for line in read_bytes(path).splitlines()]
-    remaining = [line for line in lines if line.strip() not in traces.messages]
+    remaining = [line for line in lines if without_marks(line)[0].strip() not in traces.messages]
     if len(remaining) == len(lines):
         return ""
-    write_atomically(path, joined(json_line(clear(line)) for line in remaining if line))
+    write_atomically(path, joined(json_line(clear_marked(line)) for line in remaining if line))
     removed = len(lines) - len(remaining)
     return f"{removed:,} of its messages {'was' if removed == 1 else 'were'} taken out of what you typed (↑)."
 

@@ -23,6 +23,7 @@ from foundation.privacy.broken_tokens import (
     token_extents,
 )
 from foundation.privacy.encoded_tokens import contains_secret
+from foundation.privacy.joined_tokens import LONGEST, JoinedToken, joined_tokens
 from foundation.privacy.keyword_table import ADDRESS, secret_table
 from foundation.privacy.named_secrets import candidates
 from foundation.privacy.redaction import OffsetsBefore, Redaction, redact
@@ -45,22 +46,24 @@ _Candidate = tuple[int, int, int, str]  # start, -end, order, rule
 
 
 class _Hit(Struct, frozen=True):
-    """A keyword in the text; no candidate of it begins before `earliest`."""
+    """A keyword in the text; no candidate of it begins before `earliest`, or goes on past `run_end`."""
 
     earliest: int
     position: int
     rules: tuple[tuple[int, TokenRule], ...]
+    run_end: int
     is_broken: bool = False  # whether the parts of a broken token are joined
+    joined: JoinedToken | None = None  # known already to be complete
 
 
 def find_tokens(text: str, at: int = 0) -> list[Redaction]:
     """Every token that begins at `at` or after it, leftmost first, none overlapping another.
 
-    What follows a broken token may be one only once that is gone: the search is repeated, so that a second pass over
-    the cleared text finds nothing more.
+    What follows a token directly, or a broken one, may be one only once that is gone: the search is repeated, so that
+    a second pass over the cleared text finds nothing more.
     """
     redactions = _tokens(text, at)
-    while any(_is_broken(text, span) for span in redactions):
+    while any(_is_broken(text, span) or PART.match(text, span.end) for span in redactions):
         more = _tokens(redact(text, redactions), at)
         if not more:
             break
@@ -75,9 +78,10 @@ def _is_broken(text: str, span: Redaction) -> bool:
 
 
 def _tokens(text: str, at: int) -> list[Redaction]:
-    """The candidates that are not overlapped by an earlier one.
+    """What the candidates cover: of one that begins within an earlier one, the part after that.
 
-    Hits are matched in order, and not within an accepted token: a run of tokens would be matched to its end from each.
+    Hits are matched in order, and not within an accepted token that reaches the run's end, or far from its own end: a
+    run of tokens would be matched to its end from each.
     """
     redactions: list[Redaction] = []
     pending: list[_Candidate] = []
@@ -89,16 +93,19 @@ def _tokens(text: str, at: int) -> list[Redaction]:
                 heappush(pending, candidate)
             continue
         start, minus_end, _, rule = heappop(pending)
-        if start >= free:
+        if -minus_end > free:
+            redactions.append(_secret(rule, max(start, free), -minus_end))
             free = -minus_end
-            redactions.append(_secret(rule, start, free))
     return redactions
 
 
 def _matched(text: str, hit: _Hit, at: int, free: int) -> Iterator[_Candidate]:
-    """The candidates of a hit, but for those that begin within the token that ends at `free`."""
-    if not hit.is_broken:
-        rules = [rule for rule in hit.rules if hit.position >= free or not rule[1].begins_at_keyword]
+    """The candidates of a hit, but for those that the token that ends at `free` covers."""
+    if hit.joined:
+        yield hit.joined.start, -hit.joined.end, hit.joined.order, hit.joined.rule
+    elif not hit.is_broken:
+        goes_on = hit.position >= free or (hit.run_end > free > 0 and hit.position > free - LONGEST)
+        rules = [rule for rule in hit.rules if goes_on or not rule[1].begins_at_keyword]
         yield from _match(text, hit.position, at, rules)
     elif hit.position >= free:
         yield from _broken(text, hit.position, hit.rules)
@@ -221,18 +228,21 @@ def _hits(text: str, at: int) -> Iterator[_Hit]:
                 next_code = code.end()
             if _keyword_before(text, next_code):
                 yield from _tokens_before(text, at, next_code)
-        last = deque[re.Match[str]](maxlen=_LAST)
+        keywords: list[tuple[int, tuple[tuple[int, TokenRule], ...]]] = []
         while hit := known.keyword.search(text, position, end):
             position = hit.start() + 1
-            rules = known.rules[hit.group()]
-            yield _Hit(hit.start() - max(rule.back[1] for _, rule in rules), hit.start(), rules)
-            last.append(hit)
-        for hit in last:
-            if end - hit.start() > TAIL:
-                yield _Hit(hit.start(), hit.start(), known.rules[hit.group()], is_broken=True)
+            keywords.append((hit.start(), known.rules[hit.group()]))
+        for position, rules in keywords:
+            yield _Hit(position - max(rule.back[1] for _, rule in rules), position, rules, end)
+        for token in joined_tokens(text, end, keywords):
+            if token.start >= at:
+                yield _Hit(token.start, token.start, (), end, joined=token)
+        for position, rules in keywords[-_LAST:]:
+            if end - position > TAIL:
+                yield _Hit(position, position, rules, end, is_broken=True)
     position = text.find(ADDRESS, at)
     while position >= 0:
-        yield _Hit(position - max(rule.back[1] for _, rule in _addresses()), position, _addresses())
+        yield _Hit(position - max(rule.back[1] for _, rule in _addresses()), position, _addresses(), len(text))
         position = text.find(ADDRESS, position + 1)
 
 
@@ -264,7 +274,7 @@ def _tokens_before(text: str, at: int, start: int) -> Iterator[_Hit]:
     position = 0
     while (hit := known.keyword.search(joined, position)) and hit.start() <= len(first.group()) - BEGUN:
         position = hit.start() + 1
-        yield _Hit(tail + hit.start(), tail + hit.start(), known.rules[hit.group()], is_broken=True)
+        yield _Hit(tail + hit.start(), tail + hit.start(), known.rules[hit.group()], start, is_broken=True)
 
 
 def _broken(text: str, position: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:

@@ -3,13 +3,14 @@
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final, Protocol
 
 from textual.timer import Timer
 
 from agent.services.drafts import Drafts
+from agent.services.pasted_images import remove_old_images
 from foundation.errors import PalimpsestError
+from foundation.paths import Workspace
 from tui.widgets.prompt.chips import PastedImage
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
@@ -48,7 +49,7 @@ class DraftKeeper:
         self,
         prompt: Prompt,
         history: PromptHistory,
-        drafts: Drafts,
+        workspace: Workspace,
         current_conversation: Callable[[], str],
         rewriting: Callable[[], RewritingPort | None],
         *,
@@ -59,7 +60,8 @@ class DraftKeeper:
         the prompt's text, as they come back into it where an answer is stopped."""
         self._prompt = prompt
         self._history = history
-        self._drafts = drafts
+        self._workspace = workspace
+        self._drafts = Drafts(workspace.drafts)
         self._current_conversation = current_conversation
         self._rewriting = rewriting
         self._waiting = waiting
@@ -92,17 +94,21 @@ class DraftKeeper:
         if self._current_conversation():
             self.save()
         else:
-            self._prompt.remember()
+            self._history.remember(self._prompt.full_text, self._prompt.draft_text)
+        self._history.write()
         self._is_switching = True  # the session closes now: what is saved later would be of no conversation
 
-    def move(self, folder: Path) -> None:
-        """Changes the folder of drafts."""
-        self._drafts = Drafts(folder)
+    def move(self, workspace: Workspace) -> None:
+        """Changes the workspace of the drafts and of the prompt history."""
+        self._workspace = workspace
+        self._drafts = Drafts(workspace.drafts)
+        self._history.move(workspace.prompt_history)
 
     async def load_history(self) -> None:
-        """Loads the prompt history, for ↑ and Ctrl+R."""
+        """Loads the prompt history, for ↑ and Ctrl+R, and removes old images."""
         try:
             await asyncio.to_thread(self._history.load)
+            await asyncio.to_thread(remove_old_images, self._workspace.pasted_images)
             self._history.add_images(await asyncio.to_thread(_images_in, self._history.entries))
         except OSError as error:
             self._warn(f"What was typed before could not be read: {error.strerror}.")
@@ -122,7 +128,8 @@ class DraftKeeper:
         self._history.add_pastes(draft.pastes)
         self._history.add_images(await asyncio.to_thread(_images_in, (draft.text,)))
         if draft.text and self._prompt.text.strip():
-            self._history.add(draft.text)
+            self._history.remember(draft.text)
+            self._prompt.write_history_soon()
         elif draft.text:
             self._prompt.set_text(draft.text)
             self._prompt.post_message(Prompt.Returned(RESTORED))

@@ -5,16 +5,15 @@ import hashlib
 import os
 import re
 import shlex
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
+from agent.services.pasted_images import store_pasted_image
 from context import load_attachment
 from context.errors import BadAttachment
 from foundation.errors import PalimpsestError
-from foundation.files import child, list_files, make_private_folder, remove, write_atomically
 from foundation.paths import expand_home
 from foundation.terminal_text import unescape_name
 from tui.images.clipboard import MAX_BYTES, clipboard_image
@@ -25,9 +24,6 @@ from tui.widgets.prompt.chips import PastedImage
 if TYPE_CHECKING:
     from tui.widgets.prompt.input import Prompt
 
-KEPT_S: Final = (
-    30 * 24 * 3600
-)  # seconds that an image of the clipboard is kept; a message that was sent has its own copy
 MAX_MEASURED: Final = 200  # images of earlier prompts
 CLIPBOARD_S: Final = 10.0  # seconds until a clipboard that does not answer is given up
 _MENTIONED: Final = re.compile(r'(?<!\S)@"([^"\n]{1,1000}\.(?:png|jpe?g|gif|webp))"', re.IGNORECASE)
@@ -113,16 +109,10 @@ def measured(path: Path) -> PastedImage:
 
 
 def _stored(data: bytes, folder: Path) -> PastedImage:
-    """The image in a file that is named by its content; those of a month ago are deleted. Blocks."""
+    """The image in a file that is named by its content. Blocks."""
     if len(data) > MAX_BYTES:
         raise BadAttachment("Too large to attach", f"The image has more than {MAX_BYTES:,} bytes.", "Make it smaller.")
-    make_private_folder(folder)
-    path = child(folder, f"clipboard-{hashlib.sha256(data).hexdigest()[:12]}.png")
-    for old in list_files(folder, "clipboard-*.png"):
-        if time.time() - old.stat().st_mtime > KEPT_S:
-            remove(old, missing_ok=True)
-    write_atomically(path, data)
-    return measured(path)
+    return measured(store_pasted_image(folder, hashlib.sha256(data).hexdigest(), data))
 
 
 def mentioned_images(texts: Iterable[str]) -> list[PastedImage]:

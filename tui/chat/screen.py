@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.worker import Worker
 
 from agent.message_queue import MessageQueue
-from agent.services.drafts import NEW, Drafts
+from agent.services.drafts import NEW
 from agent.services.opening_questions import ask_about_links, ask_about_servers, ask_for_trust
 from foundation.errors import PalimpsestError
 from tui.chat.chat_find import ChatFind
@@ -72,9 +72,9 @@ class ChatScreen(TranscriptScreen):
         self.status: StatusBar = self.foot.status
         self.suggestions: Suggestions = self.foot.suggestions
         self._title = TitleLine(start.folder)
-        drafts, conversation = Drafts(start.workspace.drafts), self._prompt_conversation
+        workspace, conversation = start.workspace, self._prompt_conversation
         self.draft_keeper = DraftKeeper(
-            self.prompt, self._history, drafts, conversation, lambda: self.controller, waiting=self._unstored
+            self.prompt, self._history, workspace, conversation, lambda: self.controller, waiting=self._unstored
         )
         self.widgets = ChatWidgets(
             screen=self,
@@ -140,8 +140,7 @@ class ChatScreen(TranscriptScreen):
     async def _begin(self) -> None:
         dialogs = OpeningDialogs(self, self.prompt, self._view)
         if (trusted := await ask_for_trust(dialogs, self._start)) is not None:
-            self._history.move(trusted.prompt_history)
-            self.draft_keeper.move(trusted.drafts)
+            self.draft_keeper.move(trusted)
         await ask_about_links(dialogs, self._start)
         await self.draft_keeper.load_history()
         await self.draft_keeper.restore()

@@ -148,13 +148,14 @@ def test_an_export_gives_no_words_of_another_page(talked: Run, root: Path) -> No
 
 
 def test_what_was_typed_and_the_draft_go_with_the_conversation(run: Run, root: Path) -> None:
-    from agent.services.drafts import Drafts
+    from agent.services.drafts import PASTE_BEGINS, PASTE_ENDS, Drafts
     from tui.widgets.prompt.history import PromptHistory
 
     space = Workspace(root)
     history = PromptHistory(space.prompt_history)
     for text in ("the zorkmessage that I typed", "another one, of another talk"):
-        history.add(text)
+        history.remember(text, text.replace("zorkmessage", f"{PASTE_BEGINS}zorkmessage{PASTE_ENDS}"))
+        history.write()
     first = run("-p", "the zorkmessage that I typed", "--json").json["conversation"]
     run("-p", "another one, of another talk")
     Drafts(space.drafts).save(first, "zorkdraft")
@@ -187,3 +188,18 @@ def test_what_the_person_keeps_of_it_themselves_is_named(run: Run, root: Path) -
     run("remember", words)
     said = run("conversations", "delete", first, "--yes")
     assert f"look at {root / 'MEMORY.md'}" in said.err
+
+
+def test_a_pasted_image_goes_with_the_only_conversation_that_attaches_it(run: Run, root: Path) -> None:
+    from agent.services.drafts import Drafts
+
+    space = Workspace(root)
+    space.pasted_images.mkdir(parents=True)
+    alone, shared = (space.pasted_images / f"clipboard-{digit * 12}.png" for digit in "ab")
+    for path in (alone, shared):
+        path.write_bytes(b"no picture")
+    first = run("-p", f"what is in {alone} and in {shared}", "--json").json["conversation"]
+    Drafts(space.drafts).save("another", f'@"{shared}" again')
+    said = run("conversations", "delete", first, "--yes")
+    assert "1 image that you pasted into it went with it." in said.err
+    assert list(space.pasted_images.iterdir()) == [shared]

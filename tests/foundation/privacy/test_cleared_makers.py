@@ -28,6 +28,10 @@ REVIEWED = {
     ("agent/config/edit.py", "as_given"): "the person's own configuration, with one value changed that was examined",
     ("agent/doctor/model_checks.py", "as_made"): "a fixed word",
     ("agent/exporters.py", "as_given"): "an export of what the store holds, cleared on its way in",
+    (
+        "agent/services/mcp_servers.py",
+        "as_given",
+    ): "the person's own MCP servers; the copy of it from before is redacted",
     ("agent/importers/store.py", "as_made"): "a fixed source",
     ("agent/importers/names.py", "as_made"): "an id: a hash, keyed or as versions up to 0.3.0 made it, looked up only",
     ("agent/importers/names.py", "edited"): "digits of a keyed hash behind a cleared id, cleared again",

@@ -1,15 +1,18 @@
-"""Keys that are pasted in one unbroken run: found as if each were matched alone, in time that grows with the text."""
+"""Keys that are pasted in one unbroken run: nothing of any is left, in time that grows with the text."""
 
 import random
+import re
+from itertools import pairwise
 from string import ascii_letters, digits
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.privacy import examine
+from foundation.privacy import clear, examine
 from foundation.privacy.redaction import OffsetsBefore, Redaction, redact
 from foundation.privacy.secret_scan import _hits, _matched, _tokens  # pyright: ignore[reportPrivateUsage]
+from tests.foundation.privacy.test_privacy import FRIENDS, SECRETS
 
 LETTERS = ascii_letters + digits
 PIECES = (
@@ -36,10 +39,53 @@ PIECES = (
 def test_skipping_what_a_token_covers_finds_the_same(text: str) -> None:
     every = sorted(candidate for hit in _hits(text, 0) for candidate in _matched(text, hit, 0, 0))
     spans: list[tuple[int, int, str]] = []
+    free = 0
     for start, minus_end, _, rule in every:
-        if not spans or start >= spans[-1][1]:
-            spans.append((start, -minus_end, rule))
+        if -minus_end > free:
+            spans.append((max(start, free), -minus_end, rule))
+            free = -minus_end
     assert [(span.start, span.end, span.rule) for span in _tokens(text, 0)] == spans
+
+
+def left_of(text: str) -> list[str]:
+    """What stands between the marks of the cleared text."""
+    return list(filter(None, re.split(r"\[secret: [a-z0-9-]+\]", clear(text))))
+
+
+@pytest.mark.parametrize("first", SECRETS)
+def test_nothing_is_left_of_two_keys_that_are_joined(first: str) -> None:
+    for second, key in SECRETS.items():
+        assert left_of(SECRETS[first] + key) == [], second
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_nothing_is_left_of_three_keys_of_a_kind_or_of_three_kinds(name: str) -> None:
+    key = SECRETS[name]
+    assert left_of(key * 3) == []
+    for other, second in pairwise(SECRETS):
+        assert left_of(SECRETS[other] + key + SECRETS[second]) == [], (other, second)
+
+
+@given(st.lists(st.sampled_from(list(SECRETS.values())), min_size=1, max_size=9).map("".join), st.sampled_from(PIECES))
+def test_nothing_is_left_of_a_run_and_clearing_it_twice_changes_nothing(run: str, after: str) -> None:
+    assert left_of(run) == []
+    for text in (run + after, after + run, run[:-9] + after):
+        assert clear(clear(text)) == clear(text)
+
+
+@pytest.mark.parametrize("name", FRIENDS)
+def test_what_stands_by_a_run_of_keys_stays(name: str) -> None:
+    text = FRIENDS[name]
+    assert clear(f"{text} {SECRETS['github-pat'] * 2} {text}") == f"{text} {'[secret: github-pat]' * 2} {text}"
+
+
+@pytest.mark.parametrize("word", ["sk-learn", "hf_hub", "pat", "SK", "MTU", "_v2", "-us", "gho_"])
+def test_a_word_that_joins_a_key_stays(word: str) -> None:
+    before, after = SECRETS["airtable-token"], SECRETS["aws-access-key"]
+    assert (
+        clear(f"{before}-{word} {after}_{word} {word}")
+        == f"[secret: airtable-token]-{word} [secret: aws-access-key]_{word} {word}"
+    )
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9), st.text("m", max_size=4)), max_size=8))
@@ -59,7 +105,7 @@ def test_an_offset_of_the_redacted_text_leads_back(gaps: list[tuple[int, int, st
 @pytest.mark.timeout(60)  # it took six minutes while each key was matched to the end of the run
 @pytest.mark.parametrize(
     "prefix,length,marks",
-    [("AKIA", 16, 20_000), ("ghp_", 36, 10_000), ("xoxb-123456789012-", 24, 1), ("", 40, 0)],
+    [("AKIA", 16, 20_000), ("ghp_", 36, 20_000), ("xoxb-123456789012-", 24, 1), ("", 40, 0)],
     ids=["aws", "github", "slack", "hex"],
 )
 def test_twenty_thousand_keys_without_a_blank_are_found(prefix: str, length: int, marks: int) -> None:

@@ -101,6 +101,20 @@ async def test_a_theme_holds_at_once(open_chat: Open, session: Any) -> None:
         await chat.until(lambda: chat.app.theme == "nord")
 
 
+async def test_vim_keys_hold_at_once(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        prompt = chat.screen.prompt
+        for value in ("true", "false"):
+            await opened(chat, "screen.vim_keys")
+            await chat.press("enter")
+            await chat.until(lambda value=value: f"screen.vim_keys is {value}" in seen(chat))
+            while chat.app.screen is not chat.screen:
+                await chat.press("escape")
+            prompt.set_text("ax")
+            await chat.press("escape", "x", "x" if value == "false" else "i", "b")
+            assert prompt.text == {"true": "ba", "false": "axxxb"}[value]
+
+
 async def test_esc_leaves_the_field_then_the_query_then_the_screen(open_chat: Open, session: Any) -> None:
     async with open_chat(session=session) as chat:
         screen = await opened(chat, "models.window")

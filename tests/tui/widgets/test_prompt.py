@@ -1,15 +1,21 @@
 """The prompt destroys nothing."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.services.attachments import mentioned_files
-from agent.services.drafts import Drafts
+from agent.services.drafts import PASTE_BEGINS, PASTE_ENDS, Drafts
 from agent.services.path_completion import suggest_paths, typed_path
 from foundation.paths import Workspace
+from foundation.privacy import clear
+from tui.widgets.prompt import history as history_module
 from tui.widgets.prompt.chips import MAX_PASTE_CHARS, ChipBuffer
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.suggestions import Suggestion
@@ -276,3 +282,70 @@ async def test_a_family_that_is_typed_stays_one_glyph(open_chat: Any) -> None:
         assert chat.session.sent[0][0] == family
         assert f"❯ {family}" in chat.lines
         assert cell_len(family) == 2
+
+
+def test_texts_are_stored_in_the_order_in_which_they_were_typed(tmp_path: Path) -> None:
+    history = PromptHistory(tmp_path / "history.jsonl")
+    texts = [f"{number} 你好" for number in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        for text in texts:
+            history.remember(text)
+            pool.submit(history.write)
+    stored = PromptHistory(tmp_path / "history.jsonl")
+    stored.load()
+    assert stored.entries == tuple(texts)
+
+
+async def test_what_is_sent_is_stored_off_the_event_loop(open_chat: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    def noted(text: str) -> str:
+        threads.append(threading.get_ident())
+        return clear(text)
+
+    monkeypatch.setattr(history_module, "clear_marked", noted)
+    async with open_chat() as chat:
+        await chat.say("hi 你好")
+        await chat.quiet()
+        await chat.until(lambda: threads)
+    assert threading.get_ident() not in threads
+
+
+async def test_pasted_texts_of_an_earlier_session_are_folded_again(open_chat: Any, workspace: Workspace) -> None:
+    long = "line of text 中文\n" * 40
+    async with open_chat() as chat:
+        chat.screen.prompt.paste_text(long)
+        await chat.say(" what is it?")
+        await chat.quiet()
+        await chat.until(lambda: workspace.prompt_history.exists())
+    async with open_chat() as chat:
+        await chat.until(lambda: chat.screen.prompt.prompt_history.entries)
+        await chat.press("up")
+        assert chat.screen.prompt.text == "[Pasted text #1 · 40 lines] what is it?"
+        assert chat.screen.prompt.full_text == long + " what is it?"
+
+
+def test_no_mark_keeps_a_secret_apart_from_its_beginning_or_its_name(tmp_path: Path) -> None:
+    body = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5"
+    history, drafts = PromptHistory(tmp_path / "history.jsonl"), Drafts(tmp_path / "drafts")
+    for before in ("ghp_", "api_key="):
+        marked = f"{before}{PASTE_BEGINS}{body}\n中文{PASTE_ENDS}"
+        history.remember(f"{before}{body}\n中文", marked)
+        history.write()
+        drafts.save("c_1", marked)
+        assert body not in (tmp_path / "history.jsonl").read_text() + drafts.load("c_1").text
+
+
+def test_what_could_not_be_stored_is_stored_the_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    history = PromptHistory(tmp_path / "history.jsonl")
+    with monkeypatch.context() as patched:
+        patched.setattr(history_module, "append", full)
+        with pytest.raises(OSError, match="No space"):
+            history.add("one")
+    history.add("two")
+    stored = PromptHistory(tmp_path / "history.jsonl")
+    stored.load()
+    assert stored.entries == ("one", "two")

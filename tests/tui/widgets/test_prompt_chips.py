@@ -1,5 +1,7 @@
 """Chips of the prompt: pasted texts and images that are edited as one, opened, sent and restored."""
 
+import os
+import time
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -8,6 +10,7 @@ import pytest
 from PIL import Image
 from textual.events import Key, Paste
 
+from agent.services.pasted_images import KEPT_S, remove_old_images
 from foundation.paths import Workspace
 from tests.tui.conftest import Chat, Open
 from tui.chat import prompt_images
@@ -131,6 +134,26 @@ async def test_the_clipboards_image_is_stored_and_attached(
         await chat.quiet()
         assert stored.read_bytes() == png()
         assert chat.session.sent[0][1] == (stored.name,)
+
+
+def test_images_of_more_than_a_month_ago_are_removed(tmp_path: Path) -> None:
+    old, new, own = (tmp_path / name for name in ("clipboard-0.png", "clipboard-1.png", "mine.png"))
+    for path in (old, new, own):
+        path.write_bytes(png())
+    for path in (old, own):
+        os.utime(path, (time.time() - KEPT_S - 60,) * 2)
+    remove_old_images(tmp_path)
+    assert sorted(tmp_path.iterdir()) == [new, own]
+    remove_old_images(tmp_path / "missing")
+
+
+async def test_the_start_removes_old_images(open_chat: Open, workspace: Workspace) -> None:
+    workspace.pasted_images.mkdir(parents=True)
+    old = workspace.pasted_images / "clipboard-0.png"
+    old.write_bytes(png())
+    os.utime(old, (time.time() - KEPT_S - 60,) * 2)
+    async with open_chat() as chat:
+        await chat.until(lambda: not old.exists())
 
 
 async def test_a_clipboard_that_cannot_be_read_is_a_sentence(

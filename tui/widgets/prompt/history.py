@@ -1,12 +1,15 @@
-"""Prompt history: in memory as it was typed, on disk without private text."""
+"""Prompt history: in memory as it was typed, on disk without private text and with marks around what was pasted."""
 
 import json
+import threading
+from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from agent.services.drafts import clear_marked, without_marks
 from foundation.files import append, encode, exists, make_private_folder, read_bytes, write_atomically
-from foundation.privacy import clear, joined, json_line
+from foundation.privacy import joined, json_line
 from foundation.terminal_text import visible
 from tui.widgets.prompt.chips import PastedImage
 
@@ -14,39 +17,59 @@ MAX_ENTRIES: Final = 1_000  # entries kept; the file may grow to twice as many b
 
 
 class PromptHistory:
-    """Oldest first. `load` reads the file once, after first paint; `add` appends to it at once."""
+    """Oldest first. `load` reads the file once, after first paint.
+
+    On the event loop `remember` adds a text, and `write`, in a thread, brings the file up to date. The texts are
+    written in the order in which they were added, whichever thread comes first.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._entries: list[str] = []
         self._pastes: dict[str, None] = {}
         self._images: dict[PastedImage, None] = {}
+        self._unwritten: deque[str] = deque()
+        self._writing = threading.Lock()  # held while the file is read or written
 
     def move(self, path: Path) -> None:
         """Changes the path of the file."""
         self._path = path
 
     def load(self) -> None:
-        """Reads the file; skips lines that are not a JSON string. Raises OSError."""
-        if not exists(self._path):
-            return
-        lines = read_bytes(self._path, owned=True).splitlines()
-        texts = [text for line in lines if (text := _parse(line))]
-        self._entries = texts[-MAX_ENTRIES:] + self._entries
-        if len(lines) > 2 * MAX_ENTRIES:
-            write_atomically(self._path, joined(json_line(clear(text)) for text in texts[-MAX_ENTRIES:]))
+        """Reads the file; skips lines that are not a JSON string. Blocks. Raises OSError."""
+        with self._writing:
+            if not exists(self._path):
+                return
+            lines = read_bytes(self._path, owned=True).splitlines()
+            marked = [text for line in lines if (text := _parse(line))][-MAX_ENTRIES:]
+            texts = list(map(without_marks, marked))
+            self._entries = [text for text, _ in texts] + self._entries
+            self._pastes = dict.fromkeys(paste for _, pastes in texts for paste in pastes) | self._pastes
+            if len(lines) > 2 * MAX_ENTRIES:
+                write_atomically(self._path, joined(json_line(clear_marked(text)) for text in marked))
+
+    def remember(self, text: str, marked: str = "") -> None:
+        """Adds a text, unless it equals the last one; `write` stores it. `marked`: with marks around pastes."""
+        if text.strip() and not (self._entries and self._entries[-1] == text):
+            self._entries.append(text)
+            self._unwritten.append(marked or text)
+
+    def write(self) -> None:
+        """Stores the texts that were added. Blocks. Raises OSError, with what was not stored left for the next time."""
+        with self._writing:
+            while self._unwritten:
+                if cleared := clear_marked(self._unwritten[0]):
+                    make_private_folder(self._path.parent)
+                    append(self._path, encode(json_line(cleared)))
+                self._unwritten.popleft()
 
     def add(self, text: str) -> None:
-        """Adds a text, unless it equals the last one. Raises OSError."""
-        if not text.strip() or (self._entries and self._entries[-1] == text):
-            return
-        self._entries.append(text)
-        if cleared := clear(text):
-            make_private_folder(self._path.parent)
-            append(self._path, encode(json_line(cleared)))
+        """Adds a text and stores it. Blocks. Raises OSError."""
+        self.remember(text)
+        self.write()
 
     def add_pastes(self, pastes: Iterable[str]) -> None:
-        """Adds texts that were pasted into entries, so that they are folded again. In memory only."""
+        """Adds texts that were pasted into entries, so that they are folded again."""
         self._pastes |= dict.fromkeys(pastes)
 
     @property

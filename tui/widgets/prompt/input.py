@@ -1,5 +1,6 @@
 """Prompt editor: Enter sends, Shift+Enter and Ctrl+J begin a line; typed text is never lost."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -217,9 +218,17 @@ class Prompt(UnitTextArea):
         self.set_text(text)
 
     def remember(self) -> None:
-        """Adds the text to the history."""
+        """Adds the text to the history, at once in memory."""
+        self.prompt_history.remember(self.full_text, self.draft_text)
+        self.write_history_soon()
+
+    def write_history_soon(self) -> None:
+        """Stores what was added to the history, in a thread."""
+        self.run_worker(self._write_history, group="history")
+
+    async def _write_history(self) -> None:
         try:
-            self.prompt_history.add(self.full_text)
+            await asyncio.to_thread(self.prompt_history.write)
         except OSError as error:
             self.notify(f"The history could not be written: {error.strerror}.", severity="warning", markup=False)
 

@@ -35,6 +35,27 @@ async def test_escape_leads_to_normal_mode_and_the_status_line_says_so(open_chat
         assert prompt.text == "o 文"
 
 
+async def test_an_insertion_is_undone_and_redone_in_one_step(open_chat: Open) -> None:
+    async with open_chat(vim_keys=True) as chat:
+        prompt = chat.screen.prompt
+        await type_all(chat, "one two⎋0cwthree")
+        await chat.press("ctrl+j")
+        await type_all(chat, "中文⎋")
+        await type_all(chat, "ofour⎋")
+        assert (last := prompt.text) == "three\n中文 two\nfour"
+        await type_all(chat, "u")
+        assert prompt.text == "three\n中文 two"
+        await type_all(chat, "u")
+        assert prompt.text == "one two"
+        await chat.press("ctrl+r")
+        await chat.press("ctrl+r")
+        assert prompt.text == last
+        await type_all(chat, "xp2uu")
+        assert prompt.text == "three\n中文 two"
+        await type_all(chat, "5u")
+        assert prompt.text == ""
+
+
 async def test_without_the_setting_escape_and_letters_are_as_ever(open_chat: Open) -> None:
     async with open_chat() as chat:
         await type_all(chat, "ab⎋x")
