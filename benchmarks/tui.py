@@ -1,7 +1,7 @@
 """The chat in a pseudo-terminal of 120×40: first frame, a long answer, idling, a very long conversation.
 
-    python -m benchmarks.tui [--part first|stream|idle|long] [--tokens 20000] [--rate 400] [--runs 5]
-                             [--beside CHECKOUT] [--reference] [--peer NAME=COMMAND] [--json]
+    python -m benchmarks.tui [--part first|stream|echo|idle|long] [--tokens 20000] [--rate 400] [--runs 5]
+                             [--busy 2] [--rounds 3] [--beside CHECKOUT] [--reference] [--peer NAME=COMMAND] [--json]
 
 `--beside` runs the chat of another checkout in turn, with the same Python; `--reference` runs Textual's own Markdown
 stream. Programs of the field are started where they are installed; `--peer` names another. A key is typed every 200 ms
@@ -41,6 +41,14 @@ class Empty(App):
         yield Static("❯")
 Empty().run()
 """
+EMPTY_INPUT = """
+from textual.app import App
+from textual.widgets import Input
+class Empty(App):
+    def compose(self):
+        yield Input(placeholder="❯")
+Empty().run()
+"""
 PEERS = ("claude", "codex", "gemini", "opencode", "vibe", "toad", "tau", "crush", "pi", "elia", "oterm")
 KEY_S = 0.2  # between two keys
 SETTLE_S = 5.0  # after the first frame
@@ -70,7 +78,7 @@ def first_frames(runs: int, peers: dict[str, list[str]]) -> list[dict[str, Any]]
                     seconds = program.wait_for(PROMPT) if name in programs else program.wait_until_quiet(1.0)
                     taken[name].append({"cpu_s": program.cpu_s, "wall_s": seconds, "peak_mb": program.peak_mb})
     return [
-        {"program": name, **{key: round(statistics.median(run[key] for run in runs_), 2) for key in runs_[0]}}
+        {"program": name, **{key: round(statistics.median(run[key] for run in runs_), 3) for key in runs_[0]}}
         for name, runs_ in taken.items()
     ]
 
@@ -95,12 +103,39 @@ def streamed(
                 "program": name,
                 "tokens": tokens,
                 "busy": busy,
+                "load": load_now(),
                 "cpu_s": round(program.cpu_s - cpu, 2),
                 "written_mb": round((program.written - written) / 1e6, 2),
                 "wall_s": round(time.perf_counter() - start, 1),
                 **percentiles(echoes),
                 "peak_mb": round(program.peak_mb, 1),
             }
+
+
+def bare_echo(seconds: float, *, busy: int) -> dict[str, Any]:
+    """The echo of Textual's input field alone, beside so many busy processes: nothing streams."""
+    with load(busy), TerminalProgram([sys.executable, "-c", EMPTY_INPUT], folder=ROOT) as program:
+        program.wait_for(PROMPT)
+        time.sleep(SETTLE_S)
+        echoes = typed_during(program, seconds)
+        return {"program": "an Input alone", "busy": busy, "load": load_now(), **percentiles(echoes)}
+
+
+def echoes(folders: dict[str, Path], options: argparse.Namespace) -> list[dict[str, Any]]:
+    """The echo during an answer, in turn with that of Textual's input field alone."""
+    rows: list[dict[str, Any]] = []
+    for _ in range(options.rounds):
+        for name, folder in folders.items():
+            row = streamed(name, folder, options.tokens, options.rate, busy=options.busy)
+            kept = ("program", "busy", "load", "cpu_s", "keys", "echo_p50_ms", "echo_p95_ms", "echo_p99_ms")
+            rows.append({key: row[key] for key in kept})
+        rows.append({"cpu_s": "", **bare_echo(options.tokens / options.rate, busy=options.busy)})
+    return [{key: row[key] for key in rows[0]} for row in rows]
+
+
+def load_now() -> float:
+    """Processes that ran or waited in the last minute, on average."""
+    return round(os.getloadavg()[0], 1)
 
 
 def typed_during(program: TerminalProgram, seconds: float) -> list[float]:
@@ -120,6 +155,7 @@ def percentiles(echoes: Sequence[float]) -> dict[str, Any]:
         "keys": len(ordered),
         "echo_p50_ms": round(1000 * ordered[len(ordered) // 2], 1),
         "echo_p95_ms": round(1000 * ordered[int(len(ordered) * 0.95)], 1),
+        "echo_p99_ms": round(1000 * ordered[int(len(ordered) * 0.99)], 1),
     }
 
 
@@ -228,6 +264,9 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         if options.reference:
             runs.append(streamed("Textual", ROOT, options.tokens // 4, options.rate))
         report["stream"] = runs
+    if "echo" in parts:
+        folders = {"palimpsest": ROOT} | ({"beside": options.beside} if options.beside else {})
+        report["echo"] = echoes(folders, options)
     if "idle" in parts:
         report["idle"] = [idle(IDLE_S)]
     if "long" in parts:
@@ -237,7 +276,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def table(report: dict[str, Any]) -> str:
     lines: list[str] = []
-    for part in ("first_frame", "stream", "idle", "long"):
+    for part in ("first_frame", "stream", "echo", "idle", "long"):
         rows: list[dict[str, Any]] = report.get(part, [])
         if rows:
             lines += ["", f"| {' | '.join(rows[0])} |", "|" + "---|" * len(rows[0])]
@@ -253,10 +292,12 @@ def table(report: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", action="append", choices=("first", "stream", "idle", "long"))
+    parser.add_argument("--part", action="append", choices=("first", "stream", "echo", "idle", "long"))
     parser.add_argument("--tokens", type=int, default=20_000)
     parser.add_argument("--rate", type=float, default=400, help="tokens a second")
     parser.add_argument("--runs", type=int, default=5, help="of the first frame")
+    parser.add_argument("--busy", type=int, default=2, help="processes that only compute beside, for the part echo")
+    parser.add_argument("--rounds", type=int, default=3, help="of the part echo")
     parser.add_argument("--entries", type=int, default=100_000, help="of the long conversation")
     parser.add_argument("--beside", type=Path, metavar="CHECKOUT")
     parser.add_argument("--reference", action="store_true", help="Textual's own stream too, a quarter of the tokens")

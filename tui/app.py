@@ -15,6 +15,7 @@ from foundation.terminal_text import visible
 from tui.chat.screen import ChatScreen
 from tui.chat.start import ChatStart
 from tui.output.app import ChangesOnlyApp
+from tui.output.direct_driver import direct_driver
 from tui.output.paste_guard import guard_pastes
 from tui.shutdown import TerminalWatch, tolerant_driver
 from tui.themes.choice import resolve_theme
@@ -152,7 +153,7 @@ class PalimpsestApp(ChangesOnlyApp):
             self.chat.side_panel.use(setting)
 
     def get_driver_class(self) -> type[Driver]:
-        return tolerant_driver(guard_pastes(super().get_driver_class()))
+        return tolerant_driver(direct_driver(guard_pastes(super().get_driver_class())))
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste):

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
@@ -10,12 +11,14 @@ from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.widget import Widget
 
 from tui.output.terminal_grid import TerminalGrid
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+AHEAD_S: Final = 1 / 30  # between two: what comes faster was not typed
 WITHOUT_CURSOR: Final = ("", "dumb", "unknown")  # values of TERM
 
 
@@ -30,6 +33,7 @@ class ChangesOnlyApp(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._drawn_ahead = 0.0  # when, on the monotonic clock
         self.output_grid = TerminalGrid() if can_move_cursor(os.environ, sys.platform) else None
 
     def on_mount(self) -> None:
@@ -43,6 +47,23 @@ class ChangesOnlyApp(App[None]):
         if self.output_grid is not None:
             self.output_grid.forget()
         self.screen.refresh()
+
+    def draw_ahead(self, widget: Widget) -> None:
+        """Draws this widget of the screen on top at once; what else changed waits for the next frame.
+
+        A typed letter would wait for the frame, up to 1/60 s and one more turn of the processor.
+        """
+        screen = self.screen
+        waits_for_layout = screen._layout_required or screen._scroll_required or widget._layout_required  # pyright: ignore[reportPrivateUsage] - as Screen._on_timer_update
+        now = time.monotonic()
+        if waits_for_layout or widget.screen is not screen or self._batch_count or now - self._drawn_ahead < AHEAD_S:
+            return
+        self._drawn_ahead = now
+        others = screen._dirty_widgets - {widget}  # pyright: ignore[reportPrivateUsage]
+        widget._repaint_required = False  # pyright: ignore[reportPrivateUsage] - or it would be drawn again
+        screen._compositor.update_widgets({widget})  # pyright: ignore[reportPrivateUsage]
+        screen._compositor_refresh()  # pyright: ignore[reportPrivateUsage]
+        screen._dirty_widgets.update(others)  # pyright: ignore[reportPrivateUsage]
 
     def write_sequence(self, sequence: str) -> None:
         """Writes a control sequence of our own that draws nothing."""

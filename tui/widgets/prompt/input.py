@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from foundation.terminal_text import visible
+from tui.output.app import ChangesOnlyApp
 from tui.typed_app import app_of
 from tui.widgets.prompt.chips import ChipBuffer, PastedImage, may_be_image_paths
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
@@ -247,6 +248,12 @@ class Prompt(UnitTextArea):
             event.prevent_default()
         else:
             await super()._on_key(event)
+            self._draw_ahead()
+
+    def _draw_ahead(self) -> None:
+        app = app_of(self)
+        if isinstance(app, ChangesOnlyApp):
+            app.draw_ahead(self)
 
     def _respond_to_vim(self, event: events.Key) -> bool:
         """Gives the key to Vim; False where it means what it means without."""

@@ -10,9 +10,10 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from foundation.text.find import TextFinder
+from tui.typed_app import seconds_since_key
 from tui.widgets.transcript.find_marks import FindMarks
 from tui.widgets.transcript.focus import FocusTarget
-from tui.widgets.transcript.frame_pace import INTERVAL_S, FramePace
+from tui.widgets.transcript.frame_pace import INTERVAL_S, TYPING_S, FramePace
 from tui.widgets.transcript.items import AnswerStream, TranscriptItem, estimate_height
 from tui.widgets.transcript.lines_view import MAX_CACHED_LINES, MAX_WIDTH, LinesView
 
@@ -263,7 +264,7 @@ class Transcript(LinesView):
         self._replace_open(last, [])
 
     def _advance_in_time(self) -> None:
-        if self._pace.is_due():
+        if self._pace.is_due(is_typing=seconds_since_key(self) < TYPING_S):
             self.advance()
 
     def advance(self) -> None:
