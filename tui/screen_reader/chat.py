@@ -5,13 +5,12 @@ So Ctrl+C and signals end the line that is being edited, which they could not in
 
 import asyncio
 import os
-import signal
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from agent.commands.conversation import TAKE_BACK
 from agent.services.model_offer import detect_model
@@ -32,6 +31,7 @@ from tui.internal_errors import internal_error
 from tui.screen_reader.completion import complete
 from tui.screen_reader.controller import Answer, LineController
 from tui.screen_reader.input import LineInput
+from tui.screen_reader.interrupts import Interrupts, Leaving
 from tui.screen_reader.output import LineOutput
 from tui.screen_reader.questions import NumberedQuestion, opening_question
 from tui.widgets.prompt.history import PromptHistory
@@ -42,16 +42,11 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})
 BLOCK: Final = '"""'  # begins and ends a message of several lines
-YOU, MORE = "You: ", "More: "
-DRAFT_S: Final = 1.0  # seconds between two savings of what is being typed
+YOU, MORE, NEXT = "You: ", "More: ", "Next: "
 _KEYS: Final = (
     "/help lists the commands, Ctrl+C stops an answer, Ctrl+D leaves. A backslash at the end of a line, or three "
     "quotation marks around several, make a longer message."
 )
-
-
-class _Leaving(BaseException):
-    """A signal ends the program."""
 
 
 class _Asked:
@@ -78,35 +73,32 @@ class LineChat:
         self._running: Future[None] | None = None
         self._asked: _Asked | None = None
         self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_write, False)
         self._lines: list[str] = []  # of the message that is being typed, above the present line
         self._saved = ""
-        self._interrupted = False  # whether the last thing at the prompt was Ctrl+C
-        self._has_interrupt = False  # whether Ctrl+C was typed and nothing was done about it
-        self._is_leaving = False
+        self._keeps_draft = False  # whether the line that is read is one of a message
+        self._is_cleared = False  # whether the last thing at the prompt was Ctrl+C
 
     def run(self) -> str:
         """Runs it to its end; gives the conversation's id, "" for none."""
-        self._handle_signals()
+        self._interrupts = Interrupts(self._wake_write, self._unfinished, self._save_draft)
         thread = Thread(target=self._loop.run_forever, name="session", daemon=True)
         thread.start()
         try:
             self._say_opening()
             self._running = asyncio.run_coroutine_threadsafe(self._open(), self._loop)
-            while not self._is_leaving:
-                try:
+            while True:
+                with suppress(KeyboardInterrupt):
                     self._step()
-                except KeyboardInterrupt:
-                    self._has_interrupt = True
-                if self._has_interrupt:  # also where the exception was raised in a callback, and lost there
-                    self._has_interrupt = False
+                if self._interrupts.take():
                     self._interrupt()
-        except (_Leaving, EOFError):
+        except EOFError:
             pass
+        except Leaving:
+            self._lines.append(self._interrupts.noted_line)
         finally:
-            self._is_leaving = True
-            for number in _signals():
-                signal.signal(number, signal.SIG_IGN)
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            self._interrupts.ignore()
+            self._input.restore()
             resumable = self._close()
             self._loop.call_soon_threadsafe(self._loop.stop)
             thread.join(5)
@@ -133,7 +125,7 @@ class LineChat:
             raise EOFError
         else:
             for line in self._input.wait(self._wake_read, 1.0):
-                self._enter(line)
+                self._enter(line if line.strip() or self._lines else self._read(NEXT))
 
     def _prompt(self, controller: LineController) -> None:
         beginning, self._input.rest = self._input.rest, ""
@@ -146,7 +138,7 @@ class LineChat:
                     f"The prompt has {counted(len(self._lines), 'line')} above the present one:", *self._lines
                 )
         line = self._read(MORE if self._lines else YOU, beginning)
-        self._interrupted = False
+        self._is_cleared = False
         self._enter(line)
 
     def _enter(self, line: str) -> None:
@@ -218,17 +210,15 @@ class LineChat:
     def _read(self, prompt: str, beginning: str = "", *, completes: bool = True) -> str:
         """A line of the editor; what is said meanwhile comes after it."""
         self._output.hold()
-        if completes and hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, DRAFT_S, DRAFT_S)
+        self._keeps_draft = completes
         try:
-            return self._input.read_line(prompt, beginning, completes=completes)
-        except (KeyboardInterrupt, EOFError, _Leaving):
+            return self._interrupts.reading(lambda: self._input.read_line(prompt, beginning, completes=completes))
+        except (KeyboardInterrupt, EOFError, Leaving):
             self._output.release()
             self._output.say("")
             raise
         finally:
-            if completes and hasattr(signal, "setitimer"):
-                signal.setitimer(signal.ITIMER_REAL, 0)
+            self._keeps_draft = False
             self._output.release()
 
     def _interrupt(self) -> None:
@@ -236,45 +226,40 @@ class LineChat:
         controller = self._controller
         if controller is None or not self._is_opened:
             raise EOFError
-        if not controller.queue.is_idle:
-            self._output.say("", "Stopping.")
-            self._loop.call_soon_threadsafe(controller.stop)
+        typed, self._interrupts.noted_line = self._interrupts.noted_line, ""
+        self._input.remember(typed)
+        if self._call(self._stop(controller)):
             self._input.rest = ""
             return
-        if self._interrupted:
+        if self._is_cleared and not typed.strip():
             raise EOFError
-        self._interrupted = True
+        self._is_cleared = True
         self._lines = []
         self._output.say("Cleared. Ctrl+C again leaves.")
 
+    async def _stop(self, controller: LineController) -> bool:
+        """Stops what runs; False where nothing does. On the event loop it comes after a message that was just sent."""
+        if controller.queue.is_idle:
+            return False
+        self._output.say("", "Stopping.")
+        controller.stop()
+        return True
+
     def _call(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Runs it on the event loop and waits for it; a signal that another thread got is seen within a second."""
+        """Runs it on the event loop and waits for it; signals are seen meanwhile."""
         running = asyncio.run_coroutine_threadsafe(work, self._loop)
         while not running.done():
             wait([running], 1.0)
         return running.result()
 
-    # Signals
-
-    def _handle_signals(self) -> None:
-        def leave(_number: int, _frame: object) -> NoReturn:
-            self._lines.append(self._input.unfinished)
-            raise _Leaving
-
-        def interrupt(_number: int, _frame: object) -> NoReturn:
-            self._has_interrupt = True
-            raise KeyboardInterrupt
-
-        signal.signal(signal.SIGINT, interrupt)
-        for number in _signals():
-            signal.signal(number, leave)
-        if hasattr(signal, "SIGALRM"):
-            signal.signal(signal.SIGALRM, lambda _number, _frame: self._save_draft())
+    def _unfinished(self) -> str:
+        """What is typed of a message; of an answer to a question it is nothing."""
+        return self._input.unfinished if self._keeps_draft else ""
 
     def _save_draft(self) -> None:
         """Keeps what is being typed. The main thread calls it while a line is edited."""
-        text = "\n".join([*self._lines, self._input.unfinished])
-        if self._controller is not None and text != self._saved:
+        text = "\n".join([*self._lines, self._unfinished()])
+        if self._keeps_draft and self._controller is not None and text != self._saved:
             self._saved = text
             asyncio.run_coroutine_threadsafe(self._controller.save_draft(text), self._loop)
 
@@ -370,7 +355,3 @@ class LineChat:
 def _deliver(answer: "asyncio.Future[Answer]", given: Answer) -> None:
     if not answer.done():
         answer.set_result(given)
-
-
-def _signals() -> list[signal.Signals]:
-    return [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -1,7 +1,8 @@
 """The line editor: Python's readline where it is there, else plain lines of the terminal.
 
 Everything here runs on the main thread, where Ctrl+C and signals arrive. What is typed while nothing is asked is
-read as the terminal gives it, a line at a time, and nothing is drawn for it.
+read as the terminal gives it, a line at a time. The terminal does not echo it: it would stand in the middle of what is
+written, and rubbing it out would rewrite a line.
 """
 
 import os
@@ -10,6 +11,7 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, Final
 
 from foundation.terminal_text import visible
@@ -19,6 +21,8 @@ try:
 except ImportError:  # Windows
     _readline = None
 readline: Any = _readline
+if sys.platform != "win32":
+    import termios
 is_gnu: Final = readline is not None and "libedit" not in (readline.__doc__ or "")
 
 QUIET_S: Final = 0.7  # seconds without a key before a question is asked
@@ -48,6 +52,8 @@ class LineInput:
         self._found: list[str] = []
         self._buffer = b""  # read while nothing was asked
         self.rest = ""
+        self._modes = _modes()
+        self._echo(on=False)
         if readline is not None:
             for setting in _SETTINGS if is_gnu else ("bind ^I rl_complete",):
                 readline.parse_and_bind(setting)
@@ -68,16 +74,33 @@ class LineInput:
 
     def read_line(self, prompt: str, beginning: str = "", *, completes: bool = True) -> str:
         """A line, without its end. Raises EOFError at Ctrl+D or a closed terminal, KeyboardInterrupt at Ctrl+C."""
+        self._echo(on=True)
+        try:
+            return self._edit(prompt, beginning, completes=completes)
+        except OSError as error:  # the terminal is closed
+            raise EOFError from error
+        finally:
+            self._echo(on=False)
+
+    def restore(self) -> None:
+        """Gives the terminal back as it was."""
+        self._echo(on=True)
+
+    def _edit(self, prompt: str, beginning: str, *, completes: bool) -> str:
         if readline is None:
             return input(visible(prompt))
         readline.set_startup_hook((lambda: readline.insert_text(visible(beginning))) if beginning else None)
         readline.set_completer(self._completion if completes else None)
         try:
             return input(visible(prompt))
-        except OSError as error:  # the terminal is closed
-            raise EOFError from error
         finally:
             readline.set_startup_hook(None)
+
+    def _echo(self, *, on: bool) -> None:
+        if sys.platform != "win32" and self._modes is not None:
+            modes = self._modes if on else [*self._modes[:3], self._modes[3] & ~termios.ECHO, *self._modes[4:]]
+            with suppress(termios.error):  # the terminal is closed
+                termios.tcsetattr(0, termios.TCSANOW, modes)
 
     @property
     def unfinished(self) -> str:
@@ -107,8 +130,6 @@ class LineInput:
         `rest` the beginning of one."""
         lines: list[str] = []
         if sys.platform != "win32":
-            import termios
-
             try:
                 before = termios.tcgetattr(0)
             except termios.error:
@@ -139,3 +160,13 @@ class LineInput:
             line = readline.get_line_buffer()[: readline.get_endidx()]
             self._found = self._complete(line, word)
         return self._found[number] if number < len(self._found) else None
+
+
+def _modes() -> list[Any] | None:
+    """The terminal's modes; None where stdin is none."""
+    if sys.platform == "win32":
+        return None
+    try:
+        return termios.tcgetattr(0)
+    except termios.error:
+        return None
