@@ -26,9 +26,9 @@ from agent.services.opening_questions import (
 )
 from foundation.errors import PalimpsestError
 from foundation.figures import counted
-from foundation.terminal_text import visible
 from tui.internal_errors import internal_error
 from tui.screen_reader.completion import complete
+from tui.screen_reader.composition import Composition, WholeMessage, to_line
 from tui.screen_reader.controller import Answer, LineController
 from tui.screen_reader.input import LineInput
 from tui.screen_reader.interrupts import Interrupts, Leaving
@@ -37,11 +37,11 @@ from tui.screen_reader.questions import NumberedQuestion, opening_question
 from tui.widgets.prompt.history import PromptHistory
 
 if TYPE_CHECKING:
+    from agent.session import Session
     from tui.screen_reader.start import LineStart
 
 Result = TypeVar("Result")
 EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})
-BLOCK: Final = '"""'  # begins and ends a message of several lines
 YOU, MORE, NEXT = "You: ", "More: ", "Next: "
 _KEYS: Final = (
     "/help lists the commands, Ctrl+C stops an answer, Ctrl+D leaves. A backslash at the end of a line, or three "
@@ -65,7 +65,7 @@ class LineChat:
         here = Path.cwd()
         self._here = here
         self._output = LineOutput(rings=start.options.config.screen.notify == "bell")
-        self._input = LineInput(lambda line, word: complete(line, word, here))
+        self._input = LineInput(lambda line, word: complete(line, word, here, self._session))
         self._history = PromptHistory(start.options.workspace.prompt_history)
         self._loop = asyncio.new_event_loop()
         self._controller: LineController | None = None
@@ -74,7 +74,7 @@ class LineChat:
         self._asked: _Asked | None = None
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
-        self._lines: list[str] = []  # of the message that is being typed, above the present line
+        self._composition = Composition()
         self._saved = ""
         self._keeps_draft = False  # whether the line that is read is one of a message
         self._is_cleared = False  # whether the last thing at the prompt was Ctrl+C
@@ -95,7 +95,7 @@ class LineChat:
         except EOFError:
             pass
         except Leaving:
-            self._lines.append(self._interrupts.noted_line)
+            self._input.rest = self._interrupts.noted_line + self._input.rest
         finally:
             self._interrupts.ignore()
             self._input.restore()
@@ -125,60 +125,45 @@ class LineChat:
             raise EOFError
         else:
             for line in self._input.wait(self._wake_read, 1.0):
-                self._enter(line if line.strip() or self._lines else self._read(NEXT))
+                self._enter(line if line.strip() or self._composition.has_lines else self._read(NEXT))
 
     def _prompt(self, controller: LineController) -> None:
         beginning, self._input.rest = self._input.rest, ""
-        if controller.draft:
-            *self._lines, last = visible(controller.draft).split("\n")
-            controller.draft = ""
-            beginning = last + beginning
-            if self._lines:
-                self._output.say(
-                    f"The prompt has {counted(len(self._lines), 'line')} above the present one:", *self._lines
-                )
-        line = self._read(MORE if self._lines else YOU, beginning)
+        if controller.draft.text:
+            beginning = self._composition.restore(controller.draft.text, controller.draft.pastes) + beginning
+            controller.draft = WholeMessage("")
+        line = self._read(MORE if self._composition.has_lines else YOU, beginning)
         self._is_cleared = False
+        if pasted := self._input.take_pasted():
+            lines = [line, *pasted]
+            self._input.rest = self._composition.paste("\n".join(lines))
+            self._output.say(f"Pasted: {counted(len(lines), 'line')}. Enter sends, Ctrl+C takes it back.")
+            return
         self._enter(line)
 
     def _enter(self, line: str) -> None:
         """Takes a line: of a longer message, a message, or the word to leave."""
-        is_block = bool(self._lines) and self._lines[0].startswith(BLOCK)
-        if is_block or line.startswith(BLOCK):
-            self._lines.append(line)
-            text = "\n".join(self._lines)
-            if len(text) >= 2 * len(BLOCK) and text.endswith(BLOCK):
-                self._lines = []
-                self._submit(text[len(BLOCK) : -len(BLOCK)].strip("\n"))
-        elif line.endswith("\\") and not line.endswith("\\\\"):
-            self._lines.append(line[:-1])
-        else:
-            text = "\n".join([*self._lines, line])
-            self._lines = []
-            self._submit(text)
+        if (message := self._composition.take(line)) is not None:
+            self._submit(message)
 
-    def _submit(self, text: str) -> None:
-        controller = self._controller
+    def _submit(self, message: WholeMessage) -> None:
+        controller, text = self._controller, message.text
         if text.strip() in EXIT_COMMANDS:
             raise EOFError
         if controller is None:
-            self._input.rest += text
+            self._input.rest += to_line(text)
             return
         if not text.strip():
             if controller.queue.is_idle and controller.session.branch.rewritten is not None:
-                self._call(self._add(controller, TAKE_BACK))
+                self._call(self._add(controller, WholeMessage(TAKE_BACK)))
             return
         with suppress(OSError):
             self._history.add(text)
         self._input.remember(text)
-        self._call(self._add(controller, text))
+        self._call(self._add(controller, message))
 
-    async def _add(self, controller: LineController, text: str) -> None:
-        is_idle = controller.queue.is_idle
-        message = controller.queue.add(text)
-        if not is_idle:
-            controller.queued.add(message.id)
-            self._output.say(f"Queued: {counted(len(controller.queue.waiting), 'message')} waiting.")
+    async def _add(self, controller: LineController, message: WholeMessage) -> None:
+        controller.enter(message)
         await controller.save_draft("")
         self._saved = ""
 
@@ -234,7 +219,7 @@ class LineChat:
         if self._is_cleared and not typed.strip():
             raise EOFError
         self._is_cleared = True
-        self._lines = []
+        self._composition.clear()
         self._output.say("Cleared. Ctrl+C again leaves.")
 
     async def _stop(self, controller: LineController) -> bool:
@@ -244,6 +229,10 @@ class LineChat:
         self._output.say("", "Stopping.")
         controller.stop()
         return True
+
+    @property
+    def _session(self) -> "Session | None":
+        return self._controller.session if self._controller else None
 
     def _call(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Runs it on the event loop and waits for it; signals are seen meanwhile."""
@@ -258,7 +247,7 @@ class LineChat:
 
     def _save_draft(self) -> None:
         """Keeps what is being typed. The main thread calls it while a line is edited."""
-        text = "\n".join([*self._lines, self._unfinished()])
+        text = self._composition.draft(self._unfinished())
         if self._keeps_draft and self._controller is not None and text != self._saved:
             self._saved = text
             asyncio.run_coroutine_threadsafe(self._controller.save_draft(text), self._loop)
@@ -340,8 +329,8 @@ class LineChat:
 
         async def close() -> str:
             controller.queue.return_unsent()
-            typed = "\n".join([*self._lines, self._input.rest]).rstrip("\n")
-            await controller.save_draft("\n\n".join(filter(str.strip, [controller.draft, typed])))
+            typed = self._composition.draft(self._input.rest).rstrip("\n")
+            await controller.save_draft("\n\n".join(filter(str.strip, [controller.draft.text, typed])))
             conversation = controller.session.conversation
             if self._running is not None:
                 self._running.cancel()

@@ -15,17 +15,18 @@ from contextlib import suppress
 from typing import Any, Final
 
 from foundation.terminal_text import visible
+from tui.screen_reader.composition import to_line
 
 try:
     import readline as _readline
 except ImportError:  # Windows
     _readline = None
 readline: Any = _readline
-if sys.platform != "win32":
-    import termios
 is_gnu: Final = readline is not None and "libedit" not in (readline.__doc__ or "")
 
 QUIET_S: Final = 0.7  # seconds without a key before a question is asked
+PASTED_S: Final = 0.01  # seconds after a line within which another one was not typed
+PASTE_QUIET_S: Final = 0.1  # seconds without a character that end a paste
 _DELIMITERS: Final = " \t\n"
 _SETTINGS: Final = (
     "tab: complete",
@@ -62,15 +63,15 @@ class LineInput:
             readline.set_auto_history(False)
 
     def set_history(self, texts: Iterable[str]) -> None:
-        """Makes these lines the history, oldest first. A text of several lines is no line of it."""
+        """Makes these texts the history, oldest first."""
         if readline is not None:
             readline.clear_history()
             for text in texts:
                 self.remember(text)
 
     def remember(self, text: str) -> None:
-        if readline is not None and text.strip() and "\n" not in text:
-            readline.add_history(text)
+        if readline is not None and text.strip():
+            readline.add_history(to_line(text))
 
     def read_line(self, prompt: str, beginning: str = "", *, completes: bool = True) -> str:
         """A line, without its end. Raises EOFError at Ctrl+D or a closed terminal, KeyboardInterrupt at Ctrl+C."""
@@ -89,7 +90,7 @@ class LineInput:
     def _edit(self, prompt: str, beginning: str, *, completes: bool) -> str:
         if readline is None:
             return input(visible(prompt))
-        readline.set_startup_hook((lambda: readline.insert_text(visible(beginning))) if beginning else None)
+        readline.set_startup_hook((lambda: readline.insert_text(to_line(beginning))) if beginning else None)
         readline.set_completer(self._completion if completes else None)
         try:
             return input(visible(prompt))
@@ -98,6 +99,8 @@ class LineInput:
 
     def _echo(self, *, on: bool) -> None:
         if sys.platform != "win32" and self._modes is not None:
+            import termios
+
             modes = self._modes if on else [*self._modes[:3], self._modes[3] & ~termios.ECHO, *self._modes[4:]]
             with suppress(termios.error):  # the terminal is closed
                 termios.tcsetattr(0, termios.TCSANOW, modes)
@@ -125,11 +128,22 @@ class LineInput:
             raise EOFError
         return self._take(piece)
 
-    def take_typed_ahead(self) -> list[str]:
+    def take_pasted(self) -> list[str]:
+        """The lines that came together with the one that was just read, as a paste brings them; with its last one where
+        no line end follows it."""
+        if sys.platform == "win32" or not select.select([0], [], [], PASTED_S)[0]:
+            return []
+        lines = self.take_typed_ahead(PASTE_QUIET_S)
+        last, self.rest = self.rest, ""
+        return [*lines, last] if last else lines
+
+    def take_typed_ahead(self, quiet: float = QUIET_S) -> list[str]:
         """Takes what was typed before now, until nobody types, so that it answers no question: entered lines, and in
         `rest` the beginning of one."""
         lines: list[str] = []
         if sys.platform != "win32":
+            import termios
+
             try:
                 before = termios.tcgetattr(0)
             except termios.error:
@@ -137,7 +151,7 @@ class LineInput:
             at_once = [*before[:3], before[3] & ~termios.ICANON, *before[4:]]
             try:
                 termios.tcsetattr(0, termios.TCSANOW, at_once)
-                while select.select([0], [], [], QUIET_S)[0] and (piece := os.read(0, 65_536)):
+                while select.select([0], [], [], quiet)[0] and (piece := os.read(0, 65_536)):
                     lines += self._take(piece)
             except OSError as error:
                 raise EOFError from error
@@ -166,6 +180,8 @@ def _modes() -> list[Any] | None:
     """The terminal's modes; None where stdin is none."""
     if sys.platform == "win32":
         return None
+    import termios
+
     try:
         return termios.tcgetattr(0)
     except termios.error:

@@ -98,9 +98,7 @@ def test_a_line_that_is_read_ticks() -> None:
 @pytest.fixture
 def busy() -> Iterator[None]:
     """The machine has more to do than it has processors."""
-    burners = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))
-    ]
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
     yield
     for burner in burners:
         burner.send_signal(signal.SIGKILL)
