@@ -124,7 +124,9 @@ class LineCommands:
             raise Misuse("Nothing to find", "/find needs the words.", "/find boiler")
         face = self._face
         face.waiting.show("finding")
-        face.output.say(*await asyncio.to_thread(find_lines, face.session, face.output, query))
+        branch = face.session.branch
+        stored = await branch.reload(branch.opened())
+        face.output.say(*await asyncio.to_thread(find_lines, face.session, stored, face.output, query))
 
     async def _say(self, outcome: Outcome, before: str) -> None:
         face = self._face

@@ -6,7 +6,7 @@ from agent.services.find import BranchFinder
 from foundation.figures import counted
 from foundation.terminal_text import visible_line
 from foundation.text.find import TextFinder
-from memory.records import Entry
+from memory.records import Conversation, Entry
 from models.messages import Role
 from tui.screen_reader.output import LineOutput
 from tui.screen_reader.stored import texts_of
@@ -18,10 +18,9 @@ MOST_FOUND: Final = 20  # entries that are said
 _AROUND: Final = 60  # characters before and after an occurrence
 
 
-def find_lines(session: "Session", output: LineOutput, query: str) -> list[str]:
-    """The lines. Blocks."""
-    conversation = session.conversation
-    if conversation is None or conversation.leaf is None:
+def find_lines(session: "Session", conversation: Conversation, output: LineOutput, query: str) -> list[str]:
+    """The lines. Blocks. The conversation is as it is stored now: its leaf is the newest entry."""
+    if conversation.leaf is None:
         return ["The conversation has no messages yet."]
     finder = TextFinder(query)
     batches = BranchFinder(session.memory, conversation.leaf).hits(finder)
@@ -38,7 +37,7 @@ def find_lines(session: "Session", output: LineOutput, query: str) -> list[str]:
 def _line(output: LineOutput, finder: TextFinder, entry: Entry, text: str, count: int) -> str:
     who = "You" if entry.role is Role.USER else "Answer" if entry.role is Role.ASSISTANT else "Tool"
     start = next((start for start, _ in finder.spans(text)), 0)
-    excerpt = visible_line(text[max(0, start - _AROUND) : start + _AROUND])
+    excerpt = visible_line(text[max(0, start - _AROUND) : start + _AROUND]).rstrip(".")
     when = f"{entry.time.astimezone():%d %B %H:%M}"
     opens = output.fold(f"{who}, {when}", lambda: text)
-    return f"{who}, {when}, {counted(count, 'time')}: {excerpt} {opens} reads it."
+    return f"{who}, {when}, {counted(count, 'time')}: {excerpt}. {opens} reads it."

@@ -39,6 +39,8 @@ _SETTINGS: Final = (
     "set completion-display-width 1",  # a suggestion a line
     "set page-completions off",
     "set echo-control-characters off",
+    r'"\C-l": ""',  # it would clear the screen
+    r'"\e\C-l": ""',
 )
 
 Complete = Callable[[str, str], list[str]]

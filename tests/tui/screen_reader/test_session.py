@@ -1,6 +1,7 @@
 """The chat in lines in a real terminal, with the real memory and no model."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -242,6 +243,29 @@ def test_messages_of_several_lines(start: Start) -> None:
     assert "You: third\nfourth\nAnswer:" in text
 
 
+def test_ctrl_l_clears_nothing(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("one\x0c\x1b\x0ctwo")
+    until(chat, "You: onetwo")
+    assert b"\x1b" not in chat.bytes
+
+
+@pytest.mark.parametrize(
+    ("term", "sequences"), [("xterm", {"[A", "[C", "[K", "[1@", "[1P"}), ("dumb", set[str]())], ids=["xterm", "dumb"]
+)
+def test_escape_sequences_come_only_from_editing(start: Start, term: str, sequences: set[str]) -> None:
+    chat = start(TERM=term)
+    until(chat, "You: ")
+    chat.type("hello world " * 20)
+    chat.quiet()
+    assert b"\x1b" not in chat.bytes  # at the end of a line there are none
+    chat.type("\x7f" * 80 + "\x01x\x1b[C\x1b[3~\x0b\x15short\x01x\x1b[C\x1b[3~\x05\x1b[D\x7f\x15")
+    chat.quiet()
+    assert set(re.findall(r"\x1b(\[[0-9;?]*[@-~]|.)", written(chat))) <= sequences
+    assert bool(sequences) == (b"\x1b" in chat.bytes)
+
+
 def test_tab_completes_commands_and_files(start: Start) -> None:
     chat = start()
     until(chat, "You: ")
@@ -259,29 +283,35 @@ def test_tab_completes_arguments_and_passages_of_memory(start: Start) -> None:
     until(chat, "You: ", 2)
     chat.type("/mode re\t")
     until(chat, "You: /mode read-only ")
-    chat.type("\x15@mem:boiler\t\t")
-    chat.quiet()
-    chat.type("1\t")
-    until(chat, "[e_")
+    chat.type("\x15The boiler costs 400 a year.\r")
+    until(chat, "You: ", 3)
+    chat.type("@mem:boiler\t\t")
+    until(chat, "@mem:boiler:2 The boiler is serviced by Hansen.\n")
+    until(chat, "You: @mem:boiler:")
+    chat.type("2\t")
+    until(chat, " · e_")
 
 
 def test_a_conversation_is_found_in_and_chosen_by_its_number(start: Start) -> None:
     chat = start()
     until(chat, "You: ")
     chat.type("The boiler is serviced by Hansen. 锅炉\r")
-    until(chat, "End of answer.")
-    until(chat, "You: ", 2)
+    until(chat, "End of answer.\nYou: ")
+    chat.type("The 锅炉 costs 400 a year.\r")
+    until(chat, "End of answer.\nYou: ", 2)
     chat.type("/find 锅炉\r")
-    assert "The boiler is serviced by Hansen. 锅炉 /show " in until(chat, "\nYou: ", 3)
+    text = until(chat, "reads it.\nYou: ")
+    assert "Found in 2 texts:\nYou, " in text
+    assert "1 time: The boiler is serviced by Hansen. 锅炉. /show 2 reads it." in text
     chat.type("/tree\r")
-    until(chat, "1: ")
-    assert "newest of this branch: The boiler is serviced" in until(chat, "Enter alone leaves it: ")
-    chat.type("\r")
-    until(chat, "\nYou: ", 4)
+    text = until(chat, "Answer, 1 to 2; Enter alone leaves it: ")
+    assert "newest of this branch: The 锅炉 costs 400 a year." in text
+    chat.type("1\r")
+    until(chat, "leaves it: 1\nYou: The boiler is serviced by Hansen. 锅炉\nYou: ")
     chat.type("/new\r")
-    until(chat, "\nYou: ", 5)
+    until(chat, "A new conversation.\nYou: ")
     chat.type("/resume\r")
-    assert "Conversations:\n1: The boiler is serviced" in until(chat, "Enter alone leaves it: ", 2)
+    assert "Conversations:\n1: The boiler is serviced" in until(chat, "Answer, 1; Enter alone leaves it: ")
     chat.type("1\r")
     until(chat, "Conversation: The boiler is serviced")
 
