@@ -33,6 +33,7 @@ _SETTINGS: Final = (
     "set enable-bracketed-paste off",  # it writes an escape sequence around each line
     "set enable-meta-key off",  # so does this, once
     "set bell-style none",
+    "set show-all-if-ambiguous on",  # at the first Tab
     "set colored-stats off",
     "set colored-completion-prefix off",
     "set completion-query-items 0",

@@ -138,12 +138,12 @@ def test_what_was_typed_before_a_question_answers_nothing(start: Start, tmp_path
     first.ended()
     shutil.copytree(tmp_path / "notes", tmp_path / "copied")
     chat = start("--workspace", str(tmp_path / "copied"))
-    chat.type("trust it\r")  # before the question is there
+    chat.type("trust")  # before the question is there, and not entered
     until(chat, "Enter alone is 2, read only: ")
     chat.quiet()
     assert written(chat).endswith("Enter alone is 2, read only: ")
     chat.type("\r")
-    until(chat, "You: trust it")
+    until(chat, "You: trust")
 
 
 def test_nothing_that_was_written_changes_while_an_answer_comes(start: Start) -> None:
@@ -285,7 +285,7 @@ def test_tab_completes_arguments_and_passages_of_memory(start: Start) -> None:
     until(chat, "You: /mode read-only ")
     chat.type("\x15The boiler costs 400 a year.\r")
     until(chat, "You: ", 3)
-    chat.type("@mem:boiler\t\t")
+    chat.type("@mem:boiler\t")
     until(chat, "@mem:boiler:2 The boiler is serviced by Hansen.\n")
     until(chat, "You: @mem:boiler:")
     chat.type("2\t")
