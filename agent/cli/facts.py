@@ -68,7 +68,7 @@ _PROGRAM_FACTS = (
     Fact(
         "stopping and keys",
         "Esc stops an answer and keeps what came. Ctrl+C clears the prompt into the history; twice, it quits. "
-        "Ctrl+J makes a new line.",
+        "Ctrl+J makes a new line. With --screen-reader, Ctrl+C stops an answer.",
         ("keys", "stop", "esc", "quit", "newline", "keyboard", "按键"),
     ),
 )

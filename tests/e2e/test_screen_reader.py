@@ -178,6 +178,8 @@ def test_the_queue_is_answered_in_order(start: Start) -> None:
     chat = start()
     chat.until("You: ")
     chat.enter("!sleep 2; echo slept")
+    chat.until("sleep 2; echo slept\n")
+    chat.terminal.settle(0.5)
     chat.enter("next")
     chat.until("Queued: 1 message waiting.")
     chat.enter("other")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands import registry
+from agent.commands.argument_values import argument_values
 from agent.services.path_completion import quote_mention, suggest_paths, typed_mention, typed_path
 from foundation.terminal_text import escape_name, visible_line
 from tui.widgets.prompt.completion import commands_for
@@ -103,36 +104,15 @@ class PromptCompletion:
         if found is None or command is None:
             return []
         typed = found[2].lower()
-        values = [(name, detail) for name, detail in self._values(command.name) if typed in name.lower()]
+        models = self.session.models_used.specs if self.session else ()
+        values = [
+            (name, detail)
+            for name, detail in argument_values(command.name, models=models, themes=self._themes)
+            if typed in name.lower()
+        ]
         values.sort(key=lambda value: not value[0].lower().startswith(typed))
         if [name for name, _ in values] == [found[2]]:
             return []
         return [
             Suggestion(visible_line(name), detail, f"/{found[1]} {name}", text, sends=True) for name, detail in values
         ]
-
-    def _values(self, command: str) -> list[tuple[str, str]]:
-        """The values, each with a sentence or ""."""
-        values: list[str] = []
-        match command:
-            case "help":
-                return [(one.name, one.summary) for one in registry.all()]
-            case "settings":
-                from agent.config.settings import all_settings
-
-                return [(name, setting.sentence) for name, setting in all_settings().items()]
-            case "theme":
-                values = ["auto", *sorted(self._themes)]
-            case "model" if self.session is not None:
-                values = ["offline", *self.session.models_used.specs]
-            case "mode":
-                from agent.permissions.policy import PermissionMode
-
-                values = [mode.value for mode in PermissionMode]
-            case "switches":
-                from context.switches import SWITCHES
-
-                values = list(SWITCHES)
-            case _:
-                pass
-        return [(value, "") for value in dict.fromkeys(values)]

@@ -5,13 +5,12 @@ So Ctrl+C and signals end the line that is being edited, which they could not in
 
 import asyncio
 import os
-import signal
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from agent.commands.conversation import TAKE_BACK
 from agent.services.model_offer import detect_model
@@ -27,31 +26,27 @@ from agent.services.opening_questions import (
 )
 from foundation.errors import PalimpsestError
 from foundation.figures import counted
-from foundation.terminal_text import visible
 from tui.internal_errors import internal_error
 from tui.screen_reader.completion import complete
+from tui.screen_reader.composition import Composition, WholeMessage, to_line
 from tui.screen_reader.controller import Answer, LineController
 from tui.screen_reader.input import LineInput
+from tui.screen_reader.interrupts import Interrupts, Leaving
 from tui.screen_reader.output import LineOutput
 from tui.screen_reader.questions import NumberedQuestion, opening_question
 from tui.widgets.prompt.history import PromptHistory
 
 if TYPE_CHECKING:
+    from agent.session import Session
     from tui.screen_reader.start import LineStart
 
 Result = TypeVar("Result")
 EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})
-BLOCK: Final = '"""'  # begins and ends a message of several lines
-YOU, MORE = "You: ", "More: "
-DRAFT_S: Final = 1.0  # seconds between two savings of what is being typed
+YOU, MORE, NEXT = "You: ", "More: ", "Next: "
 _KEYS: Final = (
     "/help lists the commands, Ctrl+C stops an answer, Ctrl+D leaves. A backslash at the end of a line, or three "
     "quotation marks around several, make a longer message."
 )
-
-
-class _Leaving(BaseException):
-    """A signal ends the program."""
 
 
 class _Asked:
@@ -70,7 +65,7 @@ class LineChat:
         here = Path.cwd()
         self._here = here
         self._output = LineOutput(rings=start.options.config.screen.notify == "bell")
-        self._input = LineInput(lambda line, word: complete(line, word, here))
+        self._input = LineInput(lambda line, word: complete(line, word, here, self._session))
         self._history = PromptHistory(start.options.workspace.prompt_history)
         self._loop = asyncio.new_event_loop()
         self._controller: LineController | None = None
@@ -78,35 +73,32 @@ class LineChat:
         self._running: Future[None] | None = None
         self._asked: _Asked | None = None
         self._wake_read, self._wake_write = os.pipe()
-        self._lines: list[str] = []  # of the message that is being typed, above the present line
+        os.set_blocking(self._wake_write, False)
+        self._composition = Composition()
         self._saved = ""
-        self._interrupted = False  # whether the last thing at the prompt was Ctrl+C
-        self._has_interrupt = False  # whether Ctrl+C was typed and nothing was done about it
-        self._is_leaving = False
+        self._keeps_draft = False  # whether the line that is read is one of a message
+        self._is_cleared = False  # whether the last thing at the prompt was Ctrl+C
 
     def run(self) -> str:
         """Runs it to its end; gives the conversation's id, "" for none."""
-        self._handle_signals()
+        self._interrupts = Interrupts(self._wake_write, self._unfinished, self._save_draft)
         thread = Thread(target=self._loop.run_forever, name="session", daemon=True)
         thread.start()
         try:
             self._say_opening()
             self._running = asyncio.run_coroutine_threadsafe(self._open(), self._loop)
-            while not self._is_leaving:
-                try:
+            while True:
+                with suppress(KeyboardInterrupt):
                     self._step()
-                except KeyboardInterrupt:
-                    self._has_interrupt = True
-                if self._has_interrupt:  # also where the exception was raised in a callback, and lost there
-                    self._has_interrupt = False
+                if self._interrupts.take():
                     self._interrupt()
-        except (_Leaving, EOFError):
+        except EOFError:
             pass
+        except Leaving:
+            self._input.rest = self._interrupts.noted_line + self._input.rest
         finally:
-            self._is_leaving = True
-            for number in _signals():
-                signal.signal(number, signal.SIG_IGN)
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            self._interrupts.ignore()
+            self._input.restore()
             resumable = self._close()
             self._loop.call_soon_threadsafe(self._loop.stop)
             thread.join(5)
@@ -133,60 +125,45 @@ class LineChat:
             raise EOFError
         else:
             for line in self._input.wait(self._wake_read, 1.0):
-                self._enter(line)
+                self._enter(line if line.strip() or self._composition.has_lines else self._read(NEXT))
 
     def _prompt(self, controller: LineController) -> None:
         beginning, self._input.rest = self._input.rest, ""
-        if controller.draft:
-            *self._lines, last = visible(controller.draft).split("\n")
-            controller.draft = ""
-            beginning = last + beginning
-            if self._lines:
-                self._output.say(
-                    f"The prompt has {counted(len(self._lines), 'line')} above the present one:", *self._lines
-                )
-        line = self._read(MORE if self._lines else YOU, beginning)
-        self._interrupted = False
+        if controller.draft.text:
+            beginning = self._composition.restore(controller.draft.text, controller.draft.pastes) + beginning
+            controller.draft = WholeMessage("")
+        line = self._read(MORE if self._composition.has_lines else YOU, beginning)
+        self._is_cleared = False
+        if pasted := self._input.take_pasted():
+            lines = [line, *pasted]
+            self._input.rest = self._composition.paste("\n".join(lines))
+            self._output.say(f"Pasted: {counted(len(lines), 'line')}. Enter sends, Ctrl+C takes it back.")
+            return
         self._enter(line)
 
     def _enter(self, line: str) -> None:
         """Takes a line: of a longer message, a message, or the word to leave."""
-        is_block = bool(self._lines) and self._lines[0].startswith(BLOCK)
-        if is_block or line.startswith(BLOCK):
-            self._lines.append(line)
-            text = "\n".join(self._lines)
-            if len(text) >= 2 * len(BLOCK) and text.endswith(BLOCK):
-                self._lines = []
-                self._submit(text[len(BLOCK) : -len(BLOCK)].strip("\n"))
-        elif line.endswith("\\") and not line.endswith("\\\\"):
-            self._lines.append(line[:-1])
-        else:
-            text = "\n".join([*self._lines, line])
-            self._lines = []
-            self._submit(text)
+        if (message := self._composition.take(line)) is not None:
+            self._submit(message)
 
-    def _submit(self, text: str) -> None:
-        controller = self._controller
+    def _submit(self, message: WholeMessage) -> None:
+        controller, text = self._controller, message.text
         if text.strip() in EXIT_COMMANDS:
             raise EOFError
         if controller is None:
-            self._input.rest += text
+            self._input.rest += to_line(text)
             return
         if not text.strip():
             if controller.queue.is_idle and controller.session.branch.rewritten is not None:
-                self._call(self._add(controller, TAKE_BACK))
+                self._call(self._add(controller, WholeMessage(TAKE_BACK)))
             return
         with suppress(OSError):
             self._history.add(text)
         self._input.remember(text)
-        self._call(self._add(controller, text))
+        self._call(self._add(controller, message))
 
-    async def _add(self, controller: LineController, text: str) -> None:
-        is_idle = controller.queue.is_idle
-        message = controller.queue.add(text)
-        if not is_idle:
-            controller.queued.add(message.id)
-            self._output.say(f"Queued: {counted(len(controller.queue.waiting), 'message')} waiting.")
+    async def _add(self, controller: LineController, message: WholeMessage) -> None:
+        controller.enter(message)
         await controller.save_draft("")
         self._saved = ""
 
@@ -218,17 +195,15 @@ class LineChat:
     def _read(self, prompt: str, beginning: str = "", *, completes: bool = True) -> str:
         """A line of the editor; what is said meanwhile comes after it."""
         self._output.hold()
-        if completes and hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, DRAFT_S, DRAFT_S)
+        self._keeps_draft = completes
         try:
-            return self._input.read_line(prompt, beginning, completes=completes)
-        except (KeyboardInterrupt, EOFError, _Leaving):
+            return self._interrupts.reading(lambda: self._input.read_line(prompt, beginning, completes=completes))
+        except (KeyboardInterrupt, EOFError, Leaving):
             self._output.release()
             self._output.say("")
             raise
         finally:
-            if completes and hasattr(signal, "setitimer"):
-                signal.setitimer(signal.ITIMER_REAL, 0)
+            self._keeps_draft = False
             self._output.release()
 
     def _interrupt(self) -> None:
@@ -236,45 +211,44 @@ class LineChat:
         controller = self._controller
         if controller is None or not self._is_opened:
             raise EOFError
-        if not controller.queue.is_idle:
-            self._output.say("", "Stopping.")
-            self._loop.call_soon_threadsafe(controller.stop)
+        typed, self._interrupts.noted_line = self._interrupts.noted_line, ""
+        self._input.remember(typed)
+        if self._call(self._stop(controller)):
             self._input.rest = ""
             return
-        if self._interrupted:
+        if self._is_cleared and not typed.strip():
             raise EOFError
-        self._interrupted = True
-        self._lines = []
+        self._is_cleared = True
+        self._composition.clear()
         self._output.say("Cleared. Ctrl+C again leaves.")
 
+    async def _stop(self, controller: LineController) -> bool:
+        """Stops what runs; False where nothing does. On the event loop it comes after a message that was just sent."""
+        if controller.queue.is_idle:
+            return False
+        self._output.say("", "Stopping.")
+        controller.stop()
+        return True
+
+    @property
+    def _session(self) -> "Session | None":
+        return self._controller.session if self._controller else None
+
     def _call(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Runs it on the event loop and waits for it; a signal that another thread got is seen within a second."""
+        """Runs it on the event loop and waits for it; signals are seen meanwhile."""
         running = asyncio.run_coroutine_threadsafe(work, self._loop)
         while not running.done():
             wait([running], 1.0)
         return running.result()
 
-    # Signals
-
-    def _handle_signals(self) -> None:
-        def leave(_number: int, _frame: object) -> NoReturn:
-            self._lines.append(self._input.unfinished)
-            raise _Leaving
-
-        def interrupt(_number: int, _frame: object) -> NoReturn:
-            self._has_interrupt = True
-            raise KeyboardInterrupt
-
-        signal.signal(signal.SIGINT, interrupt)
-        for number in _signals():
-            signal.signal(number, leave)
-        if hasattr(signal, "SIGALRM"):
-            signal.signal(signal.SIGALRM, lambda _number, _frame: self._save_draft())
+    def _unfinished(self) -> str:
+        """What is typed of a message; of an answer to a question it is nothing."""
+        return self._input.unfinished if self._keeps_draft else ""
 
     def _save_draft(self) -> None:
         """Keeps what is being typed. The main thread calls it while a line is edited."""
-        text = "\n".join([*self._lines, self._input.unfinished])
-        if self._controller is not None and text != self._saved:
+        text = self._composition.draft(self._unfinished())
+        if self._keeps_draft and self._controller is not None and text != self._saved:
             self._saved = text
             asyncio.run_coroutine_threadsafe(self._controller.save_draft(text), self._loop)
 
@@ -355,8 +329,8 @@ class LineChat:
 
         async def close() -> str:
             controller.queue.return_unsent()
-            typed = "\n".join([*self._lines, self._input.rest]).rstrip("\n")
-            await controller.save_draft("\n\n".join(filter(str.strip, [controller.draft, typed])))
+            typed = self._composition.draft(self._input.rest).rstrip("\n")
+            await controller.save_draft("\n\n".join(filter(str.strip, [controller.draft.text, typed])))
             conversation = controller.session.conversation
             if self._running is not None:
                 self._running.cancel()
@@ -370,7 +344,3 @@ class LineChat:
 def _deliver(answer: "asyncio.Future[Answer]", given: Answer) -> None:
     if not answer.done():
         answer.set_result(given)
-
-
-def _signals() -> list[signal.Signals]:
-    return [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -5,25 +5,33 @@ import re
 from threading import Event
 from typing import TYPE_CHECKING, Final, Protocol
 
+from msgspec import structs
+
 from agent.commands import registry
 from agent.commands.results import (
     Cancelled,
     Choices,
     CommandFailed,
+    OpenNamedScreen,
+    OpenPicker,
     Outcome,
     Proposal,
     SendMessage,
     SessionSwitched,
     ShowEntry,
+    TextResult,
 )
 from agent.headless.commands import outcome_lines, without_screen
 from foundation.errors import Misuse, PalimpsestError
 from foundation.figures import counted
 from foundation.terminal_text import visible_line
+from tui.screen_reader.composition import WholeMessage
+from tui.screen_reader.conversation_find import find_lines
 from tui.screen_reader.markdown import LinearMarkdown
 from tui.screen_reader.output import PAGE_LINES, Folded, LineOutput, text_lines
 from tui.screen_reader.questions import NumberedQuestion, yes_or_no
 from tui.screen_reader.stored import say_entry, texts_of
+from tui.screen_reader.tree_choices import tree_choices
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -33,7 +41,19 @@ if TYPE_CHECKING:
 
 UNSENT: Final = "The branch is stored when you send it. An empty line takes it back."
 _BARS: Final = re.compile(r"[\u2500-\u259f]+ *")  # small charts, which say nothing aloud; figures stand beside them
-_SHOW: Final = "/show [N] reads what was folded; without a number it lists it."
+_COMMANDS: Final = (
+    "/show [N] reads what was folded; without a number it lists it.",
+    "/find WORDS finds them in this conversation.",
+    "/steer MESSAGE sends a message into the answer that is being written.",
+)
+KEYS: Final = (
+    "Enter sends. A backslash at the end of a line, or three quotation marks around several, make a longer message.",
+    "While an answer is written, what you enter waits for its end; Enter alone opens a line for it.",
+    "Arrow up and Ctrl+R bring back what you typed. In it, the character ␤ is a line end.",
+    "Tab completes commands, their arguments, @files, and @mem: with a word to the citation of a passage.",
+    "Ctrl+C stops an answer; at the prompt it clears the line, and a second one leaves. Ctrl+D leaves.",
+    "A question is answered with a number or the first word; Enter alone changes nothing.",
+)
 
 
 class CommandFace(Protocol):
@@ -42,10 +62,10 @@ class CommandFace(Protocol):
     session: "Session"
     output: LineOutput
     waiting: "Waiting"
-    draft: str
+    draft: WholeMessage
     ask: "Callable[[NumberedQuestion], Awaitable[tuple[int | None, str]]]"
 
-    async def send(self, text: str, skill: str = "", *, again: bool = False) -> None: ...
+    async def send(self, text: str, skill: str = "", pastes: tuple[str, ...] = (), *, again: bool = False) -> None: ...
 
     async def say_conversation(self) -> None: ...
 
@@ -74,14 +94,39 @@ class LineCommands:
             await self._show(arguments.strip())
             return
         face = self._face
+        if name == "find":
+            await self._find(arguments.strip())
+            return
         face.waiting.show(f"running /{visible_line(name)}")
         before, model = face.session.conversation, face.session.profile.spec
-        outcome = await without_screen(face.session, await registry.run(face.session, line))
+        outcome = await self._printed(await registry.run(face.session, line))
         if face.session.profile.spec != model:
             face.model_changed()
         await self._say(outcome, before.id if before else "")
         if registry.find(name) is registry.find("help") and not arguments:
-            face.output.say(_SHOW)
+            face.output.say(*_COMMANDS)
+
+    async def _printed(self, outcome: Outcome) -> Outcome:
+        """The outcome; for one that opens a screen, what is said in its place."""
+        session = self._face.session
+        match outcome:
+            case OpenNamedScreen(screen="keys"):
+                return TextResult("\n\n".join(KEYS))
+            case OpenPicker(level="turns", rewrites=False):
+                return await tree_choices(session)
+            case TextResult(markdown=text):
+                return structs.replace(outcome, markdown=_without_keys(text))
+            case _:
+                return await without_screen(session, outcome)
+
+    async def _find(self, query: str) -> None:
+        if not query:
+            raise Misuse("Nothing to find", "/find needs the words.", "/find boiler")
+        face = self._face
+        face.waiting.show("finding")
+        branch = face.session.branch
+        stored = await branch.reload(branch.opened())
+        face.output.say(*await asyncio.to_thread(find_lines, face.session, stored, face.output, query))
 
     async def _say(self, outcome: Outcome, before: str) -> None:
         face = self._face
@@ -117,7 +162,7 @@ class LineCommands:
         if notice:
             face.output.say(notice)
         if prompt:
-            face.draft = prompt
+            face.draft = WholeMessage(prompt)
             face.output.say(UNSENT)
         elif current != before:
             if current:
@@ -144,7 +189,7 @@ class LineCommands:
             loop.call_soon_threadsafe(face.waiting.show, f"{proposal.activity}, {proposal.unit} {done:,}{of_all}")
 
         face.waiting.show(proposal.activity)
-        await self._say(await without_screen(face.session, await registry.carry_out(proposal, on_page)), before)
+        await self._say(await self._printed(await registry.carry_out(proposal, on_page)), before)
 
     async def _show(self, arguments: str) -> None:
         """Prints a folded text, a page at a time."""
@@ -177,3 +222,11 @@ class LineCommands:
         markdown = LinearMarkdown(self._face.output.say, self._face.output.fold)
         markdown.feed(_BARS.sub("", text))
         markdown.end()
+
+
+def _without_keys(text: str) -> str:
+    """The help of a command without the keys of its screen, which is not opened here."""
+    for command in registry.all():
+        if command.keys:
+            text = text.replace(command.keys, "Here it prints its text.")
+    return text

@@ -1,20 +1,52 @@
-"""Completes commands and @files with Tab."""
+"""Completes commands, their arguments, @files and @mem: with Tab."""
 
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from agent.commands import registry
+from agent.commands.argument_values import argument_values
 from agent.services.path_completion import quote_mention, suggest_paths, typed_path
+from foundation.terminal_text import visible_line
+
+if TYPE_CHECKING:
+    from agent.session import Session
+
+LINE_COMMANDS: Final = ("/show", "/find", "/steer")  # of the chat in lines
+MAX_PASSAGES: Final = 8
+MAX_SNIPPET: Final = 100  # characters
+_MEMORY: Final = re.compile(r"@mem:([^:\s]+)(?::(\d*)\S*)?")
 
 
-def complete(line: str, word: str, here: Path) -> list[str]:
-    """What a word can become, given the line up to the cursor. Reads a folder. Blocks."""
+def complete(line: str, word: str, here: Path, session: "Session | None" = None) -> list[str]:
+    """What a word can become, given the line up to the cursor. Reads a folder, or searches memory. Blocks."""
     if line.startswith("/") and line == word:
-        return [f"{name} " for name in dict.fromkeys(["/show", *_commands(word)]) if name.startswith(word)]
+        return [f"{name} " for name in dict.fromkeys([*LINE_COMMANDS, *_commands(word)]) if name.startswith(word)]
+    command, space, before = line.partition(" ")
+    if command.startswith("/") and space and before.strip() == word and (known := registry.find(command)):
+        models = session.models_used.specs if session else ()
+        values = [name for name, _ in argument_values(known.name, models=models) if name.startswith(word)]
+        if values:
+            return [f"{value} " for value in values]
+    if (memory := _MEMORY.fullmatch(word)) and session is not None:
+        return _passages(session, memory[1], memory[2] or "")
     typed = typed_path(word)
     if typed is None:
         return []
     mentions = [quote_mention(path.text) for path in suggest_paths(typed, here)]
     return [mention if mention.endswith("/") else f"{mention} " for mention in mentions if mention.startswith(word)]
+
+
+def _passages(session: "Session", words: str, number: str) -> list[str]:
+    """Passages, numbered, where several have the words; else the citation of the one that is meant."""
+    from agent.services.live_search import find_rows
+
+    rows = find_rows(session.memory, words.replace("_", " ")).rows[:MAX_PASSAGES]
+    if number.isascii() and number.isdigit() and 0 < int(number) <= len(rows):
+        rows = [rows[int(number) - 1]]
+    if len(rows) == 1:
+        return [f"{rows[0].citation} "]
+    return [f"@mem:{words}:{n} {visible_line(row.snippet)[:MAX_SNIPPET]}" for n, row in enumerate(rows, 1)]
 
 
 def _commands(word: str) -> list[str]:

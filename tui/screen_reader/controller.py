@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -9,14 +10,17 @@ from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from agent import events
+from agent.commands import registry
 from agent.events import SessionEvent
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.action import PermissionAnswer
+from agent.queue_steering import QueueSteering, without_pastes
 from agent.services.attachments import attachments_of
 from agent.services.drafts import NEW, Drafts
 from agent.services.permission_question import PermissionQuestion
 from agent.services.turn_sentences import MODEL_CHANGED
 from agent.spending.budget import OFFLINE
+from agent.turn.ports import TurnInput
 from foundation.errors import PalimpsestError
 from foundation.figures import counted
 from foundation.terminal_text import visible_line
@@ -24,6 +28,7 @@ from memory.errors import ReadOnly
 from models.messages import Usage
 from tui.internal_errors import internal_error
 from tui.screen_reader.commands import LineCommands
+from tui.screen_reader.composition import WholeMessage
 from tui.screen_reader.output import PAGE_LINES, LineOutput, text_lines
 from tui.screen_reader.questions import NumberedQuestion, permission_question, yes_or_no
 from tui.screen_reader.stored import SHOWN, say_entry, texts_of
@@ -41,6 +46,8 @@ TICK_S: Final = 0.5  # seconds between two looks at the clock
 FILES_S: Final = 5.0  # seconds between two looks at the workspace's files
 LONGEST_S: Final = 24 * 3600  # seconds until a command of the person's is ended
 _LINES_OF_COMMAND: Final = 40  # of its output that are said
+_LONGEST_ECHO: Final = 200  # characters of a waiting message that are said
+_STEER: Final = re.compile(r"/steer(?:\s+|$)")
 
 
 class LineController:
@@ -53,7 +60,7 @@ class LineController:
         self.output = output
         self.ask = ask
         self.drafts = Drafts(session.workspace.drafts)
-        self.draft = ""  # a text for the next prompt
+        self.draft = WholeMessage("")  # for the next prompt
         self.queue = MessageQueue(on_change=on_change, on_return=self._return)
         self.waiting = Waiting(output.say, lambda: output.last_line)
         self.commands = LineCommands(self)
@@ -61,7 +68,9 @@ class LineController:
         self._known: frozenset[str] = frozenset()
         self._stopped = Event()  # ends a command of the person's
         self._is_answered = True
-        self.queued: set[int] = set()  # the messages that waited for an answer to end
+        self._queued: set[int] = set()  # the messages that waited for an answer to end
+        self._pastes: dict[str, None] = {}  # what was pasted into messages
+        session.steering = QueueSteering(self.queue, here, self._say_steering)
 
     def stop(self) -> None:
         """Stops what runs, and returns waiting messages to the prompt."""
@@ -127,28 +136,56 @@ class LineController:
         except (OSError, PalimpsestError) as error:
             self.output.say(f"Warning: the draft could not be restored: {error}")
             return
-        self.draft = self.draft or draft.text
+        if not self.draft.text:
+            self.draft = WholeMessage(draft.text, draft.pastes)
 
     def _return(self, texts: list[str]) -> None:
-        self.draft = "\n\n".join([*texts, *([self.draft] if self.draft else [])])
+        text = "\n\n".join([*texts, *([self.draft.text] if self.draft.text else [])])
+        self.draft = WholeMessage(text, (*self._pastes, *self.draft.pastes))
         self.output.say(f"{counted(len(texts), 'message')} not sent, and back in the prompt.")
 
     # Messages
+
+    def enter(self, message: WholeMessage) -> None:
+        """Takes a message: it is sent, waits for the end of the answer, or steers it."""
+        text = message.text
+        steers = bool(steered := _STEER.match(text))
+        if steered:
+            text = text[steered.end() :]
+            if not text.strip():
+                self.output.say("Error: /steer needs the message: /steer the other file, please")
+                return
+        self._pastes |= dict.fromkeys(message.pastes)
+        is_idle = self.queue.is_idle
+        is_message = prefixed(text) is None and registry.find(text.strip().partition(" ")[0]) is None
+        steers = steers and is_message and not is_idle
+        added = self.queue.add(text, pastes=message.pastes, steers=steers)
+        if is_idle:
+            return
+        self._queued.add(added.id)
+        if steers:
+            self.output.say(f"Steers the answer at its next step: {visible_line(text)}")
+            self.session.steer()
+        else:
+            self.output.say(f"Queued: {counted(len(self.queue.waiting), 'message')} waiting. The last: {_short(text)}")
+
+    def _say_steering(self, message: TurnInput) -> None:
+        self.output.say(f"You, into the answer: {without_pastes(message.text, message.pastes)}")
 
     async def _handle(self, message: QueuedMessage) -> bool:
         """Handles one message and says its errors. False where it got no answer."""
         self._is_answered = True
         text = message.text
-        if message.id in self.queued:
-            self.queued.discard(message.id)
-            self.output.say(f"You: {text}")
+        if message.id in self._queued:
+            self._queued.discard(message.id)
+            self.output.say(f"You: {without_pastes(text, message.pastes)}")
         try:
             if (own := prefixed(text)) is not None:
                 await (self.commands.run(f"/remember {own.text}") if own.kind == NOTE else self._run_shell(own.text))
             elif text.startswith("/") and "/" not in (text[1:].split(maxsplit=1) or ["/"])[0]:
                 await self.commands.run(text.strip())
             else:
-                await self.send(text)
+                await self.send(text, pastes=message.pastes)
         except PalimpsestError as error:
             self.say_error(error)
         except Exception as error:  # the edge of a turn: a bug ends the turn, not the chat
@@ -157,9 +194,9 @@ class LineController:
             self.waiting.show("")
         return self._is_answered
 
-    async def send(self, text: str, skill: str = "", *, again: bool = False) -> None:
+    async def send(self, text: str, skill: str = "", pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         """Sends a message and says the turn."""
-        attachments = () if again else await asyncio.to_thread(attachments_of, text, self._here)
+        attachments = () if again else await asyncio.to_thread(attachments_of, without_pastes(text, pastes), self._here)
         for attachment in attachments:
             self.output.say(f"With {'the picture ' if attachment.is_picture else ''}{attachment.name}.")
         session = self.session
@@ -175,7 +212,7 @@ class LineController:
         self._known = frozenset()
         self._is_answered = False
         try:
-            async with aclosing(session.send(text, attachments, skill, again=again)) as turn:
+            async with aclosing(session.send(text, attachments, skill, pastes=pastes, again=again)) as turn:
                 async for event in turn:
                     lines.take(event)
                     await self._answer(event)
@@ -275,3 +312,8 @@ class LineController:
                     self.output.say(f"Warning: {error}")
                 continue
             self.output.say(*(f"Notice: {notice}" for notice in notices))
+
+
+def _short(text: str) -> str:
+    line = visible_line(text)
+    return line if len(line) <= _LONGEST_ECHO else f"{line[: _LONGEST_ECHO - 1]}…"

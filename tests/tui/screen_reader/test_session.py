@@ -1,6 +1,7 @@
 """The chat in lines in a real terminal, with the real memory and no model."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -128,6 +129,100 @@ def test_a_closed_terminal_ends_it(start: Start) -> None:
     assert chat.ended() == 0
 
 
+def test_what_was_typed_before_a_question_answers_nothing(start: Start, tmp_path: Path) -> None:
+    first = start()
+    until(first, "You: ")
+    first.type("A message.\r")
+    until(first, "You: ", 2)
+    first.type("\x04")
+    first.ended()
+    shutil.copytree(tmp_path / "notes", tmp_path / "copied")
+    chat = start("--workspace", str(tmp_path / "copied"))
+    chat.type("trust")  # before the question is there, and not entered
+    until(chat, "Enter alone is 2, read only: ")
+    chat.quiet()
+    assert written(chat).endswith("Enter alone is 2, read only: ")
+    chat.type("\r")
+    until(chat, "You: trust")
+
+
+def test_nothing_that_was_written_changes_while_an_answer_comes(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("!sleep 2; echo slept\r")
+    chat.settle(0.8)
+    chat.type("a mistake\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f/status\r")
+    text = until(chat, "Queued: 1 message waiting. The last: /status\n")
+    assert text.count("/status") == 1  # not written as it was typed
+    until(chat, "slept\nCommand ended: exit 0")
+    until(chat, "\nYou: /status\n")
+    until(chat, "\nYou: ", 2)
+    chat.quiet()
+    assert b"\x08" not in chat.bytes
+    assert b"\x1b" not in chat.bytes
+    assert b"\r" not in chat.bytes.replace(b"\r\n", b"")
+
+
+def test_enter_alone_opens_a_line_during_an_answer(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("!sleep 2; echo slept\r")
+    chat.settle(0.8)
+    chat.type("\r")
+    until(chat, "Next: ")
+    chat.type("/status")
+    chat.settle(2.5)
+    assert written(chat).endswith("Next: /status")
+    chat.type("\r")
+    until(chat, "Next: /status\nslept\nCommand ended: exit 0")
+    until(chat, "model: ")
+
+
+def test_ctrl_c_stops_what_runs_and_returns_what_waits(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("!sleep 600\r")
+    chat.settle(0.8)
+    chat.type("later\r")
+    until(chat, "Queued: 1 message waiting. The last: later")
+    chat.type("\x03")
+    until(chat, "Stopping.")
+    until(chat, "You: later")
+
+
+def test_the_history_has_messages_of_several_lines(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("/find one\\\r")
+    until(chat, "More: ")
+    chat.type("two\r")
+    until(chat, "\nYou: ")
+    chat.type("\x1b[A")
+    until(chat, "You: /find one␤two")
+
+
+def test_pasted_lines_are_one_message_that_enter_sends(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("The boiler\r/exit\r!echo ran\r")
+    until(chat, "Pasted: 3 lines. Enter sends, Ctrl+C takes it back.\nYou: The boiler␤/exit␤!echo ran")
+    chat.quiet()
+    assert "End of answer." not in written(chat)
+    chat.type("\r")
+    until(chat, "End of answer.")
+    until(chat, "You: ", 3)
+    chat.type("\r".join(f"line {number}" for number in range(20)) + "\r")
+    until(chat, "You: [Pasted text #1 · 20 lines]")
+    chat.type("\r")
+    until(chat, "End of answer.", 2)
+    until(chat, "You: ", 5)
+    chat.type("\x04")
+    chat.ended()
+    text = until(start("-c"), "End of answer.\nYou: ", 1)
+    assert "You: The boiler\n/exit\n!echo ran\nAnswer:" in text
+    assert "line 18\nline 19\n" in text
+
+
 def test_messages_of_several_lines(start: Start) -> None:
     chat = start()
     until(chat, "You: ")
@@ -148,6 +243,29 @@ def test_messages_of_several_lines(start: Start) -> None:
     assert "You: third\nfourth\nAnswer:" in text
 
 
+def test_ctrl_l_clears_nothing(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("one\x0c\x1b\x0ctwo")
+    until(chat, "You: onetwo")
+    assert b"\x1b" not in chat.bytes
+
+
+@pytest.mark.parametrize(
+    ("term", "sequences"), [("xterm", {"[A", "[C", "[K", "[1@", "[1P"}), ("dumb", set[str]())], ids=["xterm", "dumb"]
+)
+def test_escape_sequences_come_only_from_editing(start: Start, term: str, sequences: set[str]) -> None:
+    chat = start(TERM=term)
+    until(chat, "You: ")
+    chat.type("hello world " * 20)
+    chat.quiet()
+    assert b"\x1b" not in chat.bytes  # at the end of a line there are none
+    chat.type("\x7f" * 80 + "\x01x\x1b[C\x1b[3~\x0b\x15short\x01x\x1b[C\x1b[3~\x05\x1b[D\x7f\x15")
+    chat.quiet()
+    assert set(re.findall(r"\x1b(\[[0-9;?]*[@-~]|.)", written(chat))) <= sequences
+    assert bool(sequences) == (b"\x1b" in chat.bytes)
+
+
 def test_tab_completes_commands_and_files(start: Start) -> None:
     chat = start()
     until(chat, "You: ")
@@ -155,6 +273,60 @@ def test_tab_completes_commands_and_files(start: Start) -> None:
     until(chat, "You: /help ")
     chat.type("\x15@pyproj\t")
     until(chat, "@pyproject.toml ")
+
+
+def test_tab_completes_arguments_and_passages_of_memory(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("The boiler is serviced by Hansen.\r")
+    until(chat, "End of answer.")
+    until(chat, "You: ", 2)
+    chat.type("/mode re\t")
+    until(chat, "You: /mode read-only ")
+    chat.type("\x15The boiler costs 400 a year.\r")
+    until(chat, "You: ", 3)
+    chat.type("@mem:boiler\t")
+    until(chat, "@mem:boiler:2 The boiler is serviced by Hansen.\n")
+    until(chat, "You: @mem:boiler:")
+    chat.type("2\t")
+    until(chat, " · e_")
+
+
+def test_a_conversation_is_found_in_and_chosen_by_its_number(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("The boiler is serviced by Hansen. 锅炉\r")
+    until(chat, "End of answer.\nYou: ")
+    chat.type("The 锅炉 costs 400 a year.\r")
+    until(chat, "End of answer.\nYou: ", 2)
+    chat.type("/find 锅炉\r")
+    text = until(chat, "reads it.\nYou: ")
+    assert "Found in 2 texts:\nYou, " in text
+    assert "1 time: The boiler is serviced by Hansen. 锅炉. /show 2 reads it." in text
+    chat.type("/tree\r")
+    text = until(chat, "Answer, 1 to 2; Enter alone leaves it: ")
+    assert "newest of this branch: The 锅炉 costs 400 a year." in text
+    chat.type("1\r")
+    until(chat, "leaves it: 1\nYou: The boiler is serviced by Hansen. 锅炉\nYou: ")
+    chat.type("/new\r")
+    until(chat, "A new conversation.\nYou: ")
+    chat.type("/resume\r")
+    assert "Conversations:\n1: The boiler is serviced" in until(chat, "Answer, 1; Enter alone leaves it: ")
+    chat.type("1\r")
+    until(chat, "Conversation: The boiler is serviced")
+
+
+def test_no_text_speaks_of_keys_that_are_not_here(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    for number, command in enumerate(("/keys", "/help tree", "/help search", "/help", "/mcp"), 2):
+        chat.type(f"{command}\r")
+        until(chat, "You: ", number)
+    text = written(chat)
+    assert "Ctrl+R bring back what you typed" in text
+    assert "/steer MESSAGE" in text
+    for key in ("F1", "F2", "F3", "Ctrl+S", "Ctrl+G", "Esc"):
+        assert key not in text, key
 
 
 def test_no_escape_from_memory_reaches_the_terminal(start: Start, tmp_path: Path) -> None:
@@ -191,9 +363,13 @@ def test_textual_is_never_loaded(tmp_path: Path) -> None:
         chat.type("Hello.\r")
         until(chat, "End of answer.")
         until(chat, "You: ", 2)
-        for number, command in enumerate(("/help", "/stats", "/tree", "/settings", "/context", "/search boiler"), 3):
+        for number, command in enumerate(("/help", "/stats", "/settings", "/context", "/search boiler"), 3):
             chat.type(f"{command}\r")
             until(chat, "You: ", number)
+        chat.type("/tree\r")
+        until(chat, "Enter alone leaves it: ")
+        chat.type("\r")
+        until(chat, "You: ", 8)
         chat.type("\x04")
         until(chat, "loaded: []")
     finally:
