@@ -84,8 +84,8 @@ def test_typing_on_finds_what_typing_at_once_finds(names: list[str], typed: str)
     """A longer query looks among what the shorter one found."""
     once, letter_by_letter = (ProjectFiles(ProjectFolders((Path("/"),)), Path("/")) for _ in range(2))
     for files in (once, letter_by_letter):
-        files._names = names  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        files._read_at = time.monotonic()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        files._names = names  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
+        files._read_at = time.monotonic()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
     results = [letter_by_letter.search(typed[:length], 50) for length in range(len(typed) + 1)]
     assert results[-1] == once.search(typed, 50)
     assert set(results[-1]) == {name for name in names if _has_in_order(typed.lower(), name.lower())}

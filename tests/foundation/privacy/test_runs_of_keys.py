@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foundation.privacy import clear, examine
 from foundation.privacy.redaction import OffsetsBefore, Redaction, redact
-from foundation.privacy.secret_scan import _hits, _matched, _tokens  # pyright: ignore[reportPrivateUsage]
+from foundation.privacy.secret_scan import _hits, _matched, _tokens  # pyright: ignore[reportPrivateUsage] - the test looks inside
 from tests.foundation.privacy.test_privacy import FRIENDS, SECRETS
 
 LETTERS = ascii_letters + digits

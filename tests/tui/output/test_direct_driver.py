@@ -80,22 +80,22 @@ class Drawn(ChangesOnlyApp):
 
     def _display(self, *arguments: object) -> None:
         self.frames += 1
-        App._display(self, *arguments)  # pyright: ignore
+        App._display(self, *arguments)  # noqa: SLF001  # pyright: ignore - the test looks inside
 
 
 async def test_a_letter_is_drawn_at_once_and_what_else_changed_in_the_next_frame() -> None:
     app = Drawn()
     async with app.run_test() as pilot:
         area, beside = app.query_one(TextArea), app.query_one(Static)
-        app.screen._dirty_widgets.add(beside)  # pyright: ignore[reportPrivateUsage]
+        app.screen._dirty_widgets.add(beside)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
         area.insert("x")
         await pilot.pause(0.1)
-        app.screen._dirty_widgets.add(beside)  # pyright: ignore[reportPrivateUsage]
+        app.screen._dirty_widgets.add(beside)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
         frames = app.frames
         area.insert("y")
         app.draw_ahead(area)
         assert app.frames == frames + 1
-        assert beside in app.screen._dirty_widgets, "it is drawn by the next frame"  # pyright: ignore[reportPrivateUsage]
+        assert beside in app.screen._dirty_widgets, "it is drawn by the next frame"  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
         area.insert("z")
         app.draw_ahead(area)
         assert app.frames == frames + 1, "what comes at once again waits for the next frame"

@@ -204,7 +204,7 @@ async def test_what_returns_to_the_prompt_is_folded(open_chat: Open) -> None:
         await paste(chat, LONG)
         await chat.press("ctrl+c")
         chat.screen.prompt.prompt_history.add_pastes([LONG])
-        chat.screen._view.return_to_prompt([f"x {LONG}"])  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        chat.screen._view.return_to_prompt([f"x {LONG}"])  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
         assert chat.screen.prompt.text.startswith("x [Pasted text #")
 
 

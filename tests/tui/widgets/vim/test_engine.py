@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tui.widgets.prompt.units import offsets, units
 from tui.widgets.prompt.vim.engine import press
-from tui.widgets.prompt.vim.state import Effect, Mode, Step, VimState
+from tui.widgets.prompt.vim.state import Effect, Step, VimMode, VimState
 
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
 CHIP = "[Pasted text #1 · 40 lines]"
@@ -23,7 +23,7 @@ class Typist:
     @classmethod
     def at(cls, drawn: str) -> "Typist":
         before, _, after = drawn.partition("|")
-        return cls(Step(before + after, len(before), VimState(mode=Mode.NORMAL)))
+        return cls(Step(before + after, len(before), VimState(mode=VimMode.NORMAL)))
 
     def type(self, keys: str) -> "Typist":
         """Types the keys; `⎋` is Esc. In insert mode a character goes in at the cursor, as the editor does it."""
@@ -34,7 +34,7 @@ class Typist:
     def press(self, key: str) -> None:
         before = self.step
         self.step = press(before.text, before.cursor, key, before.state)
-        if self.step.effect is Effect.UNUSED and before.state.mode is Mode.INSERT and len(key) == 1:
+        if self.step.effect is Effect.UNUSED and before.state.mode is VimMode.INSERT and len(key) == 1:
             text = before.text[: before.cursor] + key + before.text[before.cursor :]
             self.step = Step(text, before.cursor + 1, before.state)
 
@@ -165,7 +165,7 @@ def test_an_incomplete_command_is_shown_and_escape_forgets_it() -> None:
 
 def test_escape_and_enter_in_normal_mode_are_left_to_the_chat() -> None:
     for key in ("escape", "enter", "ctrl+j", "tab", "f1"):
-        assert press("a", 0, key, VimState(mode=Mode.NORMAL)).effect is Effect.UNUSED
+        assert press("a", 0, key, VimState(mode=VimMode.NORMAL)).effect is Effect.UNUSED
 
 
 def test_the_first_and_the_last_line_lead_into_the_history() -> None:
@@ -190,7 +190,7 @@ def test_no_keys_break_it_and_each_change_can_be_taken_back(text: str, cursor: i
         typist.press(key)
         step = typist.step
         assert 0 <= step.cursor <= len(step.text)
-        if step.state.mode is not Mode.INSERT:
+        if step.state.mode is not VimMode.INSERT:
             assert step.cursor in offsets(step.text)
             assert step.cursor < len(step.text) or not step.text or step.text.endswith("\n")
         if step.effect in {Effect.UNDO, Effect.REDO, Effect.HISTORY_BACK, Effect.HISTORY_FORWARD}:

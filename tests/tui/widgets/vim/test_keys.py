@@ -8,7 +8,7 @@ from textual.events import Key, Paste
 from textual.widgets.text_area import Selection
 
 from tests.tui.conftest import Chat, Open
-from tui.widgets.prompt.vim.state import Mode
+from tui.widgets.prompt.vim.state import VimMode
 
 
 async def type_all(chat: Chat, keys: str) -> None:
@@ -133,10 +133,10 @@ async def test_every_change_can_be_taken_back(open_chat: Open, keys: list[str]) 
         first = prompt.text
         await chat.press("escape")
         for key in keys:
-            await prompt._on_key(Key(key, key if len(key) == 1 else None))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            await prompt._on_key(Key(key, key if len(key) == 1 else None))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
         await chat.press("escape", "escape", "escape")
-        vim = prompt._vim  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        assert vim is not None and vim.state.mode is Mode.NORMAL
+        vim = prompt._vim  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
+        assert vim is not None and vim.state.mode is VimMode.NORMAL
         undone = 0
         while prompt.text != first:
             await chat.press("ctrl+z")

@@ -30,12 +30,12 @@ from tui.widgets.prompt.vim.state import (
     SAME_KEYS,
     SHORTER,
     Change,
-    Command,
     Effect,
     Insertion,
-    Mode,
     Register,
     Step,
+    VimCommand,
+    VimMode,
     VimState,
     parsed,
 )
@@ -45,7 +45,7 @@ MAX_INSERTED: Final = 1_000_000  # characters that a count may insert
 
 def press(text: str, cursor: int, key: str, state: VimState) -> Step:
     """One key: a character, or a name as Textual writes it."""
-    if state.mode is Mode.INSERT:
+    if state.mode is VimMode.INSERT:
         return leave_insert(text, cursor, state) if key == "escape" else Step(text, cursor, state, Effect.UNUSED)
     if key == "escape":
         return _escape(text, cursor, state)
@@ -53,7 +53,7 @@ def press(text: str, cursor: int, key: str, state: VimState) -> Step:
     if not (state.pending and state.pending[-1] in "rfFtT"):
         key = SAME_KEYS.get(key, key)
     if len(key) != 1:
-        is_redo = key == "ctrl+r" and state.mode is Mode.NORMAL
+        is_redo = key == "ctrl+r" and state.mode is VimMode.NORMAL
         return Step(text, cursor, quiet, Effect.REDO if is_redo else Effect.UNUSED)
     command = parsed(state.pending + key, visual=state.mode.is_visual)
     if command is None or isinstance(command, bool):
@@ -67,14 +67,14 @@ def _escape(text: str, cursor: int, state: VimState) -> Step:
     if state.pending:
         return Place.at(text, cursor).step(replace(state, pending=""))
     if state.mode.is_visual:
-        return Place.at(text, cursor).step(replace(state, mode=Mode.NORMAL))
+        return Place.at(text, cursor).step(replace(state, mode=VimMode.NORMAL))
     return Step(text, cursor, state, Effect.UNUSED)
 
 
 def leave_insert(text: str, cursor: int, state: VimState) -> Step:
     """Ends the typing: a count repeats it, and `.` knows it."""
     insertion = state.insertion
-    state = replace(state, mode=Mode.NORMAL, insertion=None, column=None, pending="")
+    state = replace(state, mode=VimMode.NORMAL, insertion=None, column=None, pending="")
     if insertion is not None:
         before, after, change = insertion.before, insertion.after, insertion.change
         is_known = len(text) >= len(before) + len(after) and text.startswith(before) and text.endswith(after)
@@ -89,7 +89,7 @@ def leave_insert(text: str, cursor: int, state: VimState) -> Step:
 # Normal mode
 
 
-def _normal(place: Place, command: Command, state: VimState) -> Step:
+def _normal(place: Place, command: VimCommand, state: VimState) -> Step:
     if longer := SHORTER.get(command.simple):
         command = replace(command, operator=longer[0], motion=longer[1], keys=longer, simple="")
         command = replace(command, motion="", lines=True) if longer[0] == longer[1] else command
@@ -104,14 +104,14 @@ def _normal(place: Place, command: Command, state: VimState) -> Step:
     return step
 
 
-def _simple(place: Place, command: Command, state: VimState) -> Step:
+def _simple(place: Place, command: VimCommand, state: VimState) -> Step:
     match command.simple:
         case "u":
             step = place.step(state, Effect.UNDO, command.times)
         case ".":
             step = _repeat(place, command, state)
         case "v" | "V":
-            mode = Mode.VISUAL if command.simple == "v" else Mode.VISUAL_LINE
+            mode = VimMode.VISUAL if command.simple == "v" else VimMode.VISUAL_LINE
             step = place.step(replace(state, mode=mode, anchor=place.offset))
         case "p" | "P":
             step = _put(place, command, state)
@@ -124,14 +124,14 @@ def _simple(place: Place, command: Command, state: VimState) -> Step:
     return step
 
 
-def _changed(state: VimState, command: Command) -> VimState:
+def _changed(state: VimState, command: VimCommand) -> VimState:
     return replace(state, column=None, change=Change(command.keys, command.times))
 
 
-def _move(place: Place, command: Command, state: VimState) -> Step:
+def _move(place: Place, command: VimCommand, state: VimState) -> Step:
     target, state = _target(place, command, state)
     if target is None:
-        if command.motion in {"j", "k"} and state.mode is Mode.NORMAL:
+        if command.motion in {"j", "k"} and state.mode is VimMode.NORMAL:
             effect = Effect.HISTORY_FORWARD if command.motion == "j" else Effect.HISTORY_BACK
             return place.step(state, effect)
         return place.step(state)
@@ -142,7 +142,7 @@ def _move(place: Place, command: Command, state: VimState) -> Step:
     return replace(place, index=on_a_unit(place.units, target.index)).step(replace(state, column=column))
 
 
-def _target(place: Place, command: Command, state: VimState) -> tuple[Target | None, VimState]:
+def _target(place: Place, command: VimCommand, state: VimState) -> tuple[Target | None, VimState]:
     """Where the motion leads, and the state with its search."""
     here, index, motion, count = place.units, place.index, command.motion, command.times
     match motion[0]:
@@ -172,7 +172,7 @@ def _target(place: Place, command: Command, state: VimState) -> tuple[Target | N
             return MOTIONS[motion](here, index, count), state
 
 
-def _operate(place: Place, command: Command, state: VimState) -> Step:
+def _operate(place: Place, command: VimCommand, state: VimState) -> Step:
     here, index = place.units, place.index
     if command.lines:
         extent = lines(
@@ -190,7 +190,7 @@ def _operate(place: Place, command: Command, state: VimState) -> Step:
     return _apply(place, command.operator, extent, state, Change(command.keys, command.times))
 
 
-def _extent(place: Place, command: Command, target: Target | None) -> Extent | None:
+def _extent(place: Place, command: VimCommand, target: Target | None) -> Extent | None:
     """The units that an operator takes with a motion."""
     here, index = place.units, place.index
     is_word = command.motion in {"w", "W"}
@@ -226,7 +226,7 @@ def _yanked(here: Units, extent: Extent, state: VimState) -> VimState:
 
 def _apply(place: Place, operator: str, extent: Extent, state: VimState, change: Change | None) -> Step:
     here, start, end = place.units, extent.start, extent.end
-    state = replace(_yanked(here, extent, state), column=None, mode=Mode.NORMAL)
+    state = replace(_yanked(here, extent, state), column=None, mode=VimMode.NORMAL)
     if operator == "y":
         return Place(here, start).step(state)
     state = replace(state, change=change or state.change)
@@ -241,12 +241,12 @@ def _apply(place: Place, operator: str, extent: Extent, state: VimState, change:
 
 
 def _insert_at(place: Place, change: Change, state: VimState) -> Step:
-    step = place.step(replace(state, mode=Mode.INSERT, column=None, pending=""))
+    step = place.step(replace(state, mode=VimMode.INSERT, column=None, pending=""))
     insertion = Insertion(step.text[: step.cursor], step.text[step.cursor :], change)
     return replace(step, state=replace(step.state, insertion=insertion))
 
 
-def _begin_insert(place: Place, command: Command, state: VimState) -> Step:
+def _begin_insert(place: Place, command: VimCommand, state: VimState) -> Step:
     here, index = place.units, place.index
     match command.simple:
         case "a":
@@ -267,20 +267,20 @@ def _begin_insert(place: Place, command: Command, state: VimState) -> Step:
     return _insert_at(place, Change(command.simple, command.times), state)
 
 
-def _repeat(place: Place, command: Command, state: VimState) -> Step:
+def _repeat(place: Place, command: VimCommand, state: VimState) -> Step:
     change = state.change
     step = place.step(state)
     if change is None:
         return step
     for key in f"{command.count or change.count}{change.keys}":
         step = press(step.text, step.cursor, key, step.state)
-    if step.state.mode is Mode.INSERT:
+    if step.state.mode is VimMode.INSERT:
         text = step.text[: step.cursor] + change.inserted + step.text[step.cursor :]
         step = leave_insert(text, step.cursor + len(change.inserted), step.state)
     return replace(step, effect=Effect.NONE)
 
 
-def _replace(place: Place, command: Command, state: VimState) -> Step:
+def _replace(place: Place, command: VimCommand, state: VimState) -> Step:
     here, index = place.units, place.index
     end = index + command.times
     if end > line_end(here, index):
@@ -288,7 +288,7 @@ def _replace(place: Place, command: Command, state: VimState) -> Step:
     return Place([*here[:index], *[command.new] * command.times, *here[end:]], end - 1).step(_changed(state, command))
 
 
-def _put(place: Place, command: Command, state: VimState) -> Step:
+def _put(place: Place, command: VimCommand, state: VimState) -> Step:
     here, index, register = place.units, place.index, state.register
     if not register.text or len(register.text) * command.times > MAX_INSERTED:
         return place.step(state)
@@ -310,7 +310,7 @@ def _put(place: Place, command: Command, state: VimState) -> Step:
 # Visual mode
 
 
-def _visual(place: Place, command: Command, state: VimState) -> Step:
+def _visual(place: Place, command: VimCommand, state: VimState) -> Step:
     here, index = place.units, place.index
     anchor = index_at(place.text, min(state.anchor, len(place.text)))
     low, high = sorted((anchor, index))
@@ -321,20 +321,20 @@ def _visual(place: Place, command: Command, state: VimState) -> Step:
         found = text_object(here, index, command.object, command.times)
         if found is None or found.end <= found.start:
             return place.step(state)
-        mode = Mode.VISUAL_LINE if found.linewise else state.mode
+        mode = VimMode.VISUAL_LINE if found.linewise else state.mode
         state = replace(state, mode=mode, anchor=Place(here, found.start).offset)
         return Place(here, found.end - 1).step(state)
     if command.simple == "o":
         return Place(here, anchor).step(replace(state, anchor=place.offset))
     if command.simple in {"v", "V"}:
-        wanted = Mode.VISUAL if command.simple == "v" else Mode.VISUAL_LINE
-        return place.step(replace(state, mode=Mode.NORMAL if state.mode is wanted else wanted))
-    is_linewise = state.mode is Mode.VISUAL_LINE or command.simple in set("XDCYSR")
+        wanted = VimMode.VISUAL if command.simple == "v" else VimMode.VISUAL_LINE
+        return place.step(replace(state, mode=VimMode.NORMAL if state.mode is wanted else wanted))
+    is_linewise = state.mode is VimMode.VISUAL_LINE or command.simple in set("XDCYSR")
     extent = lines(here, low, high) if is_linewise else extent
-    return _on_selection(Place(here, low), command, extent, replace(state, mode=Mode.NORMAL, column=None))
+    return _on_selection(Place(here, low), command, extent, replace(state, mode=VimMode.NORMAL, column=None))
 
 
-def _on_selection(place: Place, command: Command, extent: Extent, state: VimState) -> Step:
+def _on_selection(place: Place, command: VimCommand, extent: Extent, state: VimState) -> Step:
     here, start, end = place.units, extent.start, extent.end
     operator = {"x": "d", "X": "d", "D": "d", "s": "c", "C": "c", "S": "c", "R": "c", "Y": "y"}.get(
         command.simple, command.simple

@@ -11,7 +11,7 @@ from tui.widgets.prompt.unit_area import UnitTextArea
 from tui.widgets.prompt.units import after
 from tui.widgets.prompt.vim.engine import press
 from tui.widgets.prompt.vim.place import Place
-from tui.widgets.prompt.vim.state import Effect, Mode, Step, VimState
+from tui.widgets.prompt.vim.state import Effect, Step, VimMode, VimState
 
 MAX_CHANGES: Final = 100  # that are undone in one step each; older ones are undone in the text area's own steps
 
@@ -30,7 +30,7 @@ class VimKeys:
 
     @property
     def is_inserting(self) -> bool:
-        return self.state.mode is Mode.INSERT
+        return self.state.mode is VimMode.INSERT
 
     def begin(self) -> None:
         """Insert mode, as for a new text; the register and the last change stay."""
@@ -120,11 +120,11 @@ class VimKeys:
         self._shown, self._cursor = None, cursor
         if not state.mode.is_visual:
             self._area.move_cursor(locate(cursor))
-            if state.mode is not Mode.INSERT:
+            if state.mode is not VimMode.INSERT:
                 self._area.history.checkpoint()
             return
         anchor = min(state.anchor, len(text))
-        if state.mode is Mode.VISUAL_LINE:
+        if state.mode is VimMode.VISUAL_LINE:
             low, high = sorted((anchor, cursor))
             end = text.find("\n", high)
             anchor, cursor = text.rfind("\n", 0, low) + 1, len(text) if end < 0 else end

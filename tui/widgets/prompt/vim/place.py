@@ -5,7 +5,7 @@ from msgspec import Struct
 from tui.widgets.prompt.units import index_at, units
 from tui.widgets.prompt.vim.motions import Units, line_end, line_start, on_a_unit
 from tui.widgets.prompt.vim.objects import Extent
-from tui.widgets.prompt.vim.state import Effect, Mode, Step, VimState
+from tui.widgets.prompt.vim.state import Effect, Step, VimMode, VimState
 
 
 class Place(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Place(Struct, frozen=True):
         """The step that ends here; in normal mode the cursor is on a unit."""
         text = self.text
         cursor = min(self.offset, len(text))
-        if state.mode is not Mode.INSERT:
+        if state.mode is not VimMode.INSERT:
             made = Place.at(text, cursor)  # what was apart may be one grapheme now
             cursor = Place(made.units, on_a_unit(made.units, made.index)).offset
         return Step(text, cursor, state, effect, count)

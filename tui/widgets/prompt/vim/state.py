@@ -9,7 +9,7 @@ from msgspec import Struct
 from tui.widgets.prompt.vim.motions import Find
 
 
-class Mode(StrEnum):
+class VimMode(StrEnum):
     INSERT = "INSERT"
     NORMAL = "NORMAL"
     VISUAL = "VISUAL"
@@ -17,7 +17,7 @@ class Mode(StrEnum):
 
     @property
     def is_visual(self) -> bool:
-        return self in (Mode.VISUAL, Mode.VISUAL_LINE)
+        return self in (VimMode.VISUAL, VimMode.VISUAL_LINE)
 
 
 class Effect(StrEnum):
@@ -55,7 +55,7 @@ class Insertion(Struct, frozen=True):
 
 
 class VimState(Struct, frozen=True):
-    mode: Mode = Mode.INSERT
+    mode: VimMode = VimMode.INSERT
     pending: str = ""  # keys of a command that is not complete
     column: int | None = None  # cells that j and k keep to
     anchor: int = 0  # the other end of the selection, an offset in the text
@@ -102,7 +102,7 @@ _NORMAL: Final = (
 _VISUAL: Final = rf"{_COUNT}(?:{_OBJECT}|{_MOTION}|r(?P<new>.)|(?P<simple>[dxcsyXDCYSRJ~uUpPovV]))"
 
 
-class Command(Struct, frozen=True, kw_only=True):
+class VimCommand(Struct, frozen=True, kw_only=True):
     """A complete command; "" for what it has not. `count` is 0 where none was typed."""
 
     count: int
@@ -122,7 +122,7 @@ class Command(Struct, frozen=True, kw_only=True):
 MAX_COUNT: Final = 10_000
 
 
-def parsed(pending: str, *, visual: bool) -> Command | bool | None:
+def parsed(pending: str, *, visual: bool) -> VimCommand | bool | None:
     """The command that the keys make; True for the beginning of one, None for none."""
     match = _pattern(visual=visual).fullmatch(pending, partial=True)
     if match is None:
@@ -136,7 +136,7 @@ def parsed(pending: str, *, visual: bool) -> Command | bool | None:
         count = min(count * number, MAX_COUNT)
     operator, new = found.get("operator", ""), found["new"]
     rest = found.get("lines") or found["object"] or found["motion"] or found["simple"] or (f"r{new}" if new else "")
-    return Command(
+    return VimCommand(
         count=count if counts else 0,
         keys=operator + rest,
         operator=operator,
