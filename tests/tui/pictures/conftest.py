@@ -66,7 +66,7 @@ def picture(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp
             await idle(app)
             if act:
                 await act(app, pilot)
-            panels = await taken(app, pilot, known)
+            panels = await taken(app, pilot, act, known)
         if is_update:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(sheet(panels), encoding="utf-8")
@@ -78,13 +78,20 @@ def picture(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp
     return compared
 
 
-async def taken(app: PalimpsestApp, pilot: Pilot[None], known: list[str]) -> list[str]:
-    """The panels, each as soon as it is the known one, or else is still."""
-    panels = []
+async def taken(app: PalimpsestApp, pilot: Pilot[None], act: Act | None, known: list[str]) -> list[str]:
+    """The panels, each as soon as it is the known one, or else is still. A screen is opened anew in each theme."""
+    panels: list[str] = []
     for number, (size, theme) in enumerate(PANELS):
         if app.size != size:
             await pilot.resize_terminal(*size)
-        app.theme = theme
+        if app.theme != theme:
+            is_screen = app.screen is not app.chat
+            while app.screen is not app.chat:
+                app.screen.dismiss(None)
+                await pilot.pause()
+            app.theme = theme
+            if is_screen and act:
+                await act(app, pilot)
         name = f"{size[0]}×{size[1]} {theme}"
         panels.append(await still(app, pilot, name, known[number] if number < len(known) else ""))
     return panels
