@@ -1,7 +1,7 @@
 # Each of these is one habit; `make check` is the whole loop.
 PYTHON ?= .venv/bin/python
 
-.PHONY: check test lint types soak day days endless kills serve bench shots lock
+.PHONY: check test lint types soak day days endless kills serve bench shots pictures lock
 
 check: ; python3 run.py test
 test: ; $(PYTHON) checks.py --only test
@@ -15,6 +15,7 @@ endless: ; $(PYTHON) -m pytest tests/e2e/test_endless_loop.py -q -s -m soak --ti
 serve: ; python3 run.py --workspace demo
 bench: ; $(PYTHON) -m benchmarks
 shots: ; $(PYTHON) -m scripts.shots shots
+pictures: ; $(PYTHON) -m scripts.picture_pages pictures
 
 # Versions and hashes, no addresses (needs `pip install uv`).
 lock:
