@@ -33,6 +33,7 @@ PANELS: Final = (
     ((120, 36), CONTRAST_DARK),
 )
 STILL_S: Final = 1.0  # a picture that has not changed for so long is what it is
+LOADING_S: Final = 8.0  # the same before a first difference is believed: a busy machine loads late
 
 
 class Picture(Protocol):
@@ -93,11 +94,13 @@ async def taken(app: PalimpsestApp, pilot: Pilot[None], act: Act | None, known: 
             if is_screen and act:
                 await act(app, pilot)
         name = f"{size[0]}×{size[1]} {theme}"
-        panels.append(await still(app, pilot, name, known[number] if number < len(known) else ""))
+        is_as_known = bool(known) and panels == known[:number]
+        wanted = known[number] if number < len(known) else ""
+        panels.append(await still(app, pilot, name, wanted, LOADING_S if is_as_known else STILL_S))
     return panels
 
 
-async def still(app: PalimpsestApp, pilot: Pilot[None], name: str, known: str) -> str:
+async def still(app: PalimpsestApp, pilot: Pilot[None], name: str, known: str, patience: float) -> str:
     clock = asyncio.get_running_loop().time
     last, since = "", clock()
     while True:
@@ -106,7 +109,7 @@ async def still(app: PalimpsestApp, pilot: Pilot[None], name: str, known: str) -
             return now
         if now != last:
             last, since = now, clock()
-        elif clock() - since > STILL_S:
+        elif clock() - since > patience:
             return now
         await asyncio.sleep(0.05)
 
