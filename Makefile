@@ -1,7 +1,7 @@
 # Each of these is one habit; `make check` is the whole loop.
 PYTHON ?= .venv/bin/python
 
-.PHONY: check test lint types soak day days endless kills serve bench shots tour lock
+.PHONY: check test lint types soak day days endless kills serve bench shots tour pictures lock
 
 check: ; python3 run.py test
 test: ; $(PYTHON) checks.py --only test
@@ -16,6 +16,7 @@ serve: ; python3 run.py --workspace demo
 bench: ; $(PYTHON) -m benchmarks
 shots: ; $(PYTHON) -m scripts.shots shots
 tour: ; $(PYTHON) -m scripts.shots docs/tour tour && $(PYTHON) -m scripts.record_demo docs/demo.svg
+pictures: ; $(PYTHON) -m scripts.picture_pages pictures
 
 # Versions and hashes, no addresses (needs `pip install uv`).
 lock:

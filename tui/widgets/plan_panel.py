@@ -67,6 +67,10 @@ class PlanPanel(Static):
     def on_resize(self) -> None:
         self._draw()
 
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._draw()  # its colours are those of the theme
+
     def _draw(self) -> None:
         if self._plan is None:
             return
