@@ -57,6 +57,9 @@ def create_app(options: LaunchOptions, ground: TerminalGround | None = None) -> 
     )
 
     async def open_session() -> "Session":
+        from tui.malloc_arenas import limit_arenas  # after first paint: it loads ctypes
+
+        limit_arenas()
         session = await asyncio.to_thread(opening.open_session)
         FullCollections().start()
         return session

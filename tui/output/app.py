@@ -59,11 +59,11 @@ class ChangesOnlyApp(App[None]):
         if waits_for_layout or widget.screen is not screen or self._batch_count or now - self._drawn_ahead < AHEAD_S:
             return
         self._drawn_ahead = now
-        others = screen._dirty_widgets - {widget}  # pyright: ignore[reportPrivateUsage] - as Screen._on_timer_update
+        others = screen._dirty_widgets - {widget}  # pyright: ignore[reportPrivateUsage] - as above
         widget._repaint_required = False  # pyright: ignore[reportPrivateUsage] - or it would be drawn again
-        screen._compositor.update_widgets({widget})  # pyright: ignore[reportPrivateUsage] - as Screen._on_timer_update
-        screen._compositor_refresh()  # pyright: ignore[reportPrivateUsage] - as Screen._on_timer_update
-        screen._dirty_widgets.update(others)  # pyright: ignore[reportPrivateUsage] - as Screen._on_timer_update
+        screen._compositor.update_widgets({widget})  # pyright: ignore[reportPrivateUsage] - as above
+        screen._compositor_refresh()  # pyright: ignore[reportPrivateUsage] - as above
+        screen._dirty_widgets.update(others)  # pyright: ignore[reportPrivateUsage] - as above
 
     def write_sequence(self, sequence: str) -> None:
         """Writes a control sequence of our own that draws nothing."""

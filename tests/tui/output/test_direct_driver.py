@@ -2,16 +2,17 @@
 
 import re
 import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.widgets import Static, TextArea
 
 from tui.output.app import ChangesOnlyApp
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Textual's threads do it")
 
-if sys.platform != "win32":
+if TYPE_CHECKING or sys.platform != "win32":
     from tests.tui.pty_screen import Terminal
 
 PROGRAM = """
@@ -78,24 +79,23 @@ class Drawn(ChangesOnlyApp):
         yield Static("beside", markup=False)
         yield TextArea()
 
-    def _display(self, *arguments: object) -> None:
+    def _display(self, screen: Any, renderable: Any) -> None:
         self.frames += 1
-        App._display(self, *arguments)  # noqa: SLF001  # pyright: ignore - the test looks inside
+        super()._display(screen, renderable)
 
 
 async def test_a_letter_is_drawn_at_once_and_what_else_changed_in_the_next_frame() -> None:
     app = Drawn()
     async with app.run_test() as pilot:
         area, beside = app.query_one(TextArea), app.query_one(Static)
-        app.screen._dirty_widgets.add(beside)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
-        area.insert("x")
         await pilot.pause(0.1)
-        app.screen._dirty_widgets.add(beside)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
+        waiting = app.screen._dirty_widgets  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - Textual has no public one
+        waiting.add(beside)
         frames = app.frames
         area.insert("y")
         app.draw_ahead(area)
         assert app.frames == frames + 1
-        assert beside in app.screen._dirty_widgets, "it is drawn by the next frame"  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the test looks inside
+        assert beside in waiting, "it is drawn by the next frame"
         area.insert("z")
         app.draw_ahead(area)
         assert app.frames == frames + 1, "what comes at once again waits for the next frame"
