@@ -14,6 +14,7 @@ from textual.worker import WorkerFailed
 from foundation.terminal_text import visible
 from tui.chat.screen import ChatScreen
 from tui.chat.start import ChatStart
+from tui.left_screens import is_of_left_screen
 from tui.output.app import ChangesOnlyApp
 from tui.output.direct_driver import direct_driver
 from tui.output.paste_guard import guard_pastes
@@ -176,6 +177,11 @@ class PalimpsestApp(ChangesOnlyApp):
     async def on_unmount(self) -> None:
         self._watch.stop()
         await self.chat.close_session()
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Ends the chat, unless the error is of a screen that was left."""
+        if not is_of_left_screen(error, self.screen_stack):
+            super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
         """Ends the chat. The error is raised afterwards, once and without the values of variables."""

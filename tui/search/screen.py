@@ -181,7 +181,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     @property
     def _is_open(self) -> bool:
         """False if the screen was left while a thread was running."""
-        return bool(self.query("#search-help"))
+        return bool(self.query("#search-help") and self.query(OptionList))
 
     async def _wait_for_pause(self) -> None:
         """Waits until no key was pressed for TYPING_PAUSE_S."""

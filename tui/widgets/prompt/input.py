@@ -12,6 +12,7 @@ from textual.message import Message
 from foundation.terminal_text import visible
 from tui.output.app import ChangesOnlyApp
 from tui.typed_app import app_of
+from tui.widgets.own_bindings import run_own_binding
 from tui.widgets.prompt.chips import ChipBuffer, PastedImage, may_be_image_paths
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
@@ -243,7 +244,7 @@ class Prompt(UnitTextArea):
             event.stop()
             event.prevent_default()
             self.insert(event.character)
-        elif await self.run_own_binding(event.key):
+        elif await run_own_binding(self, event.key):
             event.stop()
             event.prevent_default()
         else:

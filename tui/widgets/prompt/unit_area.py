@@ -4,7 +4,6 @@ from textual import events
 from textual.widgets import TextArea
 from textual.widgets.text_area import Location
 
-from tui.typed_app import app_of
 from tui.widgets.prompt.units import after, before
 
 
@@ -52,16 +51,3 @@ class UnitTextArea(TextArea):
         line = self.document.get_line(row)
         begin = before(line, column + 1) if column < len(line) else column
         return row, after(line, begin) if later and begin < column else begin
-
-    async def run_own_binding(self, key: str) -> bool:
-        """Runs the area's own binding for the key at once, False where it has none.
-
-        Textual runs it when the key has bubbled up to the application, by when the area may have handled a later
-        letter: a fast Backspace would delete that one.
-        """
-        chain = self.screen._modal_binding_chain  # pyright: ignore[reportPrivateUsage] - with the person's own keys
-        bindings = next((bindings for node, bindings in chain if node is self), None)
-        for binding in bindings.key_to_bindings.get(key, ()) if bindings else ():
-            if await app_of(self).run_action(binding.action, self):
-                return True
-        return False

@@ -1,0 +1,45 @@
+"""Keys that come faster than they are handled: their order holds, and a screen that is left at once ends nothing."""
+
+import asyncio
+
+import pytest
+from textual import events
+from textual.app import App, ComposeResult
+
+from tests.tui.conftest import Open
+from tui.widgets.query_input import QueryInput
+
+
+class OneField(App[None]):
+    def compose(self) -> ComposeResult:
+        yield QueryInput("zzzz")
+
+
+async def test_a_query_field_handles_a_burst_of_keys_in_their_order() -> None:
+    app = OneField()
+    async with app.run_test() as pilot:
+        field = app.query_one(QueryInput)
+        field.focus()
+        await pilot.press("end")
+        for key in ("backspace", "backspace", "w", "i", "n"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await pilot.pause(0.2)
+        assert field.value == "zzwin"
+        for key in ("ctrl+u", "v", "i", "m"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await pilot.pause(0.2)
+        assert field.value == "vim"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("keys", [("f3", "escape"), ("ctrl+p", "escape", "f1", "escape"), ("ctrl+f", "escape")])
+async def test_screens_that_are_opened_and_left_at_once_end_nothing(open_chat: Open, keys: tuple[str, ...]) -> None:
+    async with open_chat() as chat:
+        await chat.until(lambda: chat.screen.is_idle)
+        for number in range(12):
+            for key in keys:
+                chat.app.post_message(events.Key(key, None))
+                if number % 2:
+                    await asyncio.sleep(0)
+        await chat.pilot.pause(1.0)
+        assert chat.app.is_running and chat.app.error is None
