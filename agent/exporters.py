@@ -171,14 +171,26 @@ def export_to_file(memory: Memory, conversation: Conversation, name: str, *, ove
     path = expand_home(name) if name else Path(memory.mirrors.file_name(conversation))
     if not path.is_absolute():
         path = memory.workspace.root / path
-    folder = resolve_path(path.parent)
-    if exists(folder / path.name) and not (overwrite and is_file(folder / path.name)):
+    try:
+        _check_free(path, overwrite=overwrite)
+        write_atomically(resolve_path(path.parent) / path.name, as_given(_exported(memory, conversation, path.suffix)))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Misuse("Not written", f"{path} cannot be written: {reason}.", "Give another name or folder.") from error
+    return path
+
+
+def _check_free(path: Path, *, overwrite: bool) -> None:
+    """Raises Misuse where no file can be written, or one is not to be overwritten."""
+    target = resolve_path(path.parent) / path.name
+    if exists(target) and not (overwrite and is_file(target)):
         raise FileExists("There already", f"{path} is there already.", "Give another name.")
     if not path.parent.is_dir():
         raise Misuse("No such folder", f"There is no folder {path.parent}.", "Make it first.")
-    if path.suffix == ".jsonl":
-        text = "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in jsonl_objects(memory, conversation))
-    else:
-        text = "".join(markdown_pieces(memory, conversation))
-    write_atomically(folder / path.name, as_given(text))  # stored text was cleared when it was stored
-    return path
+
+
+def _exported(memory: Memory, conversation: Conversation, suffix: str) -> str:
+    """The conversation in the format of the suffix: stored text was cleared when it was stored."""
+    if suffix == ".jsonl":
+        return "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in jsonl_objects(memory, conversation))
+    return "".join(markdown_pieces(memory, conversation))

@@ -20,8 +20,10 @@ def is_of_left_screen(error: BaseException, screens: Sequence[Screen[Any]]) -> b
     if not isinstance(cause, NoMatches):
         return False
     node = _searched(cause.__traceback__)
-    screen = next((each for each in node.ancestors_with_self if isinstance(each, Screen)), None) if node else None
-    return screen is not None and screen not in screens
+    if node is None:
+        return False
+    is_of_screen = any(isinstance(each, Screen) for each in node.ancestors_with_self)
+    return is_of_screen and not any(each in screens for each in node.ancestors_with_self)
 
 
 def _searched(trace: TracebackType | None) -> DOMNode | None:

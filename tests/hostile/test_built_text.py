@@ -28,6 +28,10 @@ SANCTIONED = frozenset(
 )
 """Functions whose result holds nothing that a terminal obeys."""
 REASONS = {
+    "tui/chat/foot.py _say_what_returned": "a sentence of our own",
+    "tui/dialogs/line.py compose": "the heading and the notes are made visible when the screen is made",
+    "tui/dialogs/permission.py _show_position": "figures, and names of our own keys",
+    "tui/widgets/side_panel.py render_line": "_row_lines makes text and figure visible",
     "tui/palette/screen.py compose": "titles and notes of our own",
     "tui/settings/screen.py _row_text": "names and sentences of our own, and a value that visible_line made",
     "tui/palette/screen.py _show": "our own headings",
@@ -63,6 +67,7 @@ REASONS = {
     "tui/widgets/transcript/wrap.py _slice": "a piece of a run that _paragraphs made visible",
     "tui/widgets/transcript/line_numbers.py lines": "a line's number",
     "tui/widgets/transcript/markdown.py _list": "a list's number or dot",
+    "tui/widgets/transcript/items.py lines": "wrap_runs makes every run visible",
     "tui/widgets/transcript/items.py _labelled": "our own names of rows",
 }
 

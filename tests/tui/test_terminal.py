@@ -139,6 +139,14 @@ def test_no_color_is_no_colour_at_all_and_the_cursor_is_seen(start: Start) -> No
     assert codes <= {b"", b"0", b"1", b"2", b"3", b"4", b"7", b"9", b"39", b"49"}
 
 
+def test_without_colours_the_chosen_row_is_seen(start: Start) -> None:
+    terminal = start(NO_COLOR="1")
+    ready(terminal)
+    terminal.type("\x10")
+    terminal.until(lambda text: "Palette" in text)
+    terminal.until(lambda _: b"\x1b[1;4m" in terminal.bytes)
+
+
 def test_no_escape_from_memory_reaches_the_terminal(start: Start, tmp_path: Path) -> None:
     terminal = start()
     ready(terminal)

@@ -96,6 +96,14 @@ async def test_conversations_are_begun_renamed_and_taken_up_again(session: Sessi
     assert found.query == "oth thing"
 
 
+@pytest.mark.parametrize("name", ["n" * 300 + ".md", "missing/talk.md"])
+async def test_an_export_that_cannot_be_written_says_so(session: Session, name: str) -> None:
+    await say(session, "words to keep")
+    failed = await registry.run(session, f"/export {name}")
+    assert isinstance(failed, CommandFailed)
+    assert failed.error.code != "internal"
+
+
 async def test_a_conversation_is_exported_once_to_each_name(session: Session, workspace: Workspace) -> None:
     assert "nothing" in said(await registry.run(session, "/export"))
     await say(session, "words to keep")

@@ -39,7 +39,7 @@ def test_json_is_the_last_line_of_stream_json(run: Run) -> None:
     assert {"usage", "model", "recalled", "context"} <= set(one)
     lines = [json.loads(line) for line in run("-p", "hello", "--output-format", "stream-json").out.splitlines()]
     assert lines[0]["type"] == "user"
-    assert set(lines[0]) == {"schema", "type", "entry", "conversation"}
+    assert set(lines[0]) == {"schema", "type", "entry", "conversation", "steers"}
     assert all(line["schema"] == 1 for line in lines)
     assert set(lines[-1]) == set(one)
     assert "".join(line["text"] for line in lines if line["type"] == "text") == lines[-1]["text"]
