@@ -74,3 +74,25 @@ async def test_a_message_that_was_not_stored_is_in_the_prompt_again(open_chat: A
         await chat.quiet()
         assert "The workspace is read-only" in chat.text
         assert chat.screen.prompt.text == left
+
+
+@pytest.mark.usefixtures("read_only")
+async def test_a_text_that_is_lost_on_leaving_is_an_error(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.type("unsent 中文")
+        with pytest.raises(OSError, match="Read-only"):
+            chat.screen.draft_keeper.save_at_end()
+        await chat.press("ctrl+c")
+
+
+async def test_a_command_that_the_disk_refuses_is_no_defect(open_chat: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run(*_: object) -> None:
+        refuse()
+
+    monkeypatch.setattr("agent.commands.registry.run", run)
+    async with open_chat() as chat:
+        await chat.say("/status")
+        await chat.quiet()
+        assert "The disk refused" in chat.text
+        assert "Read-only file system: c_1.md." in chat.text
+        assert "A defect" not in chat.text
