@@ -1,6 +1,7 @@
 """Reports a defect of the program as an error without a trace or values, which may be private."""
 
 import asyncio
+import errno
 from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -11,14 +12,23 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
+_DISK_REFUSES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+
+
 class InternalError(PalimpsestError):
     """An unexpected exception: a bug in this program."""
 
     code = "internal"
 
 
-def internal_error(error: BaseException) -> InternalError:
-    """The report of `error`, which becomes its cause."""
+def internal_error(error: BaseException) -> PalimpsestError:
+    """The report of `error`, which becomes its cause. A full or read-only disk is no defect."""
+    if isinstance(error, OSError) and error.errno in _DISK_REFUSES:
+        where = f": {error.filename}" if error.filename else ""
+        hint = "What was stored before is safe. Free some space, or look at how the disk is mounted, then try again."
+        refusal = PalimpsestError("The disk refused", f"{error.strerror or error}{where}.", hint)
+        refusal.__cause__ = error
+        return refusal
     location = ""
     trace = error.__traceback__
     while trace is not None:

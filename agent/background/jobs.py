@@ -11,6 +11,7 @@ from agent.background.observation_job import ObservationJob
 from agent.background.scheduler import BackgroundJob, Scheduler, ShouldStop, StepResult
 from agent.spending.budget import OFFLINE, SpendingBudget
 from foundation.clock import Clock
+from foundation.errors import PalimpsestError
 from memory.memory import Memory
 from memory.observations.original import ObservationMaker
 from memory.observations.store import RULES_CURSOR
@@ -51,7 +52,12 @@ class MirrorJob:
         return bool(self._changed)
 
     def step(self, should_stop: ShouldStop) -> StepResult:
-        self._memory.mirrors.update(self._changed.pop(0))
+        conversation = self._changed.pop(0)
+        try:
+            self._memory.mirrors.update(conversation)
+        except (PalimpsestError, OSError):
+            self._changed.append(conversation)  # for the next run, behind those that may succeed
+            raise
         return StepResult(more=bool(self._changed))
 
 

@@ -1,10 +1,12 @@
 """The scheduler of background jobs: one at a time, in small steps, off the event loop.
 
 A job gives way to a turn: its step ends early, and the job goes on once the turn is over. A job is skipped while
-another session of the workspace runs it. A job that fails is reported, and the next one runs.
+another session of the workspace runs it. A job that fails is reported, and the next one runs. After a full disk the
+jobs try again by themselves.
 """
 
 import asyncio
+import errno
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,9 +17,16 @@ from msgspec import Struct
 from foundation.errors import PalimpsestError
 from foundation.files import FileLock, LockTimeout, make_private_folder
 from foundation.log import logger
+from memory.errors import StoreFull
 
 CLOSE_WAIT_S = 5.0
 """The longest wait for a running step before the store is closed."""
+
+RETRY_S = 20.0
+"""After a full disk, the time until the jobs try again."""
+
+DISK_FULL = "disk full: mirrors and observations wait"
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 _log = logger("background")
 
@@ -86,12 +95,14 @@ class Scheduler:
         self._cancelled = False
         self._closing = False
         self._errors: dict[str, str] = {}
+        self._waiting: set[str] = set()  # jobs that a full disk stopped
+        self._retry: asyncio.TimerHandle | None = None
         self._status = ""
         self._task: asyncio.Task[None] | None = None
 
     @property
     def status(self) -> str:
-        """The running job's text; while none runs, what failed in each job's latest run."""
+        """The running job's text; while none runs, what failed in each job's latest run, or that the disk is full."""
         return self._status
 
     def schedule(self, jobs: Iterable[BackgroundJob] = ()) -> None:
@@ -113,6 +124,8 @@ class Scheduler:
     async def close(self) -> None:
         """Ends the current step early and completes the essential jobs, within `CLOSE_WAIT_S` seconds."""
         self._closing, self._on_status = True, None
+        if self._retry is not None:
+            self._retry.cancel()
         if self._task is not None and not self._task.done():
             await asyncio.wait([self._task], timeout=CLOSE_WAIT_S)
 
@@ -123,9 +136,22 @@ class Scheduler:
             error = await self._run_job(job)
             self._running = ""
             self._errors.pop(job.name, None)
-            if error:
+            self._waiting.discard(job.name)
+            if error == DISK_FULL:
+                self._wait_for_space(job)
+            elif error:
                 self._errors[job.name] = f"{job.failure}: {error}"
-            self._show("; ".join(self._errors.values()))
+            self._show("; ".join([*([DISK_FULL] if self._waiting else []), *self._errors.values()]))
+
+    def _wait_for_space(self, job: BackgroundJob) -> None:
+        self._waiting.add(job.name)
+        if self._retry is not None:
+            self._retry.cancel()
+        if not self._closing:
+            self._retry = asyncio.get_running_loop().call_later(RETRY_S, self._try_again)
+
+    def _try_again(self) -> None:
+        self.schedule([job for job in self._jobs if job.name in self._waiting])
 
     def _next(self) -> BackgroundJob | None:
         return next((job for job in self._jobs if job.name in self._scheduled and not self._must_yield(job)), None)
@@ -141,7 +167,7 @@ class Scheduler:
             return await self._run_steps(job)
         except (PalimpsestError, OSError) as error:
             _log.warning("%s failed: %s", job.name, type(error).__name__)
-            return str(error)
+            return _reason(error)
         except Exception as error:  # the edge of a worker: the other jobs go on
             _log.error("%s failed: %s", job.name, type(error).__name__)
             return f"{type(error).__name__}: {error}"
@@ -154,7 +180,8 @@ class Scheduler:
             return self._cancelled or self._must_yield(job)
 
         while not should_stop():
-            self._show(job.status or self._status)
+            is_retried = job.name in self._waiting  # the status bar stays as it is
+            self._show(self._status if is_retried else job.status or self._status)
             result = await asyncio.to_thread(job.step, should_stop)
             _log.debug("%s: a step, %s", job.name, "more to do" if result.more else "done")
             if result.error or not (result.more or self._must_yield(job)):
@@ -178,3 +205,9 @@ class Scheduler:
         changed, self._status = status != self._status, status
         if changed and self._on_status is not None:
             self._on_status(status)
+
+
+def _reason(error: PalimpsestError | OSError) -> str:
+    if isinstance(error, StoreFull) or (isinstance(error, OSError) and error.errno in _NO_SPACE):
+        return DISK_FULL
+    return (isinstance(error, OSError) and error.strerror) or str(error)

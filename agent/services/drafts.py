@@ -52,7 +52,8 @@ class Drafts:
         """Saves the draft, pasted texts between their marks; an empty one is deleted. Raises OSError."""
         path = self._path(conversation)
         if not text.strip():
-            remove(path, missing_ok=True)
+            if exists(path):  # a read-only file system refuses to remove even what is not there
+                remove(path, missing_ok=True)
             return
         make_private_folder(self._folder)
         write_atomically(path, clear_marked(f"<!-- rewrites {rewrites} -->\n{text}" if rewrites else text))

@@ -10,7 +10,7 @@ from agent.commands.conversation import TAKE_BACK, first_line
 from agent.commands.results import (
     Cancelled,
 )
-from agent.events import UserStored
+from agent.events import TurnFailed, UserStored
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.policy import PermissionMode
 from agent.queue_steering import QueueSteering, without_pastes
@@ -217,6 +217,7 @@ class ChatController:
         )
         self._known_changes = frozenset()
         self._turn_failed = True
+        is_stored = again
         ticking = asyncio.create_task(self._tick(turn_view))
         try:
             async with aclosing(self.session.send(text, attachments, skill, pastes=pastes, again=again)) as events:
@@ -225,7 +226,10 @@ class ChatController:
                         await self._show_steering(turn_view)
                     turn_view.write(event)
                     if isinstance(event, UserStored):  # the first message gives its conversation a title
+                        is_stored = True
                         self.show_title()
+                    elif isinstance(event, TurnFailed) and not is_stored and not skill:
+                        self._view.return_unsent([text])
                     await answer_event(self._view, event)
             self._turn_failed = turn_view.failed
         except ReadOnly:

@@ -68,6 +68,7 @@ class DraftKeeper:
         self._newest = ""  # the text to save
         self._writing = threading.Lock()  # held while a file is written, so that the newest text is the last
         self._saved_as = ""  # the conversation of the draft on disk
+        self._refusal = ""  # why the last draft was not written, shown once
         self._timer: Timer | None = None
         self._is_switching = False  # during a switch the prompt belongs to no conversation
 
@@ -76,27 +77,45 @@ class DraftKeeper:
         self._stop_timer()
         self._timer = self._prompt.set_timer(DELAY, self.save_soon)
 
-    def save(self) -> None:
-        """Saves now. Raises OSError."""
+    def save(self) -> bool:
+        """Saves now. False, after a notice, where the draft could not be written."""
         self._stop_timer()
         self._newest = self._prompt.draft_text
-        self._write_newest()
+        try:
+            self._write_newest()
+        except OSError as error:
+            self._warn_of_refusal(error)
+            return False
+        self._refusal = ""
+        return True
 
     def stash(self) -> None:
-        """Saves and empties the prompt; nothing more is saved until `restore`. Raises OSError."""
-        self.save()
+        """Saves and empties the prompt; nothing more is saved until `restore`. ↑ gives what was not saved."""
+        if not self.save():
+            self._history.remember(self._prompt.full_text, self._prompt.draft_text)
         self._saved_as = ""
         self._is_switching = True
         self._prompt.set_text("")
 
     def save_at_end(self) -> None:
-        """Like `save`, and the last time; while the conversation is unknown, the text goes to the prompt history."""
-        if self._current_conversation():
-            self.save()
-        else:
-            self._history.remember(self._prompt.full_text, self._prompt.draft_text)
-        self._history.write()
-        self._is_switching = True  # the session closes now: what is saved later would be of no conversation
+        """Like `save`, and the last time; while the conversation is unknown, the text goes to the prompt history.
+
+        Raises OSError where a text in the prompt is lost. Of the sent ones a notice was shown.
+        """
+        is_empty = not self._prompt.text.strip()
+        try:
+            if self._current_conversation():
+                self._stop_timer()
+                self._newest = self._prompt.draft_text
+                self._write_newest()
+            else:
+                self._history.remember(self._prompt.full_text, self._prompt.draft_text)
+            self._history.write()
+        except OSError:
+            if not is_empty:
+                raise
+        finally:
+            self._is_switching = True  # the session closes now: what is saved later would be of no conversation
 
     def move(self, workspace: Workspace) -> None:
         """Changes the workspace of the drafts and of the prompt history."""
@@ -145,7 +164,9 @@ class DraftKeeper:
         try:
             await asyncio.to_thread(self._write_newest)
         except OSError as error:
-            self._warn(f"The draft could not be kept: {error.strerror}.")
+            self._warn_of_refusal(error)
+        else:
+            self._refusal = ""
 
     def _write_newest(self) -> None:
         with self._writing:
@@ -164,6 +185,13 @@ class DraftKeeper:
     def _stop_timer(self) -> None:
         if self._timer:
             self._timer.stop()
+
+    def _warn_of_refusal(self, error: OSError) -> None:
+        """Says once why drafts are not kept, until one is."""
+        reason = error.strerror or str(error)
+        if reason != self._refusal:
+            self._refusal = reason
+            self._warn(f"The draft could not be kept: {reason}.")
 
     def _warn(self, text: str) -> None:
         self._prompt.notify(text, severity="warning", markup=False)

@@ -3,13 +3,15 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from errno import ENOSPC, EROFS
 from pathlib import Path
 
 import pytest
 
-from agent.background.scheduler import BackgroundJob, Scheduler, ShouldStop, StepResult
+from agent.background.scheduler import DISK_FULL, BackgroundJob, Scheduler, ShouldStop, StepResult
 from foundation.errors import Misuse
 from foundation.files import LockTimeout
+from memory.errors import StoreFull
 
 
 class FakeJob:
@@ -182,6 +184,7 @@ async def test_a_cancelled_job_ends_early_and_does_not_come_back(scheduler_of: S
     [
         (Misuse("Wrong", "It is broken."), "It is broken."),
         (OSError("no space left"), "no space left"),
+        (OSError(EROFS, "Read-only file system", "/ws/c_1.md"), "Read-only file system"),
         (LockTimeout("held"), "held"),
         (KeyError("key"), "KeyError: 'key'"),
     ],
@@ -269,3 +272,42 @@ async def test_what_is_scheduled_while_it_runs_runs_once_more(scheduler_of: Sche
     job.gate.set()
     await scheduler.idle()
     assert log == ["mirror", "mirror"]
+
+
+async def test_a_full_disk_is_one_short_sentence_that_goes_once_the_jobs_can_write(
+    scheduler_of: Schedulers, log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.background.scheduler.RETRY_S", 0.02)
+    mirror, observing = FakeJob("mirror", log, essential=True), FakeJob("observing", log, essential=True)
+    mirror.fault = OSError(ENOSPC, "No space left on device", "/ws/c_1.md")
+    observing.fault = StoreFull("No space is left", "The disk is full.", "Free some space.")
+    told: list[str] = []
+    scheduler = scheduler_of(mirror, observing, told=told)
+    scheduler.schedule([mirror, observing])
+    await scheduler.idle()
+    assert scheduler.status == DISK_FULL
+    await asyncio.sleep(0.1)
+    assert told[-1] == DISK_FULL
+    assert told.count("doing mirror") == 1, "a retry changes nothing in the status bar"
+
+    mirror.fault = observing.fault = None
+    async with asyncio.timeout(5):
+        while scheduler.status:
+            await asyncio.sleep(0.01)
+    assert log == ["mirror", "observing"]
+    await scheduler.close()
+
+
+async def test_a_closed_scheduler_does_not_try_again(
+    scheduler_of: Schedulers, log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.background.scheduler.RETRY_S", 0.02)
+    mirror = FakeJob("mirror", log, essential=True)
+    mirror.fault = OSError(ENOSPC, "No space left on device")
+    scheduler = scheduler_of(mirror)
+    scheduler.schedule([mirror])
+    await scheduler.idle()
+    await scheduler.close()
+    mirror.fault = None
+    await asyncio.sleep(0.1)
+    assert log == []

@@ -1,7 +1,10 @@
 """What a session does after a turn, and before it closes."""
 
+from errno import ENOSPC
+
 import pytest
 
+from agent.background.scheduler import DISK_FULL
 from agent.config.config import Config
 from agent.session import Session
 from foundation.paths import Workspace
@@ -38,6 +41,27 @@ async def test_a_mirror_that_cannot_be_written_is_reported_until_it_is(
     assert session.working == "mirror not written: no space left"
     await say(session, "and back")
     await session.background.idle()
+    assert session.working == ""
+    await session.close()
+
+
+async def test_a_mirror_that_could_not_be_written_is_written_by_the_next_run(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session.open(workspace, Config())
+
+    def refuse(_: int) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(session.memory.mirrors, "update", refuse)
+        await say(session, "the ferry to Lisbon")
+        await session.background.idle()
+        assert session.working == DISK_FULL
+    session.background.schedule([session.jobs.mirror])
+    await session.background.idle()
+    (mirror,) = workspace.conversations.glob("*.md")
+    assert "the ferry to Lisbon" in mirror.read_text("utf-8")
     assert session.working == ""
     await session.close()
 
