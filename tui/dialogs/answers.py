@@ -15,7 +15,8 @@ ROW: Final = "answer"  # in the style of an answer's text: its index
 
 class AnswersDialog(SheetDialog[ScreenResultType]):
     """Text answers nothing, so that what somebody happens to type grants nothing: it takes back a choice. Where the
-    last answer is chosen it is `written`, otherwise it is for the prompt. A number with more text at once after it is text.
+    last answer is chosen it is `written`, otherwise it is for the prompt. A number that more text follows at once is
+    text too.
     """
 
     def __init__(self, count: int, *, settle_s: float, chosen: int | None) -> None:
@@ -25,7 +26,7 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         super().__init__()
         self._count = count
         self._settle_s = settle_s
-        self._chosen = chosen
+        self._chosen: int | None = chosen
         self._number: Timer | None = None  # runs after a number was typed, until it answers
         self._last_typed = time.monotonic()
         self.written = ""
@@ -86,7 +87,12 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
 
     @property
     def _is_settled(self) -> bool:
-        return time.monotonic() - self._last_typed >= self._settle_s
+        return self.settles_in <= 0
+
+    @property
+    def settles_in(self) -> float:
+        """The seconds until keys and clicks answer."""
+        return self._settle_s - (time.monotonic() - self._last_typed)
 
     @property
     def _writes(self) -> bool:
