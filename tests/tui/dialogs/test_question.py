@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from agent.events import QuestionAsked
 from agent.permissions.action import PersonQuestion
+from models.messages import ToolCall
+from tests.tui.fakes import FakeSession, answer
 from tui.dialogs.answers import NUMBER_S
 from tui.dialogs.question import QuestionScreen
 
@@ -108,7 +111,7 @@ async def test_an_open_question_is_answered_by_typing_and_enter(open_chat: Any) 
 
 async def test_what_was_typed_before_the_pause_is_for_the_prompt_and_no_part_of_the_answer(open_chat: Any) -> None:
     async with open_chat() as chat:
-        dialog, answers = await opened(chat, OPEN, settle_s=1)
+        dialog, answers = await opened(chat, OPEN, settle_s=3)
         await chat.press("x", "y", "enter")
         await chat.until(lambda: "Write: ▏" in "\n".join(chat.seen))
         assert "typed, for the prompt: xy" in "\n".join(chat.seen)
@@ -123,3 +126,21 @@ async def test_an_answer_that_was_begun_goes_into_the_prompt_where_the_question_
         await chat.press("x", "up", "7", "escape")
         await chat.until(lambda: answers == [""])
         assert dialog.unsent == "x\n7"
+
+
+async def test_a_question_of_a_turn_is_answered_and_the_prompt_gets_what_was_typed_for_it(
+    open_chat: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.chat.view.SETTLE_S", 3.0)
+    future = asyncio.get_running_loop().create_future()
+    request = QuestionAsked(ToolCall("call_1", "ask_person", "{}"), OPEN, future)
+    async with open_chat(session=FakeSession(lambda _: [request, *answer("Well.")])) as chat:
+        await chat.say("go")
+        await chat.until(lambda: isinstance(chat.app.screen, QuestionScreen))
+        await chat.press("x")  # before the keys hold
+        await chat.until(lambda: "Write: ▏" in "\n".join(chat.seen))
+        await chat.press("7", "0", "enter")
+        await chat.until(future.done)
+        assert future.result() == "70"
+        await chat.quiet()
+        assert chat.screen.prompt.text == "x"
