@@ -50,7 +50,7 @@ class QuestionScreen(AnswersDialog[str]):
     def on_mount(self) -> None:
         self._show_rows()
         if not self._options:
-            self._choose_when_settled()
+            self.call_next(self._choose_when_settled)  # after the pause has begun
 
     def on_resize(self) -> None:
         """Gives the question the rows that the options leave; it scrolls if needed."""

@@ -120,6 +120,16 @@ async def test_what_was_typed_before_the_pause_is_for_the_prompt_and_no_part_of_
         assert dialog.unsent == "xy\n"
 
 
+async def test_the_pause_begins_when_the_question_is_shown(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        dialog = QuestionScreen(OPEN, settle_s=3)
+        await asyncio.sleep(3.1)  # it waits for a pause in typing
+        chat.app.push_screen(dialog)
+        await chat.until(lambda: chat.app.screen is dialog)
+        await chat.press("x")
+        assert (dialog.typed, dialog.written) == ("x", "")
+
+
 async def test_an_answer_that_was_begun_goes_into_the_prompt_where_the_question_is_left(open_chat: Any) -> None:
     async with open_chat() as chat:
         dialog, answers = await opened(chat)
