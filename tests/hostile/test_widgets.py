@@ -367,7 +367,16 @@ def test_every_class_that_shows_something_has_a_case() -> None:
         {each.__name__ for each in (*PIECES, *SCREENS)}
         | IN_CHAT
         | WITHOUT_TEXT.keys()
-        | {"TranscriptItem", "QuestionDialog", "SheetDialog", "LinesView", "ListScreen", "PickerBrowser", "RowList"}
+        | {
+            "TranscriptItem",
+            "QuestionDialog",
+            "SheetDialog",
+            "AnswersDialog",
+            "LinesView",
+            "ListScreen",
+            "PickerBrowser",
+            "RowList",
+        }
     )
     assert {each.__name__ for each in classes()} - known == set()
 

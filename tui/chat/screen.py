@@ -259,8 +259,10 @@ class ChatScreen(TranscriptScreen):
     def _prompt_changed(self) -> None:
         self._cancel_leave_request()
         self.draft_keeper.changed()
-        if self.controller and not self.prompt.text:
-            self.controller.take_back()
+        if not self.prompt.text:
+            self.submissions.forget_taken_back()
+            if self.controller:
+                self.controller.take_back()
 
     @on(Prompt.ModeRequested)
     @work(exclusive=True, group="mode")

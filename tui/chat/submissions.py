@@ -29,36 +29,51 @@ class Submissions:
         self._queue = queue
         self._controller = controller
         self._run_beside = run_beside
+        self._taken_back = 0  # the id of the message that came back into the prompt; 0 for none
 
     def enter(self, text: str, pastes: tuple[str, ...] = (), *, steers: bool = False) -> None:
-        """Takes what was entered. `steers`: into the running turn, where it is a message."""
+        """Takes what was entered. `steers`: into the running turn, where it is a message. A message that was taken back
+        brings along those that were queued before it.
+        """
         controller = self._controller()
         if controller is not None and self._queue.busy and (line := line_beside(text)):
             self._run_beside(line)
             return
         is_message = prefixed(text) is None and registry.find(text.strip().partition(" ")[0]) is None
+        if steers and is_message:
+            self._steer_before(self._taken_back)
+        self._taken_back = 0
         self._queue.add(text, pastes=pastes, steers=steers and is_message)
         if steers and controller is not None:
             controller.session.steer()
 
     def steer_waiting(self) -> None:
         """Has the messages that wait go into the running turn, up to the first that is none."""
+        self._steer_before(self._queue.accepted + 1)
+        if controller := self._controller():
+            controller.session.steer()
+
+    def _steer_before(self, id_: int) -> None:
+        """Has the messages steer that were queued before this one, up to the first that is none."""
         for message in self._queue.waiting:
             if message.steers:
                 continue
-            if message.entry is not None or prefixed(message.text) or message.text.startswith("/"):
+            if message.id >= id_ or message.entry is not None or prefixed(message.text) or message.text.startswith("/"):
                 break
             self._queue.remove(message.id)
             self._queue.add(message.text, message.skill, pastes=message.pastes, steers=True)
-        if controller := self._controller():
-            controller.session.steer()
 
     def take_back(self) -> str:
         """Removes the last message that waits, for editing; gives its text, or "" where none waits."""
         for message in reversed(self._queue.waiting):
             if message.entry is None and self._queue.remove(message.id):
+                self._taken_back = message.id
                 return message.text
         return ""
+
+    def forget_taken_back(self) -> None:
+        """Called when the prompt was emptied: what is written next is another message."""
+        self._taken_back = 0
 
     def texts(self) -> list[str]:
         """What would be lost if the program ended now."""

@@ -47,7 +47,7 @@ if TYPE_CHECKING:  # loaded after first paint
 T = TypeVar("T")
 TYPING_PAUSE_S: Final = 0.7  # seconds without a key before a question takes the focus
 NOT_SENT: Final = "back in the prompt: this was not sent"
-SETTLE_S: Final = 0.4  # seconds in which its arrows and Enter do nothing
+SETTLE_S: Final = 0.4  # seconds in which its keys and clicks answer nothing
 
 
 class ChatWidgets(Struct, frozen=True, kw_only=True):
@@ -105,7 +105,7 @@ class ChatView:
     async def ask_question(self, request: "QuestionAsked") -> str:
         from tui.dialogs.question import QuestionScreen
 
-        return await self._interrupt(QuestionScreen(request.question), request.answer) or ""
+        return await self._interrupt(QuestionScreen(request.question, settle_s=SETTLE_S), request.answer) or ""
 
     async def _interrupt(self, dialog: "SheetDialog[T]", answer: "asyncio.Future[Any]") -> "T | None":
         """Shows the dialog after a pause in typing; the prompt keeps its text and gets what is typed meanwhile.
@@ -123,8 +123,8 @@ class ChatView:
         dialog.stop_turn = self._stop
         result: T | None = await app_of(self._screen).push_screen_wait(dialog)
         self.status.update_info(hint="")
-        if dialog.typed:
-            self._prompt.set_text(self._prompt.text + dialog.typed)
+        if dialog.unsent:
+            self._prompt.set_text(self._prompt.text + dialog.unsent)
         return result
 
     def show_plan(self, plan: "Checklist | None") -> None:

@@ -1,7 +1,6 @@
 """Dialog that asks for permission to run a tool."""
 
 import re
-import time
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
@@ -10,30 +9,26 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.timer import Timer
 from textual.widgets import Static
 
 from agent.permissions.action import Action, PermissionAnswer
 from agent.services.permission_question import PermissionQuestion
 from foundation.terminal_text import visible_line
-from tui.dialogs.sheet import SheetDialog
+from tui.dialogs.answers import ROW, AnswersDialog
 from tui.typed_app import theme_colour
 from tui.widgets.status import clip
 
 _FRAME_ROWS: Final = 9  # padding, the title and the keys, with their margins
 _SHOWN_CHARS: Final = 60  # of what was typed
-NUMBER_S: Final = 0.3  # seconds after a number until it answers: more text makes it text
 KEYS: Final = "↑ ↓ · Enter answers · PgUp PgDn scroll · Esc says no · Ctrl+C stops"
 _DIFF_COLOURS: Final = {"+": "good-ink", "-": "error-ink", "@": "muted"}
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
-class PermissionScreen(SheetDialog[PermissionAnswer]):
+class PermissionScreen(AnswersDialog[PermissionAnswer]):
     """Shows the whole action and gives the answer. Esc declines, Ctrl+C stops the turn.
 
-    An answer is chosen by its number or with the arrows. Other text answers nothing, so that what somebody happens to
-    type grants nothing: it takes back a choice, and is the reason for declining where that answer is chosen, otherwise
-    text for the prompt. A number that is followed by more text at once is text too.
+    What is written where the last answer is chosen is the reason for declining.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,20 +53,14 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
     ) -> None:
         """`reason` is a sentence that says why it asks. `once_only`: no answer holds for longer.
 
-        `offers` are the rules that may be remembered, the narrowest first. Numbers, arrows and Enter do nothing in the
-        first `settle_s` seconds, and not before the last typed character is as old: they were meant for the prompt.
-        `is_marked`: the first answer is chosen at first; not where somebody is in the middle of a message.
+        `offers` are the rules that may be remembered, the narrowest first. `is_marked`: the first answer is chosen at
+        first; not where somebody is in the middle of a message.
         """
-        super().__init__()
         question = PermissionQuestion.of(action, reason, once_only=once_only, offers=offers)
+        super().__init__(len(question.answers), settle_s=settle_s, chosen=0 if is_marked else None)
         self._heading, self._summary, self._note = question.heading, question.summary, question.note
         self._detail, self._answers = question.detail, question.answers
         self._is_diff = action.is_diff
-        self._chosen: int | None = 0 if is_marked else None
-        self._number: Timer | None = None  # runs after a number was typed, until it answers
-        self._reason = ""
-        self._settle_s = settle_s
-        self._last_typed = time.monotonic()
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
@@ -85,7 +74,6 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
             yield Static(KEYS, id="permission-keys", classes="sheet-note", markup=False)
 
     def on_mount(self) -> None:
-        self._last_typed = time.monotonic()
         self._show_answers()
         facts = self.query_one(VerticalScroll)
         self.watch(facts, "scroll_y", self._show_position, init=False)  # pyright: ignore[reportUnknownMemberType] - Textual
@@ -99,21 +87,8 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
         self.query_one(VerticalScroll).styles.max_height = max(1, rows)
         self.call_after_refresh(self._show_position)
 
-    def action_move(self, by: int) -> None:
-        if not self._is_settled:
-            return
-        self._take_back_number()
-        first = 0 if by > 0 else -1
-        self._chosen = (first if self._chosen is None else self._chosen + by) % len(self._answers)
-        self._show_answers()
-
-    def action_answer(self) -> None:
-        if self._chosen is None or not self._is_settled:
-            return
-        reason = self._reason.strip()
-        if self._takes_reason and not reason:  # it was chosen to give one; “No” stands above
-            return
-        self.dismiss(PermissionAnswer(False, reason=reason) if self._takes_reason else self._answers[self._chosen][1])
+    def give(self, index: int) -> None:
+        self.dismiss(PermissionAnswer(False, reason=self.written.strip()) if self._writes else self._answers[index][1])
 
     def action_decline(self) -> None:
         self.dismiss(PermissionAnswer(False))
@@ -121,53 +96,8 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
     def action_stop(self) -> None:
         self.stop_or_leave(PermissionAnswer(False))
 
-    def take_text(self, text: str) -> str:
-        number = self._take_back_number()
-        if not number and self._takes_reason:
-            self._reason += text
-            return ""
-        if not number and self._is_answer(text):
-            self._chosen = int(text) - 1
-            self._number = None if self._takes_reason else self.set_timer(NUMBER_S, self.action_answer)
-            return ""
-        text, self._chosen = number + text, None
-        self._last_typed = time.monotonic()
-        return text
-
-    def _is_answer(self, text: str) -> bool:
-        """Whether it is the number of an answer, and not part of what is typed for the prompt."""
-        return not self.typed and self._is_settled and text in map(str, range(1, min(len(self._answers), 9) + 1))
-
-    def _take_back_number(self) -> str:
-        """The number that was to answer, which does no longer; "" where none was."""
-        timer, self._number = self._number, None
-        if timer is None or self._chosen is None:
-            return ""
-        timer.stop()
-        return str(self._chosen + 1)
-
-    @property
-    def takes_line_break(self) -> bool:
-        return super().takes_line_break and self._chosen is None
-
-    def take_backspace(self) -> None:
-        if self._take_back_number():
-            self._chosen = None
-        elif self._takes_reason:
-            self._reason = self._reason[:-1]
-        else:
-            super().take_backspace()
-
     def typing_changed(self) -> None:
         self._show_answers()
-
-    @property
-    def _is_settled(self) -> bool:
-        return time.monotonic() - self._last_typed >= self._settle_s
-
-    @property
-    def _takes_reason(self) -> bool:
-        return self._chosen == len(self._answers) - 1
 
     def _detail_text(self) -> Text:
         """The detail; the lines of a diff in colours."""
@@ -189,15 +119,17 @@ class PermissionScreen(SheetDialog[PermissionAnswer]):
     def _show_answers(self) -> None:
         width = max(min(self.size.width, 100) - 4, 10)
         rows = [
-            f"{'›' if number == self._chosen else ' '} {number + 1} {label}"
+            Text(clip(f"{'›' if number == self._chosen else ' '} {number + 1} {label}", width))
             for number, (label, _) in enumerate(self._answers)
         ]
-        if self._takes_reason:
-            shown = visible_line(self._reason)[-_SHOWN_CHARS:]
-            rows.append(f"  reason: {shown}▏{'' if shown else ' type it, then Enter'}")
+        for number, row in enumerate(rows):
+            row.apply_meta({ROW: number})
+        if self._writes:
+            shown = visible_line(self.written)[-_SHOWN_CHARS:]
+            rows.append(Text(clip(f"  reason: {shown}▏{'' if shown else ' type it, then Enter'}", width)))
         elif self.typed:
-            rows.append(f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}")
-        self.query_one(".sheet-answers", Static).update(Text("\n".join(clip(row, width) for row in rows)))
+            rows.append(Text(clip(f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}", width)))
+        self.query_one(".sheet-answers", Static).update(Text("\n").join(rows))
 
 
 def diff_colours(diff: str) -> Iterator[tuple[str, str]]:

@@ -10,19 +10,19 @@ from textual.widgets import Static
 
 from agent.permissions.action import PersonQuestion
 from foundation.terminal_text import visible, visible_line
-from tui.dialogs.sheet import SheetDialog
+from tui.dialogs.answers import ROW, AnswersDialog
 from tui.typed_app import theme_colour
 
 _FRAME_ROWS: Final = 9  # padding, the title and the keys, with their margins
 _SHOWN_CHARS: Final = 300  # of what was written
-KEYS: Final = "↑ ↓ choose; write in the last row · Enter answers · Esc leaves it open · Ctrl+C stops"
+_SHOWN_TYPED: Final = 60
+KEYS: Final = "Enter answers · Esc leaves it open · Ctrl+C stops"
 
 
-class QuestionScreen(SheetDialog[str]):
+class QuestionScreen(AnswersDialog[str]):
     """Gives the chosen option or the written answer; "" where the person leaves it unanswered.
 
-    No row is chosen at first, so that what somebody happens to type answers nothing: it is collected in `typed`, for
-    the prompt.
+    No row is chosen at first. The row to write in, where it is the only one, is chosen after the first pause in typing.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,11 +33,10 @@ class QuestionScreen(SheetDialog[str]):
         Binding("ctrl+c", "stop", "Stop", id="question.stop", show=False),
     ]
 
-    def __init__(self, question: PersonQuestion) -> None:
-        super().__init__()
+    def __init__(self, question: PersonQuestion, *, settle_s: float = 0.0) -> None:
+        super().__init__(len(question.options) + 1, settle_s=settle_s, chosen=None)
         self._question = visible(question.text)
         self._options = question.options
-        self._chosen: int | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
@@ -45,29 +44,25 @@ class QuestionScreen(SheetDialog[str]):
             with VerticalScroll(classes="sheet-facts", can_focus=False):
                 yield Static(Text(self._question), markup=False)
             yield Static(classes="sheet-answers", markup=False)
-            yield Static(KEYS, classes="sheet-note", markup=False)
+            numbers = f"1–{min(self._count, 9)} ↑ ↓ · " if self._options else ""
+            yield Static(f"{numbers}{KEYS}", classes="sheet-note", markup=False)
 
     def on_mount(self) -> None:
         self._show_rows()
+        if not self._options:
+            self.call_next(self._choose_when_settled)  # after the pause has begun
 
     def on_resize(self) -> None:
         """Gives the question the rows that the options leave; it scrolls if needed."""
         rows = self.size.height - _FRAME_ROWS - len(self._options) - 2
         self.query_one(VerticalScroll).styles.max_height = max(1, rows)
 
-    def action_move(self, by: int) -> None:
-        last = len(self._options)
-        self._chosen = (0 if by > 0 else last) if self._chosen is None else max(0, min(self._chosen + by, last))
-        self._show_rows()
-
-    def action_answer(self) -> None:
-        if self._chosen is None:
+    def give(self, index: int) -> None:
+        if index < len(self._options):
+            self.dismiss(self._options[index])
             return
-        if not self._writes:
-            self.dismiss(self._options[self._chosen])
-        elif answer := self.typed.strip():
-            self.typed = ""
-            self.dismiss(answer)
+        answer, self.written = self.written.strip(), ""
+        self.dismiss(answer)
 
     def action_leave(self) -> None:
         self.dismiss("")
@@ -76,21 +71,29 @@ class QuestionScreen(SheetDialog[str]):
         self.stop_or_leave("")
 
     @property
-    def takes_line_break(self) -> bool:
-        return super().takes_line_break and self._chosen is None
+    def unsent(self) -> str:
+        """What was typed, and below it what was written and answered nothing."""
+        return f"{self.typed.rstrip()}\n{self.written}".lstrip("\n") if self.written else self.typed
 
     def typing_changed(self) -> None:
         self._show_rows()
 
-    @property
-    def _writes(self) -> bool:
-        """Whether the row to write in is chosen."""
-        return self._chosen == len(self._options)
+    def _choose_when_settled(self) -> None:
+        if not self._is_settled:
+            self.set_timer(self.settles_in, self._choose_when_settled)
+        elif self._chosen is None:
+            self._chosen = 0
+            self._show_rows()
 
     def _show_rows(self) -> None:
-        written = visible_line(self.typed)[-_SHOWN_CHARS:]
-        rows = [*map(visible_line, self._options), f"Write: {written}▏" if self._writes else "Write an answer"]
-        text = Text("\n".join(f"{'›' if number == self._chosen else ' '} {row}" for number, row in enumerate(rows)))
-        if self.typed and not self._writes:
-            text.append(f"\n  typed, for the prompt: {written[-60:]}", theme_colour(self, "muted"))
-        self.query_one(".sheet-answers", Static).update(text)
+        written = visible_line(self.written)[-_SHOWN_CHARS:]
+        write = f"Write: {written}▏" if self._writes else "Write an answer"
+        rows: list[Text] = []
+        for index, label in enumerate([*map(visible_line, self._options), write]):
+            number = f"{index + 1} " if self._options else ""
+            rows.append(Text(f"{'›' if index == self._chosen else ' '} {number}{label}"))
+            rows[-1].apply_meta({ROW: index})
+        if self.typed:
+            typed = visible_line(self.typed)[-_SHOWN_TYPED:]
+            rows.append(Text(f"  typed, for the prompt: {typed}", theme_colour(self, "muted")))
+        self.query_one(".sheet-answers", Static).update(Text("\n").join(rows))

@@ -22,6 +22,11 @@ class SheetDialog(ModalScreen[ScreenResultType]):
         self.typed = ""
         self.stop_turn: Callable[[], object] | None = None  # stops the turn that asks
 
+    @property
+    def unsent(self) -> str:
+        """What goes into the prompt when the dialog has closed."""
+        return self.typed
+
     def take_text(self, text: str) -> str:
         """What becomes of text that is typed: what is given is added to `typed`."""
         return text

@@ -123,6 +123,39 @@ async def test_ctrl_s_in_an_empty_prompt_sends_what_waits_now(
         assert "◆ Green." in screen.lines
 
 
+async def test_a_message_that_was_taken_back_steers_after_those_queued_before_it(
+    open_chat: Any, session: Session, server: Loopback
+) -> None:
+    plays(server, stream(data(delta(tool_calls=[CALL])), Stall()))
+    async with open_chat(session=session) as screen:
+        await screen.say("Which tea?")
+        await screen.until(lambda: "writing the arguments" in screen.seen[-1])
+        for text in ("one 一", "two 🍵"):
+            await screen.say(text)
+        await screen.press("up", "ctrl+s")
+        await screen.until(lambda: len(screen.screen.queue.steering) == 2)
+        assert [message.text for message in screen.screen.queue.steering] == ["one 一", "two 🍵"]
+        await screen.press("escape")
+
+
+async def test_a_message_written_after_one_taken_back_was_deleted_steers_alone(
+    open_chat: Any, session: Session, server: Loopback
+) -> None:
+    plays(server, stream(data(delta(tool_calls=[CALL])), Stall()))
+    async with open_chat(session=session) as screen:
+        await screen.say("Which tea?")
+        await screen.until(lambda: "writing the arguments" in screen.seen[-1])
+        for text in ("one", "two"):
+            await screen.say(text)
+        await screen.press("up", "backspace", "backspace", "backspace")
+        await steer(screen, "other")
+        assert [(message.text, message.steers) for message in screen.screen.queue.waiting] == [
+            ("other", True),
+            ("one", False),
+        ]
+        await screen.press("escape")
+
+
 async def test_what_waits_is_in_the_draft_while_the_program_may_be_killed(
     open_chat: Any, session: Session, server: Loopback
 ) -> None:

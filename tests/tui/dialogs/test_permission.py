@@ -60,6 +60,38 @@ async def test_a_chosen_answer_is_given_with_enter(
         await chat.until(lambda: answers == [answer])
 
 
+async def click(chat: Any, row: int) -> None:
+    await chat.pilot.click(".sheet-answers", offset=(6, row))
+    await chat.press()
+
+
+async def test_a_click_on_an_answer_gives_it(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        _, answers = await opened(chat)
+        await click(chat, 1)
+        await chat.until(lambda: answers == [PermissionAnswer(True, Scope.SESSION)])
+
+
+async def test_a_click_on_the_answer_with_a_reason_waits_for_it(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        _, answers = await opened(chat)
+        await click(chat, 3)
+        assert answers == []
+        await chat.press("n", "o", "enter")
+        await chat.until(lambda: answers == [PermissionAnswer(False, reason="no")])
+
+
+async def test_a_click_that_was_meant_for_the_chat_grants_nothing(open_chat: Any) -> None:
+    answers: list[PermissionAnswer | None] = []
+    async with open_chat() as chat:
+        dialog = PermissionScreen(RUN, "No rule decides.", settle_s=3_600)
+        chat.app.push_screen(dialog, answers.append)
+        await chat.until(lambda: chat.app.screen is dialog)
+        await click(chat, 0)
+        await click(chat, 2)
+        assert answers == []
+
+
 async def test_lines_that_are_typed_for_the_prompt_keep_their_breaks(open_chat: Any) -> None:
     async with open_chat() as chat:
         dialog, answers = await opened(chat)

@@ -47,6 +47,11 @@ async def test_a_question_of_the_model(picture: Picture) -> None:
     await picture(pushing(lambda: QuestionScreen(question)))
 
 
+async def test_an_open_question_of_the_model(picture: Picture) -> None:
+    question = PersonQuestion("Which port is the boiler's? 锅炉用哪个端口？ 🙂", ())
+    await picture(pushing(lambda: QuestionScreen(question)))
+
+
 async def test_a_workspace_that_is_not_trusted(picture: Picture) -> None:
     facts = ("It belongs to ann and holds 12 conversations with 1,204 entries.", "It brings its own config.yaml.")
     await picture(pushing(lambda: TrustScreen(("/home/ann/文档/cloned-notes 🌊", *facts))))

@@ -1,0 +1,113 @@
+"""Base of the dialogs with numbered answers, the last of which is written: chosen by number, arrows or a click."""
+
+import time
+from typing import Final
+
+from textual import events
+from textual.screen import ScreenResultType
+from textual.timer import Timer
+
+from tui.dialogs.sheet import SheetDialog
+
+NUMBER_S: Final = 0.3  # seconds after a number until it answers: more text makes it text
+ROW: Final = "answer"  # in the style of an answer's text: its index
+
+
+class AnswersDialog(SheetDialog[ScreenResultType]):
+    """Text answers nothing, so that what somebody happens to type grants nothing: it takes back a choice. Where the
+    last answer is chosen it is `written`, otherwise it is for the prompt. A number that more text follows at once is
+    text too.
+    """
+
+    def __init__(self, count: int, *, settle_s: float, chosen: int | None) -> None:
+        """`count` of answers. Numbers, arrows, clicks and Enter do nothing in the first `settle_s` seconds, and not
+        before the last typed character is as old: they were meant for the prompt.
+        """
+        super().__init__()
+        self._count = count
+        self._settle_s = settle_s
+        self._chosen: int | None = chosen
+        self._number: Timer | None = None  # runs after a number was typed, until it answers
+        self._last_typed = time.monotonic()
+        self.written = ""
+
+    def on_mount(self) -> None:
+        self._last_typed = time.monotonic()
+
+    def on_click(self, event: events.Click) -> None:
+        index = event.style.meta.get(ROW)
+        if isinstance(index, int) and self._is_settled:
+            self._take_back_number()
+            self._chosen = index
+            self.typing_changed()
+            self.action_answer()
+
+    def action_move(self, by: int) -> None:
+        if not self._is_settled:
+            return
+        self._take_back_number()
+        first = 0 if by > 0 else -1
+        self._chosen = (first if self._chosen is None else self._chosen + by) % self._count
+        self.typing_changed()
+
+    def action_answer(self) -> None:
+        """Gives the chosen answer; a written one only where something is written."""
+        if self._chosen is None or not self._is_settled or (self._writes and not self.written.strip()):
+            return
+        self.give(self._chosen)
+
+    def give(self, index: int) -> None:
+        """Dismisses the dialog with this answer."""
+        raise NotImplementedError
+
+    def take_text(self, text: str) -> str:
+        number = self._take_back_number()
+        if not number and self._writes:
+            self.written += text
+            return ""
+        if not number and self._is_answer(text):
+            self._chosen = int(text) - 1
+            self._number = None if self._writes else self.set_timer(NUMBER_S, self.action_answer)
+            return ""
+        text, self._chosen = number + text, None
+        self._last_typed = time.monotonic()
+        return text
+
+    def take_backspace(self) -> None:
+        if self._take_back_number():
+            self._chosen = None
+        elif self._writes:
+            self.written = self.written[:-1]
+        else:
+            super().take_backspace()
+
+    @property
+    def takes_line_break(self) -> bool:
+        return super().takes_line_break and self._chosen is None
+
+    @property
+    def _is_settled(self) -> bool:
+        return self.settles_in <= 0
+
+    @property
+    def settles_in(self) -> float:
+        """The seconds until keys and clicks answer."""
+        return self._settle_s - (time.monotonic() - self._last_typed)
+
+    @property
+    def _writes(self) -> bool:
+        """Whether the last answer is chosen."""
+        return self._chosen == self._count - 1
+
+    def _is_answer(self, text: str) -> bool:
+        """Whether it is the number of an answer, and not part of what is typed for the prompt or was written."""
+        is_number = self._count > 1 and text in map(str, range(1, min(self._count, 9) + 1))
+        return is_number and self._is_settled and not (self.typed or self.written)
+
+    def _take_back_number(self) -> str:
+        """The number that was to answer, which does no longer; "" where none was."""
+        timer, self._number = self._number, None
+        if timer is None or self._chosen is None:
+            return ""
+        timer.stop()
+        return str(self._chosen + 1)
