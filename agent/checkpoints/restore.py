@@ -1,6 +1,5 @@
 """Plans and makes undo, redo and rewind: takes checkpoints back, the newest first, from the files as they are now."""
 
-import difflib
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from agent.checkpoints.blobs import MOST_BYTES
 from agent.checkpoints.change import ChangedFile, CheckpointKind, CheckpointRecord, FileChange, NotChanged
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.conflicts import keep_beside
+from agent.checkpoints.line_matcher import LineMatcher
 from agent.checkpoints.merge import Conflict, FileState, take_back
 from foundation.errors import PalimpsestError
 from foundation.files import is_file, is_folder, read_bytes, scan
@@ -193,7 +193,7 @@ def _planned(
         return unread(problem=f"cannot be restored: {error.message.rstrip('.')}")
     except OSError as error:
         return unread(problem=f"cannot be read: {error.strerror}")
-    added, removed = _line_counts(now.body, state.body)
+    added, removed = line_counts(now.body, state.body)
     return planned(now=now, wanted=state, merged=merged, added=added, removed=removed)
 
 
@@ -235,11 +235,11 @@ def _stored(checkpoints: Checkpoints, name: str, mode: int | None) -> FileState:
     return FileState(checkpoints.blobs.get(name), mode) if name else FileState(None)
 
 
-def _line_counts(before: bytes | None, after: bytes | None) -> tuple[int, int]:
+def line_counts(before: bytes | None, after: bytes | None) -> tuple[int, int]:
     """Lines added and removed; (0, 0) for what is no text."""
     if b"\0" in (before or b"") or b"\0" in (after or b""):
         return 0, 0
     old, new = (before or b"").splitlines(), (after or b"").splitlines()
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > 2000)
-    same = sum(block.size for block in matcher.get_matching_blocks())
+    opcodes = LineMatcher(old, new).get_opcodes()
+    same = sum(end - start for tag, start, end, _, _ in opcodes if tag == "equal")
     return len(new) - same, len(old) - same

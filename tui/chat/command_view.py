@@ -52,6 +52,7 @@ class CommandView:
             await self._run_command(line, name, arguments, beside=beside)
         finally:
             self._chat.show_mode()
+            self._view.read_figures()  # the command may have changed files
 
     async def _run_command(self, line: str, name: str, arguments: str, *, beside: bool) -> None:
         conversation_before = self._chat.session.conversation.id if self._chat.session.conversation else ""

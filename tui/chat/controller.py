@@ -297,7 +297,7 @@ class ChatController:
         current = self.session.conversation.id if self.session.conversation else ""
         if current == conversation_before:
             return
-        self._view.status.update_info(tokens=0, budget=0)
+        self._view.forget_turn()
         self._view.transcript.clear()
         await self.show_newest()
         await self._view.restore_draft()

@@ -213,6 +213,7 @@ class ChatScreen(TranscriptScreen):
         return self._view.side_panel
 
     def on_resize(self) -> None:
+        self.foot.plan.fit(self.size.height)
         if self.side_panel:
             self.side_panel.lay_out()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec.structs import replace
 from textual.screen import Screen
 
-from agent.events import CheckpointMade, SessionEvent, UserStored
+from agent.events import CheckpointMade, SessionEvent, UsageKnown, UserStored
 from agent.services.panel_figures import diff_of_file, panel_figures
 from agent.services.settings import change_setting
 from foundation.errors import PalimpsestError
@@ -64,7 +64,7 @@ class SidePanelView:
             self._conversation = event.conversation
         if (content := after_event(self._content, event)) is not self._content:
             self._update(content)
-        if isinstance(event, CheckpointMade):
+        if isinstance(event, CheckpointMade | UsageKnown):  # what the request cost is stored by then
             self.read_figures()
 
     def show_conversation(self, plan: "Checklist | None") -> None:
@@ -75,6 +75,10 @@ class SidePanelView:
         self._conversation = id_
         self._update(replace(content, plan=plan if plan and plan.is_open else None))
         self.read_figures()
+
+    def forget_turn(self) -> None:
+        """Drops what is known of the last turn: the conversation goes on elsewhere."""
+        self._update(PanelContent(figures=self._content.figures))
 
     def end_turn(self) -> None:
         """Drops a plan that is done, and reads what the turn changed and cost."""

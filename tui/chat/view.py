@@ -149,6 +149,17 @@ class ChatView:
         if self.side_panel:
             self.side_panel.take(event)
 
+    def forget_turn(self) -> None:
+        """Drops the figures of the last turn."""
+        self.status.update_info(tokens=0, budget=0)
+        if self.side_panel:
+            self.side_panel.forget_turn()
+
+    def read_figures(self) -> None:
+        """Reads again which files were touched and what was spent."""
+        if self.side_panel:
+            self.side_panel.read_figures()
+
     def end_turn(self) -> None:
         """Hides a plan that is done, and notifies a person who looks elsewhere."""
         self._plan_panel.end_turn()

@@ -1,7 +1,7 @@
 """Panel above the prompt: the model's plan.
 
 It appears when the plan changes and stays while any step is open; a plan that is done leaves with its turn. F4 or a
-click hides it, F4 brings it back.
+click hides it, F4 brings it back. On a low screen it is one line, with the present step.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # loaded after first paint
 
 KEYS: Final = "F4 hides it"
 MAX_ROWS: Final = 5  # of steps; the others are counted
+LOW_SCREEN: Final = 16  # rows; a screen with fewer keeps them for the conversation and the prompt
 DONE, DOING = "done", "doing"
 _MARKS: Final = {"pending": "○", DOING: "▸", DONE: "●"}
 
@@ -28,6 +29,7 @@ class PlanPanel(Static):
         super().__init__(id="plan", markup=False)
         self._plan: Checklist | None = None
         self._is_shown = False
+        self._is_folded = False
         self._is_elsewhere = False  # whether the panel beside the conversation shows the plan
         self.display = False
 
@@ -57,6 +59,11 @@ class PlanPanel(Static):
         self._is_elsewhere = is_elsewhere
         self._set_shown(is_shown=self._is_shown)
 
+    def fit(self, rows: int) -> None:
+        """Folds the plan to one line on a screen with few rows."""
+        self._is_folded = rows < LOW_SCREEN
+        self._draw()
+
     def _set_shown(self, *, is_shown: bool) -> None:
         self._is_shown = is_shown
         self.display = is_shown and not self._is_elsewhere
@@ -75,20 +82,29 @@ class PlanPanel(Static):
         if self._plan is None:
             return
         steps = self._plan.steps
+        if self._is_folded:
+            self.update(Text(_one_line(self._plan), theme_colour(self, "muted"), no_wrap=True, overflow="ellipsis"))
+            return
         shown = _shown_steps(steps)
         hidden = f", {len(steps) - len(shown)} not shown" if len(shown) < len(steps) else ""
         text = Text(
             f"plan  {self._plan.done} of {len(steps)} done{hidden} · {KEYS}", theme_colour(self, "muted"), no_wrap=True
         )
         for step in shown:
-            style = "" if step.state is DOING else theme_colour(self, "muted")
+            style = "" if step.state == DOING else theme_colour(self, "muted")
             text.append(f"\n{_MARKS[step.state]} {visible_line(step.text)}", style)
         text.overflow = "ellipsis"
         self.update(text)
 
 
+def _one_line(plan: "Checklist") -> str:
+    present = next((step for step in plan.steps if step.state != DONE), None)
+    step = f" · {_MARKS[present.state]} {visible_line(present.text)}" if present else ""
+    return f"plan  {plan.done} of {len(plan.steps)} done{step}"
+
+
 def _shown_steps(steps: "tuple[PlanStep, ...]") -> "tuple[PlanStep, ...]":
     """At most MAX_ROWS of the steps: the first that is not done, the one before it, and those after."""
-    current = next((number for number, step in enumerate(steps) if step.state is not DONE), 0)
+    current = next((number for number, step in enumerate(steps) if step.state != DONE), 0)
     first = max(0, min(current - 1, len(steps) - MAX_ROWS))
     return steps[first : first + MAX_ROWS]

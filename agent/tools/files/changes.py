@@ -5,8 +5,7 @@ was shown: a change that would differ by the time it runs is refused. Each goes 
 """
 
 import hashlib
-from collections.abc import Sequence
-from difflib import unified_diff
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 
 from agent.checkpoints.change import FileChange
 from agent.checkpoints.checkpoints import Checkpoints
+from agent.checkpoints.line_matcher import LineMatcher
 from agent.permissions.action import Access, Action
 from agent.tools.files.project import ProjectFolders, ProjectPath
 from agent.tools.files.text_file import MAX_FILE_BYTES, TextFile
@@ -130,10 +130,28 @@ def file_diff(name: str, old_body: bytes | None, new_body: bytes | None) -> str:
         gone, come = before[start:last_old], after[start:last_new]
         hunk = f"@@ -{start + 1},{len(gone)} +{start + 1},{len(come)} @@\n"
         return head + hunk + "".join([*(_ended("-" + line) for line in gone), *(_ended("+" + line) for line in come)])
-    pieces = list(
-        unified_diff(before[first : last_old + _CONTEXT], after[first : last_new + _CONTEXT], n=_CONTEXT, lineterm="\n")
-    )[2:]
-    return head + "".join(_ended(_moved(line, first)) for line in pieces)
+    hunks = _hunks(before[first : last_old + _CONTEXT], after[first : last_new + _CONTEXT], first)
+    return head + "".join(map(_ended, hunks))
+
+
+def _hunks(old: Sequence[str], new: Sequence[str], above: int) -> Iterator[str]:
+    """The lines of the hunks; `above` lines were left out before both."""
+    for group in LineMatcher(old, new).get_grouped_opcodes(_CONTEXT):
+        (_, start, _, start_new, _), (_, _, end, _, end_new) = group[0], group[-1]
+        yield f"@@ -{_range(start, end, above)} +{_range(start_new, end_new, above)} @@\n"
+        for tag, first, last, first_new, last_new in group:
+            if tag == "equal":
+                yield from (f" {line}" for line in old[first:last])
+            else:
+                yield from (f"-{line}" for line in old[first:last])
+                yield from (f"+{line}" for line in new[first_new:last_new])
+
+
+def _range(start: int, end: int, above: int) -> str:
+    """Lines as a hunk names them: counted from 1, no lines by the one before them."""
+    if end - start == 1:
+        return str(above + end)
+    return f"{above + start + (end > start)},{end - start}"
 
 
 def _lines(data: bytes | None) -> list[str]:
@@ -149,20 +167,6 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
     return next(
         (number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
-
-
-def _moved(line: str, by: int) -> str:
-    """A line of a diff, with its counts of lines moved by the lines that were left out above."""
-    if not line.startswith("@@ "):
-        return line
-    _, old, new, _ = line.split(" ", 3)
-    moved = [f"{side[0]}{_plus(side[1:], by)}" for side in (old, new)]
-    return f"@@ {moved[0]} {moved[1]} @@\n"
-
-
-def _plus(range_: str, by: int) -> str:
-    start, comma, count = range_.partition(",")
-    return f"{int(start) + by}{comma}{count}"
 
 
 def _ended(line: str) -> str:

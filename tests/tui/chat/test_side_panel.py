@@ -11,13 +11,16 @@ import pytest
 from msgspec import structs
 from textual.geometry import Offset
 
-from agent.checkpoints.change import FileChange
+from agent.checkpoints.change import CheckpointKind, FileChange
 from agent.checkpoints.checkpoints import Checkpoints
+from agent.checkpoints.restore import restore
+from agent.commands.results import SessionSwitched, TextResult
 from agent.config.settings import ScreenSettings
-from agent.events import CheckpointMade, PlanUpdated, SessionEvent, TextDelta
+from agent.events import CheckpointMade, PlanUpdated, SessionEvent, TextDelta, UsageKnown
 from agent.services.panel_figures import touched_files
 from context.checklist import Checklist, PlanStep, StepState
 from foundation.clock import SystemClock
+from memory.records import SpendingRow
 from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer
 from tui.chat.panel_content import PanelContent, after_event, panel_rows
 from tui.passages.screen import PassageScreen
@@ -79,6 +82,11 @@ def shown(chat: Any) -> str:
         return ""
     left = panels.first().region.x
     return "\n".join(line[left:].rstrip() for line in chat.seen)
+
+
+def rows_of(chat: Any) -> list[str]:
+    """The rows of the panel without its frame."""
+    return [line.strip(" │") for line in shown(chat).split("\n")]
 
 
 async def ask(chat: Any) -> None:
@@ -239,6 +247,67 @@ async def test_what_a_tool_changes_is_listed_while_the_turn_goes_on(open_chat: O
     async with open_chat(session=session, size=WIDE) as chat:
         chat.screen.queue.add("write")
         await chat.until(lambda: "日志.md" in shown(chat))
+        gate.set()
+        await chat.until(lambda: chat.screen.is_idle)
+
+
+async def test_a_command_that_takes_changes_back_updates_the_files(
+    open_chat: Open, checkpoints: Checkpoints, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def undo(*_: Any) -> TextResult:
+        records = checkpoints.history("c_1").last_turn()
+        restore(checkpoints, records, CheckpointKind.UNDO, (tmp_path / "project",))
+        return TextResult("Taken back.")
+
+    async with open_chat(session=wide_session(checkpoints), size=WIDE) as chat:
+        await ask(chat)
+        assert "日志.md" in shown(chat)
+        monkeypatch.setattr("tui.chat.command_view.registry.run", undo)
+        chat.screen.queue.add("/undo")
+        await chat.until(lambda: "Taken back" in chat.text and "Files touched" not in shown(chat))
+
+
+async def test_a_turn_that_left_the_conversation_leaves_the_panel(
+    open_chat: Open, checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def drop(*_: Any) -> SessionSwitched:
+        return SessionSwitched("The turn is out.", branch=True)
+
+    async with open_chat(session=wide_session(checkpoints), size=WIDE) as chat:
+        await ask(chat)
+        assert "4.3k" in shown(chat)
+        monkeypatch.setattr("tui.chat.command_view.registry.run", drop)
+        chat.screen.queue.add("/tree drop e_1")
+        await chat.until(lambda: "The turn is out" in chat.text and chat.screen.is_idle)
+        text = shown(chat)
+        assert "▾ Files touched" in text, "files stay as they are"
+        for part in ("Plan", "Context", "Recalled", "this turn"):
+            assert part not in text
+
+
+async def test_what_today_cost_includes_the_turn_that_runs(open_chat: Open) -> None:
+    gate = asyncio.Event()
+    told = answer("Done.")
+    after_usage = next(number for number, event in enumerate(told) if isinstance(event, UsageKnown)) + 1
+    session = wide_session(events=[*told[:after_usage], gate, *told[after_usage:]])
+    row = SpendingRow(
+        time=SystemClock().now(),
+        conversation="c_1",
+        purpose="",
+        model="openai:qwen3",
+        prompt_tokens=4_000,
+        completion_tokens=301,
+        cached_tokens=0,
+    )
+
+    def spending(_since: object) -> list[SpendingRow]:
+        return [row]
+
+    session.memory.spending = spending
+    async with open_chat(session=session, size=WIDE) as chat:
+        chat.screen.queue.add("write")
+        await chat.until(lambda: any(line.startswith("today") and "4.3k" in line for line in rows_of(chat)))
+        assert not chat.screen.is_idle
         gate.set()
         await chat.until(lambda: chat.screen.is_idle)
 

@@ -219,6 +219,24 @@ async def test_a_plan_that_is_done_leaves_with_its_turn(open_chat: Any, size: tu
         assert not any("plan  9 of 9" in line for line in chat.seen)
 
 
+@pytest.mark.parametrize(
+    ("size", "shown"), [((40, 10), "plan  1 of 4 done · ○ step 1 步骤"), ((20, 5), "plan  1 of 4…")]
+)
+async def test_a_plan_is_one_line_on_a_low_screen(open_chat: Any, size: tuple[int, int], shown: str) -> None:
+    async with open_chat(
+        size=size, answers=lambda text: [PlanUpdated(plan(DONE, PENDING, PENDING, PENDING)), *answer("Well.")]
+    ) as chat:
+        await chat.say("begin")
+        await chat.quiet()
+        (line,) = [line.strip() for line in chat.seen if "plan " in line or "step" in line]
+        assert line.startswith(shown)
+        assert any("❯ Ask" in line for line in chat.seen), "the prompt has its row"
+        await chat.pilot.resize_terminal(80, 24)
+        await chat.until(lambda: any("○ step 3" in line for line in chat.seen))
+        await chat.pilot.resize_terminal(80, 12)
+        await chat.until(lambda: not any("○ step 3" in line for line in chat.seen))
+
+
 @pytest.mark.parametrize("by", ["key", "click"])
 async def test_a_hidden_plan_comes_back_by_key_or_when_it_changes(open_chat: Any, by: str) -> None:
     plans = {"begin": plan(DONE, PENDING), "same": plan(DONE, PENDING), "other": plan(DONE, PENDING, PENDING)}
@@ -240,6 +258,13 @@ async def test_a_hidden_plan_comes_back_by_key_or_when_it_changes(open_chat: Any
         await chat.until(is_seen)
         await chat.press("f4", "f4")
         assert is_seen()
+
+
+async def test_a_long_plan_is_shown_around_its_present_step(open_chat: Any) -> None:
+    async with open_chat(answers=lambda _: [PlanUpdated(plan(*[DONE] * 6, *[PENDING] * 3)), *answer("Well.")]) as chat:
+        await chat.say("begin")
+        await chat.until(lambda: any("○ step 6" in line for line in chat.seen))
+        assert not any("step 0" in line for line in chat.seen)
 
 
 # The mode
