@@ -79,6 +79,7 @@ class PalimpsestApp(ChangesOnlyApp):
 
     def use_theme(self, name: str) -> None:
         """Shows the theme of this name; the one for the terminal where it is AUTO, or there is none of this name."""
+        self.named_theme = name if name in self.available_themes else AUTO
         self.theme = resolve_theme(name, self.available_themes, is_dark=self._ground.is_dark)
 
     def notify(
