@@ -20,6 +20,7 @@ from tui.output.direct_driver import direct_driver
 from tui.output.paste_guard import guard_pastes
 from tui.shutdown import TerminalWatch, tolerant_driver
 from tui.themes.choice import resolve_theme
+from tui.themes.muted_rows import MutedRows
 from tui.themes.own import THEMES
 from tui.themes.terminal import AUTO, TerminalGround
 from tui.themes.variables import variables_for
@@ -66,6 +67,7 @@ class PalimpsestApp(ChangesOnlyApp):
         self._own_keys = own_keys or {}
         if self.no_color:  # Textual alone would leave greys
             self._filters = [NoColor() if isinstance(theme_, Monochrome) else theme_ for theme_ in self._filters]
+        self._filters.append(MutedRows())
         self.last_typed = 0.0  # on the monotonic clock: dialogs that interrupt wait for a pause
         self.chat = ChatScreen(start, open_session)
         self._watch = TerminalWatch(self.chat.leave)
@@ -80,6 +82,7 @@ class PalimpsestApp(ChangesOnlyApp):
 
     def use_theme(self, name: str) -> None:
         """Shows the theme of this name; the one for the terminal where it is AUTO, or there is none of this name."""
+        self.named_theme = name if name in self.available_themes else AUTO
         self.theme = resolve_theme(name, self.available_themes, is_dark=self._ground.is_dark)
 
     def notify(

@@ -18,6 +18,7 @@ class ThemedApp(Protocol):
     """What our application adds to Textual's, for the screens that it imports."""
 
     theme: Any  # the name: a reactive of the class
+    named_theme: str  # the name that was asked for; "auto" stays it
 
     @property
     def has_dark_ground(self) -> bool | None: ...

@@ -53,10 +53,12 @@ class ChoicesScreen(ModalScreen[str | None]):
         notes: Sequence[str] = (),
         takes_text: bool = False,
         preview: Callable[[str], None] | None = None,
+        chosen: str = "",
     ) -> None:
         """With `takes_text` the query itself is the result where it matches no item.
 
-        `notes` are lines below the list; `preview` is called with the id of each item that is gone to.
+        `notes` are lines below the list; `preview` is called with the id of each item that is gone to; `chosen` is
+        the id on which the list opens.
         """
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
@@ -64,6 +66,7 @@ class ChoicesScreen(ModalScreen[str | None]):
         self._notes = [visible_line(note) for note in notes]
         self._takes_text = takes_text
         self._preview = preview
+        self._chosen = chosen
         self._shown_items: list[ChoiceItem] = []
 
     def compose(self) -> ComposeResult:
@@ -126,17 +129,17 @@ class ChoicesScreen(ModalScreen[str | None]):
         matching = [
             item for item in self._items if all(term in f"{item.label} {item.detail}".lower() for term in terms)
         ]
-        self._show(matching)
+        self._show(matching, "" if terms else self._chosen)
         takes = self._takes_text and query.strip() and not matching
         self.query_one("#choices-note", Static).update(TAKES_TEXT if takes else KEYS if matching else NOTHING)
 
-    def _show(self, items: Sequence[ChoiceItem]) -> None:
+    def _show(self, items: Sequence[ChoiceItem], chosen: str) -> None:
         self._shown_items = list(items)
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options(Option(self._option_text(item)) for item in self._shown_items)
         if self._shown_items:
-            options.highlighted = 0
+            options.highlighted = next((number for number, item in enumerate(items) if item.id == chosen), 0)
 
     def _option_text(self, item: ChoiceItem) -> Text:
         label = visible_line(item.label)

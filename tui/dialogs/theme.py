@@ -14,15 +14,16 @@ from tui.typed_app import ThemedApp
 _OURS: Final = {theme.name for theme in THEMES}
 
 
-def theme_items(themes: Mapping[str, Theme], *, is_dark: bool | None) -> list[ChoiceItem]:
-    """AUTO, our own themes, those of the person, then Textual's."""
+def theme_items(themes: Mapping[str, Theme], *, is_dark: bool | None, in_use: str = "") -> list[ChoiceItem]:
+    """AUTO, our own themes, those of the person, then Textual's; the one in use is marked."""
     told = {True: "dark now", False: "light now", None: "it does not tell: dark"}[is_dark]
     order = sorted(
         themes.values(), key=lambda theme: (theme.name not in _OURS, theme.name in BUILTIN_THEMES, theme.name)
     )
+    details = {AUTO: f"light or dark as the terminal is ({told})"}
+    details |= {theme.name: _detail(theme) for theme in order if theme.name != "textual-ansi"}
     return [
-        ChoiceItem(AUTO, AUTO, f"light or dark as the terminal is ({told})"),
-        *(ChoiceItem(theme.name, theme.name, _detail(theme)) for theme in order if theme.name != "textual-ansi"),
+        ChoiceItem(name, name, f"{detail} · in use" if name == in_use else detail) for name, detail in details.items()
     ]
 
 
@@ -37,14 +38,15 @@ async def pick_theme(app: ThemedApp, name: str) -> str | None:
 
     Raises Misuse where there is no theme of the given name; "" lists them.
     """
-    themes, before = app.available_themes, app.theme
+    themes, before = app.available_themes, app.named_theme
     if name:
         if name != AUTO and name not in themes:
             raise Misuse("Unknown theme", f"There is no theme “{name}”.", "/theme lists them.")
         app.use_theme(name)
         return name
-    items = theme_items(themes, is_dark=app.has_dark_ground)
-    chosen: str | None = await app.push_screen_wait(ChoicesScreen("Theme", items, preview=app.use_theme))
+    items = theme_items(themes, is_dark=app.has_dark_ground, in_use=before)
+    dialog = ChoicesScreen("Theme", items, preview=app.use_theme, chosen=before)
+    chosen: str | None = await app.push_screen_wait(dialog)
     if chosen is None:
         app.use_theme(before)
     return chosen

@@ -1,19 +1,25 @@
-"""Keeps pasted text from being read as keys.
+"""Keeps pasted text from being read as keys, and keys from being read as text.
 
 Textual looks for escape sequences within a bracketed paste too, and reports what is none as keys: a pasted escape, some
 words and a line end sent a message, and Ctrl+G opened the editor. So escapes in a paste are made visible before that.
+
+Of a sequence that it does not know, Textual makes a key of each character, and "^" of the escape where another escape
+comes next: Esc, Ctrl+P and an arrow key at once wrote "^" in the prompt. Here that escape is the key Esc.
 """
 
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Final
 
+from textual import events
 from textual._xterm_parser import XTermParser
 from textual.driver import Driver
 from textual.message import Message
 
 BEGIN: Final = "\x1b[200~"
 END: Final = "\x1b[201~"
+CONTROL_SEQUENCE: Final = "\x1b["
+ESCAPE: Final = "\x1b"
 ESCAPE_SHOWN: Final = "␛"  # as foundation.terminal_text shows it
 
 
@@ -43,15 +49,40 @@ class PasteGuard:
 
 
 class PasteSafeParser(XTermParser):
-    """A parser to which pastes are text and nothing else."""
+    """A parser to which pastes are text and nothing else, and an escape is never text."""
 
     def __init__(self, debug: bool = False) -> None:
         self._guard = PasteGuard()
+        self._unknown = ""  # what was given back so far of a sequence that Textual does not know
         super().__init__(debug)
 
     def feed(self, data: str) -> Iterable[Message]:
         safe = self._guard.feed(data) if data else ""
         return super().feed(safe) if safe or not data else ()  # an empty text is the end of the input
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool | None = None) -> Iterable[events.Key]:
+        """Textual passes `alt` for each character of a sequence that it does not know; True right after its escape."""
+        if alt is None:
+            return super()._sequence_to_key_events(sequence)
+        if sequence == ESCAPE:
+            self._unknown = ESCAPE
+            return ()
+        self._unknown = (ESCAPE if alt else self._unknown) + sequence
+        if self._unknown == f"{ESCAPE}{sequence}":
+            return self._after_escape(sequence)
+        if self._unknown.startswith(CONTROL_SEQUENCE):
+            has_ended = "@" <= sequence <= "~"
+            self._unknown = "" if has_ended else self._unknown
+            return ()
+        return super()._sequence_to_key_events(sequence)
+
+    def _after_escape(self, character: str) -> list[events.Key]:
+        """Alt and a letter, or Esc and then a control key; none for the beginning of a control sequence."""
+        if f"{ESCAPE}{character}" == CONTROL_SEQUENCE:
+            return []
+        if not character.isprintable():
+            self._tokens.append(events.Key("escape", ESCAPE))  # of one that is returned Textual makes "^"
+        return list(super()._sequence_to_key_events(character, alt=True))
 
 
 def guard_pastes(driver: type[Driver]) -> type[Driver]:

@@ -53,7 +53,7 @@ class ArchiveScreen(ListScreen[None]):
         ]
         pages = sum(row.pages for row in archives)
         text, vision = sum(row.text_tokens for row in archives), sum(row.vision_tokens for row in archives)
-        about = f"{len(rows):,} archived · {pages:,} pages · {text:,} text tokens on {vision:,} vision tokens"
+        about = f"{len(rows):,} archived · {_page_count(pages)} · {text:,} text tokens on {vision:,} vision tokens"
         return ListContents(tuple(rows), about if rows else "", _EMPTY)
 
     def show_detail(self, row: ListRow | None) -> None:
@@ -74,7 +74,7 @@ class ArchiveScreen(ListScreen[None]):
             chars = sum(page.chars for page in pages)
             modes = ", ".join(sorted({f"{page.mode} {page.width}×{page.height}" for page in pages}))
             self.set_detail(
-                f"{row.detail}\n{chars:,} characters on {len(pages):,} pages ({modes}), in {len(packs):,} "
+                f"{row.detail}\n{chars:,} characters on {_page_count(len(pages))} ({modes}), in {len(packs):,} "
                 f"pack{'s' if len(packs) != 1 else ''}: {', '.join(packs[:3])}{' …' if len(packs) > 3 else ''}"
             )
 
@@ -94,3 +94,7 @@ class ArchiveScreen(ListScreen[None]):
             for page in await self._pages(row)
         ]
         app_of(self).push_screen(TextScreen(row.label, lambda: BlockText("\n".join(lines))))
+
+
+def _page_count(count: int) -> str:
+    return f"{count:,} page{'s' if count != 1 else ''}"

@@ -151,8 +151,10 @@ class ListScreen(ModalScreen[ScreenResultType]):
         has_bars = any(each.share is not None for each in self.contents.rows)
         bar_cells = max(min(width - figures - width // 2 - 4, _MAX_BAR), 0) if has_bars else 0
         label_cells = max(width - figures - bar_cells - 4, _MIN_LABEL)
+        has_bar = row.share is not None
         label = Text(visible_line(row.label), theme_colour(self, "warning-ink") if row.is_warning else "", end="")
-        label.truncate(label_cells, overflow="ellipsis", pad=True)
+        label.truncate(label_cells - has_bar, overflow="ellipsis", pad=True)
+        label.append(" " * has_bar)  # a long label does not touch the bar
         text = Text("  ", no_wrap=True, overflow="ellipsis", end="").append_text(label)
         filled = bar(row.share, bar_cells) if row.share is not None else ""
         text.append(filled, theme_colour(self, "accent-ink")).append(" " * (bar_cells - cell_len(filled)))

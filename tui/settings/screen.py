@@ -20,6 +20,7 @@ from tui.typed_app import app_of, theme_colour
 from tui.widgets.query_input import QueryInput
 from tui.widgets.status import clip
 
+NOTHING: Final = "No setting has these words. Take some away, or leave with Esc."
 KEYS: Final = "Enter changes · Ctrl+R takes it back · Tab for whom · Esc back"
 EDIT_KEYS: Final = "Enter keeps it · Esc leaves it as it is"
 SECRET: Final = "It holds a key or a password: change it in the file."
@@ -122,6 +123,8 @@ class SettingsScreen(ModalScreen[None]):
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options([Option(self._row_text(row, column, width)) for row in self._shown])
+        if self._rows and not self._shown:
+            options.add_option(Option(Text(NOTHING, theme_colour(self, "muted"), end=""), disabled=True))
         names = [row.setting.name for row in self._shown]
         options.highlighted = names.index(chosen) if chosen in names else 0 if names else None
         self._show_chosen()

@@ -1,6 +1,7 @@
 """What is pasted is text: no key is pressed by it, however it is made and however it arrives."""
 
 import sys
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from textual import events
 from textual.message import Message
 
 from tests.hostile.payloads import escapes
+from tui.output.direct_driver import TICK_S
 from tui.output.paste_guard import BEGIN, END, PasteSafeParser
 
 if sys.platform != "win32":
@@ -53,6 +55,28 @@ def test_keys_and_answers_outside_of_a_paste_are_as_they_were() -> None:
     assert [each.key if isinstance(each, events.Key) else type(each).__name__ for each in found] == [
         *("x", "up", "f12", "enter", "AppFocus", "Paste", "down")
     ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "keys"),
+    [
+        ("\x1b\x1bOP", ["escape", "f1"]),
+        ("\x1b\x10\x1b\x1bOP\x1b[A", ["escape", "ctrl+p", "escape", "f1", "up"]),
+        ("\x1ba\x1b[A", ["alt+a", "up"]),
+        ("\x1b[\x1b[A", ["up"]),
+        ("\x1b[>41;330;0c\x1b[Ab", ["up", "b"]),  # an answer that Textual does not know
+        ("^\x1b[A", ["circumflex_accent", "up"]),
+    ],
+)
+def test_an_escape_before_a_sequence_is_a_key_and_no_text(typed: str, keys: list[str]) -> None:
+    assert [each.key for each in messages(typed) if isinstance(each, events.Key)] == keys
+
+
+def test_an_escape_and_a_control_key_are_both_keys_when_nothing_follows() -> None:
+    parser = PasteSafeParser()
+    assert list(parser.feed("\x1b\x10")) == []
+    time.sleep(TICK_S)
+    assert [each.key for each in parser.tick() if isinstance(each, events.Key)] == ["escape", "ctrl+p"]
 
 
 @pytest.mark.screen

@@ -97,6 +97,16 @@ async def test_an_archive_opens_as_a_picture_and_says_where_it_is(open_chat: Ope
         assert chat.app.screen.zoom.level == 0
 
 
+async def test_one_page_is_one_page_and_a_long_title_keeps_off_its_bar(open_chat: Open, session: Any) -> None:
+    session.memory.vault.archive_text(clear("The boiler."), label="A letter about the boiler " * 4)
+    async with open_chat(session=session) as chat:
+        await opened(chat, "/archive --list", ArchiveScreen)
+        await chat.until(lambda: "characters on 1 page (" in " ".join(seen(chat).split()))
+        assert "1 archived · 1 page · " in seen(chat)
+        assert "1 pages" not in seen(chat)
+        assert any("… █" in line for line in chat.seen)
+
+
 async def test_an_empty_archive_says_how_to_fill_it(open_chat: Open, session: Any) -> None:
     async with open_chat(session=session) as chat:
         await opened(chat, "/archive --list", ArchiveScreen)

@@ -115,6 +115,17 @@ async def test_vim_keys_hold_at_once(open_chat: Open, session: Any) -> None:
             assert prompt.text == {"true": "ba", "false": "axxxb"}[value]
 
 
+async def test_words_that_no_setting_has_are_said_to_be_so(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        screen = await opened(chat)
+        await chat.type("zzz")
+        await chat.until(lambda: "No setting has these words" in seen(chat))
+        await chat.press("down", "enter")
+        assert screen.chosen is None and chat.app.screen is screen
+        await chat.press(*["backspace"] * 3)
+        await chat.until(lambda: screen.chosen is not None and "No setting" not in seen(chat))
+
+
 async def test_esc_leaves_the_field_then_the_query_then_the_screen(open_chat: Open, session: Any) -> None:
     async with open_chat(session=session) as chat:
         screen = await opened(chat, "models.window")

@@ -52,11 +52,26 @@ class FocusTarget(Struct, frozen=True):
         return range(index, end)
 
     def first_visible_line(self, cache: LineCache, top: int, rows: int) -> int | None:
-        """The line to scroll to, so that it is visible; None where it is, in a view of `rows` lines from `top`."""
+        """The line to scroll to, so that it is visible; None where it is, in a view of `rows` lines from `top`.
+
+        Of recalled passages the lines above it come into view too, as far as there is room.
+        """
         lines = self.line_range(cache)
         if not lines or (lines.start >= top and lines.stop <= top + rows):
             return None
-        return lines.start if lines.start < top or len(lines) >= rows else lines.stop - rows
+        if lines.start >= top and len(lines) < rows:
+            return lines.stop - rows
+        return max(self._passages_start(cache, lines.start), min(lines.stop - rows, lines.start))
+
+    def _passages_start(self, cache: LineCache, line: int) -> int:
+        """Where the recalled passages begin that it is one of; else the line given, its own first."""
+        index = first = cache.index_of(self.first) or 0
+        while first and all(isinstance(cache.items[each], RecalledLine | RecalledLines) for each in (first - 1, first)):
+            first -= 1
+        if first == index:
+            return line
+        start = cache.start(first)
+        return start + _starts_with_gap(cache, start)
 
 
 def focus_targets(items: Sequence[TranscriptItem]) -> list[FocusTarget]:
