@@ -61,6 +61,7 @@ from tui.overview.servers_screen import ServersScreen
 from tui.overview.statistics_screen import StatisticsScreen
 from tui.palette.rows import PaletteRow
 from tui.palette.screen import PaletteScreen
+from tui.passages.image_screen import ImageFileScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import NoteScreen, PassageScreen
 from tui.passages.text_screen import TextScreen
@@ -236,7 +237,9 @@ class SettingsWith:
 
     async def rows(self) -> list[SettingRow]:
         setting = all_settings()["model"]
-        return [SettingRow(setting=setting, written=self._text, origin=self._text, of_workspace=True, is_secret=False)]
+        text = self._text
+        row = SettingRow(setting=setting, written=text, origin=text, of_workspace=True, is_secret=False, holds=text)
+        return [row]
 
     async def change(self, name: str, text: str | None, *, user: bool) -> str:
         return f"{name} {text} {user}"
@@ -314,6 +317,9 @@ def archive_of(memory: Memory, text: str) -> Memory:
 
 
 SCREENS = {
+    ImageFileScreen: lambda memory, text: ImageFileScreen(
+        memory.workspace.root / text.replace("\0", "").replace("/", "")
+    ),
     StatisticsScreen: lambda memory, text: StatisticsScreen(lambda: figures_of(memory, text)),
     ArchiveScreen: lambda memory, text: ArchiveScreen(archive_of(memory, text)),
     MemoryScreen: lambda memory, text: MemoryScreen(files_of(memory, text)),
@@ -346,7 +352,7 @@ SCREENS = {
 }
 IN_CHAT = {
     *("ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput", "PlanPanel"),
-    *("FocusBar", "FindBar", "ChatFind", "TitleLine", "ChatFoot", "SidePanel"),
+    *("FocusBar", "FindBar", "ChatFind", "TitleLine", "ChatFoot", "SidePanel", "UnitTextArea", "TranscriptScreen"),
 }
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""
 WITHOUT_TEXT = {"BlockPicture": CONTROL_OF_PICTURES}
@@ -471,7 +477,7 @@ async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp
         ("tui.widgets.prompt.suggestions", "offer"),
         ("tui.widgets.transcript.wrap", "pieces"),
         ("tui.app", "notify"),
-        ("tui.dialogs.permission", "screen"),
+        ("agent.services.permission_question", "screen"),
     ],
 )
 async def test_the_walk_sees_one_that_is_switched_off(

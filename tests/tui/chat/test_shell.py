@@ -1,7 +1,10 @@
 """`!command` runs in the shell and stays out of the model's context; `#note` is kept; Ctrl+G opens the editor."""
 
 import os
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,7 @@ from tests.tui.pty_screen import Terminal
 from tui.passages.text_screen import TextScreen
 from tui.widgets.prompt.prefixes import prefixed
 from tui.widgets.transcript.block import BlockText
+from tui.widgets.transcript.line_numbers import numbered_pieces
 from tui.widgets.transcript.view import Transcript
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the commands are those of a POSIX shell")
@@ -172,7 +176,18 @@ async def test_colour_codes_are_taken_out_and_other_sequences_are_shown(
         await chat.until(lambda: any("red ␛]0;title␇" in line for line in chat.seen))
 
 
-async def test_the_first_lines_of_a_very_long_text_are_there_at_once(open_chat: Open) -> None:
+async def test_the_first_lines_of_a_very_long_text_are_there_at_once(
+    open_chat: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on = threading.Event()
+
+    def held_up(*asked: Any, **how: Any) -> Iterator[Any]:
+        pieces = numbered_pieces(*asked, **how)
+        yield next(pieces)
+        goes_on.wait(10)
+        yield from pieces
+
+    monkeypatch.setattr("tui.passages.text_screen.numbered_pieces", held_up)
     text = "\n".join(f"line {number}" for number in range(400_000))
     async with open_chat() as chat:
         chat.app.push_screen(TextScreen("long", lambda: BlockText(text)))
@@ -180,6 +195,7 @@ async def test_the_first_lines_of_a_very_long_text_are_there_at_once(open_chat: 
         screen = chat.app.screen
         shown = len(screen.query_one(Transcript))
         assert shown < 9_000, "not all of it was waited for"
+        goes_on.set()
         await chat.until(lambda: len(screen.query_one(Transcript)) == 10_000)
         await chat.press("end")
         await chat.until(lambda: any("line 399999" in line for line in chat.seen))
