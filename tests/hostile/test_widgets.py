@@ -238,7 +238,9 @@ class SettingsWith:
     async def rows(self) -> list[SettingRow]:
         setting = all_settings()["model"]
         text = self._text
-        row = SettingRow(setting=setting, written=text, origin=text, of_workspace=True, is_secret=False, holds=text)
+        row = SettingRow(
+            setting=setting, written=text, origin=text, of_workspace=True, is_secret=False, holds="at once"
+        )
         return [row]
 
     async def change(self, name: str, text: str | None, *, user: bool) -> str:
