@@ -202,8 +202,7 @@ class Day:
 
     def _permit(self, tool: str) -> None:
         self.until(lambda text: f"The model wants to use {tool}" in text)
-        self.press_until(DOWN, lambda text: "› Once" in text)
-        self.terminal.type(ENTER)
+        self.press_until(ENTER, lambda text: f"The model wants to use {tool}" not in text)  # the first answer is marked
 
     def stop(self) -> None:
         number = self.send("endless")

@@ -218,15 +218,10 @@ def terminal(tmp_path: Path, proxy: RecordingProxy, project: Path, settings: dic
     opened.close()
 
 
-def answer(terminal: "Terminal", of: str, downs: int, reason: str = "") -> None:
-    """Answers the dialog for the tool: so many times down, and Enter."""
+def permit(terminal: "Terminal", of: str) -> None:
+    """Answers the dialog for the tool with its first answer, which is marked."""
     terminal.until(lambda text: f"The model wants to use {of}" in text and "Enter answers" in text, within=60)
     terminal.settle(1.0)
-    terminal.type("\x1b[B" * downs)
-    terminal.settle(0.3)
-    if reason:
-        terminal.type(reason)
-        terminal.settle(0.3)
     terminal.type("\r")
     terminal.until(lambda text: "Enter answers" not in text, within=20)
 
@@ -239,10 +234,10 @@ def say(terminal: "Terminal", text: str) -> None:
 
 def test_in_a_terminal_with_permission_by_key(terminal: "Terminal", project: Path) -> None:
     say(terminal, TASK)
-    answer(terminal, "edit_file", 1)
-    answer(terminal, "run_command", 1)
-    answer(terminal, "edit_file", 1)
-    answer(terminal, "run_command", 1)
+    permit(terminal, "edit_file")
+    permit(terminal, "run_command")
+    permit(terminal, "edit_file")
+    permit(terminal, "run_command")
     screen = terminal.until(lambda text: "Both tests succeed now." in text, within=60)
     assert "exit 0 after" in screen
     assert passes(project)
@@ -264,7 +259,7 @@ def test_in_a_terminal_declined_with_a_reason(terminal: "Terminal", project: Pat
 
 def test_in_a_terminal_stopped_in_mid_command(terminal: "Terminal", proxy: RecordingProxy) -> None:
     say(terminal, "Just wait.")
-    answer(terminal, "run_command", 1)
+    permit(terminal, "run_command")
     terminal.until(lambda text: "run_command · begun" in text, within=60)
     assert left_running()
     terminal.type("\x1b")
@@ -275,7 +270,7 @@ def test_in_a_terminal_stopped_in_mid_command(terminal: "Terminal", proxy: Recor
 @pytest.mark.parametrize("how", ["window", "SIGTERM", "SIGKILL"])
 def test_a_terminal_that_goes_leaves_no_process(terminal: "Terminal", how: str) -> None:
     say(terminal, "Just wait.")
-    answer(terminal, "run_command", 1)
+    permit(terminal, "run_command")
     terminal.until(lambda text: "run_command · begun" in text, within=60)
     assert left_running()
     if how == "window":

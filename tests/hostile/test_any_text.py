@@ -16,7 +16,7 @@ from textual.widgets import Input
 from agent.commands import registry
 from agent.config.edit import parse_value
 from agent.config.settings import all_settings
-from agent.services.browse import browse
+from agent.services.live_search import find_rows
 from foundation.clock import SystemClock
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
@@ -215,7 +215,7 @@ def memory(workspace: Workspace) -> Iterator[Memory]:
 def test_search_queries(count: int, memory: Memory) -> None:
     def check(text: str) -> None:
         try:
-            found = browse(memory, text)
+            found = find_rows(memory, text)
         except PalimpsestError as error:
             assert error.message
         else:
