@@ -25,6 +25,7 @@ from tests.tui.emulator import Emulator, cells
 from tests.tui.pty_screen import Terminal
 
 SIZES = ((80, 24), (120, 36), (200, 50))
+SETTLED_S = 1.2  # seconds without output after which a busy machine, too, has drawn all
 ENTER, ESC, DOWN, UP, REDRAW = "\r", "\x1b", "\x1b[B", "\x1b[A", "\x0c"
 CTRL_UP, HOME_END = "\x1b[1;5A", "\x1b[1;5F"
 WORDS = (
@@ -162,11 +163,11 @@ class Day:
 
     def looks_fresh(self) -> None:
         """The screen is that of a whole new drawing, to the cell and its colours."""
-        self.terminal.quiet()
+        self.terminal.quiet(SETTLED_S)
         shown = cells(self.terminal.screen)
         text, start = self.terminal.text, len(self.terminal.bytes)
         self.terminal.type(REDRAW)
-        self.terminal.quiet()
+        self.terminal.quiet(SETTLED_S)
         fresh = Emulator(*self.size)
         pyte.ByteStream(fresh).feed(self.terminal.bytes[start:])
         rows = [number for number, row in enumerate(cells(fresh)) if row != shown[number]]
