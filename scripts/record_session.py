@@ -72,7 +72,7 @@ async def record(root: Path, folder: Path) -> None:
         await typed(pilot, "/recall When is the cello lesson?", "enter")
         await pilot.pause(1)
         recording.shoot("5-recall")
-        await pilot.press("enter")
+        await pilot.press("ctrl+o")
         await pilot.pause(1)
         recording.shoot("6-passage")
         await pilot.press("escape", "escape")
