@@ -25,7 +25,7 @@ from tests.tui.emulator import Emulator, cells
 from tests.tui.pty_screen import Terminal
 
 SIZES = ((80, 24), (120, 36), (200, 50))
-SETTLED_S = 1.2  # seconds without output after which a busy machine, too, has drawn all
+SETTLED_S = 0.5  # seconds at rest after which all is drawn
 ENTER, ESC, DOWN, UP, REDRAW = "\r", "\x1b", "\x1b[B", "\x1b[A", "\x0c"
 CTRL_UP, HOME_END = "\x1b[1;5A", "\x1b[1;5F"
 WORDS = (

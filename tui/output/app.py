@@ -14,6 +14,9 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from tui.output.terminal_grid import TerminalGrid
+from tui.output.whole_clusters import cut_between_graphemes
+
+cut_between_graphemes()
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

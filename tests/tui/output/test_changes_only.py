@@ -43,6 +43,17 @@ CODE = "\n\n```python\ndef read(page: str) -> int:\n    return len(page)  # a co
 BLOCKS = ("", "# ", "- ", "> ", "```text\n", "| a | b |\n|---|---|\n| ")
 
 
+def assert_same(changed: Emulator, plain: Emulator) -> None:
+    """Where Textual cuts a wide character at the edge of an update, it draws blanks until the next one: only there may
+    the screens differ, and the other holds the character.
+    """
+    for y, (found, wanted) in enumerate(zip(cells(changed), cells(plain), strict=True)):
+        for x in range(changed.columns):
+            if found[x] != wanted[x]:
+                wide = found[x][0] == "" or found[min(x + 1, changed.columns - 1)][0] == ""
+                assert wide and wanted[x] == (" ", *found[x][1:]), f"column {x} of row {y}: {found[x]}, {wanted[x]}"
+
+
 class BothTerminals(App[None]):
     """Draws each frame twice: as Textual writes it, and as the grid does."""
 
@@ -74,7 +85,7 @@ class BothTerminals(App[None]):
             self.frames += 1
             self.plain_bytes += len(whole.encode())
             self.changed_bytes += len(part.encode())
-            assert cells(self.changed) == cells(self.plain)
+            assert_same(self.changed, self.plain)
         super()._display(screen, cast("Any", renderable))  # pyright: ignore[reportUnknownMemberType] - Textual leaves its parameter open
 
 
