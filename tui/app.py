@@ -37,7 +37,8 @@ class PalimpsestApp(ChangesOnlyApp):
     """The application. It ends in the same way on a key, a signal and a closed terminal."""
 
     TITLE = "Palimpsest"
-    CSS_PATH: ClassVar = ["styles/chat.tcss", "styles/rooms.tcss"]
+    CSS_PATH: ClassVar = ["styles/chat.tcss", "styles/rooms.tcss", "styles/short.tcss"]
+    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-short"), (18, "-tall")]
     ENABLE_COMMAND_PALETTE = False
     INLINE_PADDING = 0
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -156,8 +156,7 @@ class PickerBrowser(ModalScreen[PickerChoice]):
             chosen = level.first()
         empty = self.query_one("#picker-empty", Static)
         empty.display = not level.count
-        for widget in (self._list, self.query_one("#picker-preview")):
-            widget.display = bool(level.count)
+        self.query_one("#picker-body").set_class(not level.count, "-empty")
         empty.update(Text(visible(level.empty if not level.count else "")))
         self._list.set_rows(level.count, chosen)
         self.call_after_refresh(lambda: self._choose(self._list.chosen))  # the list has its size then
