@@ -22,6 +22,7 @@ from tui.shutdown import TerminalWatch, tolerant_driver
 from tui.themes.choice import resolve_theme
 from tui.themes.muted_rows import MutedRows
 from tui.themes.own import THEMES
+from tui.themes.palette_256 import with_greys
 from tui.themes.terminal import AUTO, TerminalGround
 from tui.themes.variables import variables_for
 from tui.widgets.transcript.items import MutedLine
@@ -63,7 +64,7 @@ class PalimpsestApp(ChangesOnlyApp):
         super().__init__()
         self._ground = ground or TerminalGround()
         for theme_ in (*THEMES, *own_themes):
-            self.register_theme(theme_)
+            self.register_theme(with_greys(theme_) if self.console.color_system == "256" else theme_)
         self.use_theme(theme)
         self._own_keys = own_keys or {}
         if self.no_color:  # Textual alone would leave greys
