@@ -8,7 +8,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen, ScreenResultType
 
-
 PAGE_KEYS: Final[list[BindingType]] = [
     Binding("pageup", "scroll(-1)", "Page up", id="dialog.page_up", show=False),
     Binding("pagedown", "scroll(1)", "Page down", id="dialog.page_down", show=False),
