@@ -24,6 +24,7 @@ from tui.themes.muted_rows import MutedRows
 from tui.themes.own import THEMES
 from tui.themes.palette_256 import with_greys
 from tui.themes.terminal import AUTO, TerminalGround
+from tui.themes.themed_screen import ThemedScreen
 from tui.themes.variables import variables_for
 from tui.widgets.transcript.items import MutedLine
 
@@ -167,10 +168,17 @@ class PalimpsestApp(ChangesOnlyApp):
         await super().on_event(event)
 
     def on_mount(self) -> None:
+        self.theme_changed_signal.subscribe(self, self._draw_colours)
         self.push_screen(self.chat)
         self._watch.start()
         self.call_after_refresh(self._take_up_own)
         self.set_interval(self._watch.PERIOD, self._watch.check)
+
+    def _draw_colours(self, _theme: Theme) -> None:
+        """Draws every open screen in the colours of the theme in use, those below another one too."""
+        for screen in self.screen_stack:
+            if isinstance(screen, ThemedScreen):
+                screen.draw_colours()
 
     def _take_up_own(self) -> None:
         """Takes up the person's keys, and what was typed before there was a screen."""

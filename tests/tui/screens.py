@@ -1,10 +1,13 @@
 """Every screen above the chat, each by its name, over a real memory with notes and conversations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from msgspec import structs
 from textual.screen import Screen
+from textual.widgets import OptionList
 
 from agent.config.settings import all_settings
 from agent.mcp.server_state import ServerState
@@ -13,10 +16,15 @@ from agent.permissions.policy import Policy
 from agent.permissions.rules import Rule, RuleSet, RuleSource, Verdict
 from agent.services.live_settings import holds
 from agent.services.settings import SettingRow
+from foundation.clock import SystemClock
 from foundation.errors import Misuse
+from foundation.paths import Workspace
 from memory.memory import Memory
+from tests.tui.conftest import Chat
 from tests.tui.fakes import NOW, FakeSession, answer
 from tests.tui.overview.ports import QWEN, GivenModels, GivenServers, status
+from tests.tui.pictures.acts import shown
+from tests.tui.pictures.memories import write_conversations, write_notes
 from tui.app import PalimpsestApp
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 from tui.dialogs.confirm import GoOnScreen, ProposalScreen
@@ -35,6 +43,7 @@ from tui.palette.screen import PaletteScreen
 from tui.picker.browser import PickerSource
 from tui.picker.conversations import ConversationLevel
 from tui.picker.delete_dialog import DeleteScreen
+from tui.picker.row_list import RowList
 from tui.picker.screen import PickerScreen
 from tui.picker.turns import TurnLevel
 from tui.search.screen import SearchScreen
@@ -136,3 +145,27 @@ OTHERS: Final[dict[str, Create]] = {
     "editor": lambda *_: EditScreen("MEMORY.md", "- Ann plays the cello. 🎻\n" * 40, _save),
 }
 EVERY_SCREEN: Final = {**DIALOGS, **LISTS, **OTHERS}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    folder = tmp_path / "memory"
+    folder.mkdir()
+    opened = Memory.open(Workspace(folder), SystemClock())
+    write_notes(opened)
+    write_conversations(opened)
+    yield opened
+    opened.close()
+
+
+async def opened(chat: Chat, create: Create, memory: Memory) -> Screen[Any]:
+    screen = create(chat.app, memory)
+    await chat.app.push_screen(screen)
+    if screen.query("#search-help"):
+        await chat.until(lambda: screen.query_one(OptionList).option_count)
+    else:
+        await shown(chat.app, chat.pilot, type(screen))
+    for rows in screen.query(RowList):
+        await chat.until(lambda rows=rows: rows.count)
+    await chat.pilot.pause(0.1)
+    return screen

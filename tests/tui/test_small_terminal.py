@@ -1,48 +1,16 @@
 """In a small terminal every screen shows what is answered, chosen or typed in."""
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
-from foundation.clock import SystemClock
-from foundation.paths import Workspace
 from memory.memory import Memory
-from tests.tui.conftest import Chat, Open
-from tests.tui.pictures.acts import shown
-from tests.tui.pictures.memories import write_conversations, write_notes
-from tests.tui.screens import DIALOGS, EVERY_SCREEN, LISTS, Create
+from tests.tui.conftest import Open
+from tests.tui.screens import DIALOGS, EVERY_SCREEN, LISTS, memory, opened
 from tui.picker.row_list import RowList
 
+__all__ = ["memory"]
 SIZES = ((40, 10), (40, 12), (60, 15))
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    folder = tmp_path / "memory"
-    folder.mkdir()
-    opened = Memory.open(Workspace(folder), SystemClock())
-    write_notes(opened)
-    write_conversations(opened)
-    yield opened
-    opened.close()
-
-
-async def opened(chat: Chat, create: Create, memory: Memory) -> Screen[Any]:
-    screen = create(chat.app, memory)
-    await chat.app.push_screen(screen)
-    if screen.query("#search-help"):
-        await chat.until(lambda: screen.query_one(OptionList).option_count)
-    else:
-        await shown(chat.app, chat.pilot, type(screen))
-    for rows in screen.query(RowList):
-        await chat.until(lambda rows=rows: rows.count)
-    await chat.pilot.pause(0.1)
-    return screen
 
 
 def rows_seen(widget: Widget) -> int:

@@ -8,11 +8,11 @@ from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from foundation.terminal_text import visible, visible_line
+from tui.themes.themed_screen import ThemedScreen
 from tui.typed_app import theme_colour
 from tui.widgets.query_input import QueryInput
 from tui.widgets.sheet import Sheet
@@ -32,7 +32,7 @@ NOTHING: Final = "nothing has these words · Esc leaves"
 TAKES_TEXT: Final = "Enter takes what is typed · Esc leaves"
 
 
-class ChoicesScreen(ModalScreen[str | None]):
+class ChoicesScreen(ThemedScreen[str | None]):
     """Gives the id of the chosen item, or the typed text where that is taken; None if nothing was chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -135,6 +135,11 @@ class ChoicesScreen(ModalScreen[str | None]):
         options.add_options(Option(self._option_text(item)) for item in self._shown_items)
         if self._shown_items:
             options.highlighted = next((number for number, item in enumerate(items) if item.id == chosen), 0)
+
+    def draw_colours(self) -> None:
+        options = self.query_one(OptionList)
+        for number, item in enumerate(self._shown_items):
+            options.replace_option_prompt_at_index(number, self._option_text(item))
 
     def _option_text(self, item: ChoiceItem) -> Text:
         label = visible_line(item.label)

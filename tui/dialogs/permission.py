@@ -67,7 +67,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
             with VerticalScroll(classes="sheet-facts", can_focus=False):
                 if self._summary:
                     yield Static(Text(self._summary), markup=False)
-                yield Static(self._detail_text(), markup=False)
+                yield Static(self._detail_text(), id="permission-detail", markup=False)
                 yield Static(Text(self._note), classes="sheet-note in-short", markup=False)
             yield Static(Text(self._note), classes="sheet-note in-tall", markup=False)
             yield AnswerRows()
@@ -92,6 +92,9 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
 
     def typing_changed(self) -> None:
         self._show_answers()
+
+    def draw_colours(self) -> None:
+        self.query_one("#permission-detail", Static).update(self._detail_text())
 
     def _detail_text(self) -> Text:
         """The detail; the lines of a diff in colours."""

@@ -76,6 +76,9 @@ class QuestionScreen(AnswersDialog[str]):
     def typing_changed(self) -> None:
         self._show_rows()
 
+    def draw_colours(self) -> None:
+        self._show_rows()
+
     def _choose_when_settled(self) -> None:
         if not self._is_settled:
             self.set_timer(self.settles_in, self._choose_when_settled)

@@ -6,7 +6,9 @@ from typing import ClassVar, Final
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen, ScreenResultType
+from textual.screen import ScreenResultType
+
+from tui.themes.themed_screen import ThemedScreen
 
 PAGE_KEYS: Final[list[BindingType]] = [
     Binding("pageup", "scroll(-1)", "Page up", id="dialog.page_up", show=False),
@@ -15,7 +17,7 @@ PAGE_KEYS: Final[list[BindingType]] = [
 _MOST_ROWS: Final = 8  # of a page
 
 
-class ScrollingDialog(ModalScreen[ScreenResultType]):
+class ScrollingDialog(ThemedScreen[ScreenResultType]):
     """A dialog whose facts scroll."""
 
     BINDINGS: ClassVar[list[BindingType]] = PAGE_KEYS
