@@ -40,7 +40,7 @@ class PalimpsestApp(ChangesOnlyApp):
 
     TITLE = "Palimpsest"
     CSS_PATH: ClassVar = ["styles/chat.tcss", "styles/rooms.tcss", "styles/short.tcss"]
-    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-short"), (18, "-tall")]
+    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-short"), (18, "-tall")]  # pyright: ignore[reportIncompatibleVariableOverride] - Textual
     ENABLE_COMMAND_PALETTE = False
     INLINE_PADDING = 0
     BINDINGS: ClassVar[list[BindingType]] = [
