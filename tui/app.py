@@ -22,7 +22,9 @@ from tui.shutdown import TerminalWatch, tolerant_driver
 from tui.themes.choice import resolve_theme
 from tui.themes.muted_rows import MutedRows
 from tui.themes.own import THEMES
+from tui.themes.palette_256 import with_greys
 from tui.themes.terminal import AUTO, TerminalGround
+from tui.themes.themed_screen import ThemedScreen
 from tui.themes.variables import variables_for
 from tui.widgets.transcript.items import MutedLine
 
@@ -37,7 +39,8 @@ class PalimpsestApp(ChangesOnlyApp):
     """The application. It ends in the same way on a key, a signal and a closed terminal."""
 
     TITLE = "Palimpsest"
-    CSS_PATH: ClassVar = ["styles/chat.tcss", "styles/rooms.tcss"]
+    CSS_PATH: ClassVar = ["styles/chat.tcss", "styles/rooms.tcss", "styles/short.tcss"]
+    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-short"), (18, "-tall")]  # pyright: ignore[reportIncompatibleVariableOverride] - Textual
     ENABLE_COMMAND_PALETTE = False
     INLINE_PADDING = 0
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,7 +65,7 @@ class PalimpsestApp(ChangesOnlyApp):
         super().__init__()
         self._ground = ground or TerminalGround()
         for theme_ in (*THEMES, *own_themes):
-            self.register_theme(theme_)
+            self.register_theme(with_greys(theme_) if self.console.color_system == "256" else theme_)
         self.use_theme(theme)
         self._own_keys = own_keys or {}
         if self.no_color:  # Textual alone would leave greys
@@ -165,10 +168,17 @@ class PalimpsestApp(ChangesOnlyApp):
         await super().on_event(event)
 
     def on_mount(self) -> None:
+        self.theme_changed_signal.subscribe(self, self._draw_colours)
         self.push_screen(self.chat)
         self._watch.start()
         self.call_after_refresh(self._take_up_own)
         self.set_interval(self._watch.PERIOD, self._watch.check)
+
+    def _draw_colours(self, _theme: Theme) -> None:
+        """Draws every open screen in the colours of the theme in use, those below another one too."""
+        for screen in self.screen_stack:
+            if isinstance(screen, ThemedScreen):
+                screen.draw_colours()
 
     def _take_up_own(self) -> None:
         """Takes up the person's keys, and what was typed before there was a screen."""

@@ -35,11 +35,10 @@ async def watch_files(session: "Session", is_idle: Callable[[], bool], transcrip
         except (PalimpsestError, OSError) as error:
             if str(error) != reported:
                 reported = str(error)
-                transcript.add(MutedLine(reported, tone="warning"))
+                transcript.add_notices(MutedLine(reported, tone="warning"))
             continue
         reported = ""
-        if notices:
-            transcript.add(*[notice_line(notice.level, str(notice)) for notice in notices])
+        transcript.add_notices(*[notice_line(notice.level, str(notice)) for notice in notices])
 
 
 class PageProgress:

@@ -164,19 +164,19 @@ class TurnView:
     def _write_retry(self, event: Retrying) -> None:
         self._activity.show(event.summary)
         if event.number:  # while a server loads its model, there is one a second
-            self._muted_line(event.text)
+            self._transcript.add_notices(MutedLine(event.text))
 
     def _write_muted(self, event: SessionEvent) -> None:
         match event:
             case Notice(level=level, text=text):
-                self._transcript.add(notice_line(level, text))
+                self._transcript.add_notices(notice_line(level, text))
             case Retrying():
                 self._write_retry(event)
             case WordsHidden(text=text) | ContextOverflowed(text=text):
-                self._transcript.add(notice_line("warning", text))
+                self._transcript.add_notices(notice_line("warning", text))
             case EpochChanged(reason=reason):
                 if notice := epoch_notice(reason, known=self._known_changes):
-                    self._muted_line(notice)
+                    self._transcript.add_notices(MutedLine(notice))
             case Compacted(receipt=receipt):
                 self._known_changes |= {ARCHIVED}
                 summary, texts = receipt.summary_seq, self._texts

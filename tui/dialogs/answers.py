@@ -1,16 +1,52 @@
 """Base of the dialogs with numbered answers, the last of which is written: chosen by number, arrows or a click."""
 
 import time
+from collections.abc import Sequence
 from typing import Final
 
+from rich.text import Text
 from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.geometry import Region
 from textual.screen import ScreenResultType
 from textual.timer import Timer
+from textual.widgets import Static
 
 from tui.dialogs.sheet import SheetDialog
 
 NUMBER_S: Final = 0.3  # seconds after a number until it answers: more text makes it text
 ROW: Final = "answer"  # in the style of an answer's text: its index
+
+
+class AnswerRows(VerticalScroll, can_focus=False):
+    """The answers, one below the other. The chosen one is in view."""
+
+    def __init__(self) -> None:
+        super().__init__(classes="sheet-answers")
+        self._text = Static(markup=False)
+
+    def compose(self) -> ComposeResult:
+        yield self._text
+
+    def show(self, answers: Sequence[Text], chosen: int | None, note: Text) -> None:
+        """Shows them, and the note below them where it has text."""
+        for number, answer in enumerate(answers):
+            answer.apply_meta({ROW: number})
+        rows = [*answers, note] if note else [*answers]
+        self._text.update(Text("\n").join(rows))
+        self.call_after_refresh(self._keep_in_view, rows, chosen, is_last=chosen == len(answers) - 1)
+
+    def _keep_in_view(self, rows: Sequence[Text], chosen: int | None, *, is_last: bool) -> None:
+        """Scrolls to the chosen answer; after the last one also to the note, which is what is typed for it."""
+        width = self.scrollable_content_region.width
+        if chosen is None or not width:
+            return
+        heights = [Content.from_rich_text(row).get_height({}, width) for row in rows]
+        end = len(rows) if is_last else chosen + 1
+        region = Region(0, sum(heights[:chosen]), width, sum(heights[chosen:end]))
+        self.scroll_to_region(region, animate=False, force=True)
 
 
 class AnswersDialog(SheetDialog[ScreenResultType]):

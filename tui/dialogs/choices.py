@@ -4,19 +4,18 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from msgspec import Struct
-from rich.cells import cell_len
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from foundation.terminal_text import visible, visible_line
+from tui.themes.themed_screen import ThemedScreen
 from tui.typed_app import theme_colour
 from tui.widgets.query_input import QueryInput
+from tui.widgets.sheet import Sheet
 
 
 class ChoiceItem(Struct, frozen=True):
@@ -27,14 +26,13 @@ class ChoiceItem(Struct, frozen=True):
     detail: str = ""
 
 
-_FRAME_ROWS: Final = 8  # padding, the title, the field and the keys, with their margins
-_SHEET_COLUMNS: Final = 100
+_MOST_HEIGHT: Final = 0.6  # of the terminal, for the list: a theme is seen beside it
 KEYS: Final = "↑ ↓ choose · Enter takes · Esc leaves"
 NOTHING: Final = "nothing has these words · Esc leaves"
 TAKES_TEXT: Final = "Enter takes what is typed · Esc leaves"
 
 
-class ChoicesScreen(ModalScreen[str | None]):
+class ChoicesScreen(ThemedScreen[str | None]):
     """Gives the id of the chosen item, or the typed text where that is taken; None if nothing was chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -70,7 +68,7 @@ class ChoicesScreen(ModalScreen[str | None]):
         self._shown_items: list[ChoiceItem] = []
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet"):
+        with Sheet():
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
             hint = "type to narrow, or an address: http://127.0.0.1:8000/v1" if self._takes_text else "type to narrow"
             yield QueryInput(placeholder=hint, id="filter", compact=True)
@@ -87,10 +85,7 @@ class ChoicesScreen(ModalScreen[str | None]):
         field.focus()
 
     def on_resize(self) -> None:
-        """Gives the list the rows that the lines around it leave."""
-        width = max(min(self.size.width, _SHEET_COLUMNS) - 4, 1)
-        notes = sum(1 + cell_len(note) // width for note in self._notes) + bool(self._notes)
-        rows = min(self.size.height * 6 // 10, self.size.height - _FRAME_ROWS - notes)
+        rows = int(self.size.height * _MOST_HEIGHT)
         entry = 2 if any(item.detail for item in self._items) else 1
         self.query_one(OptionList).styles.max_height = max(rows - rows % entry, 2)  # whole entries
 
@@ -140,6 +135,11 @@ class ChoicesScreen(ModalScreen[str | None]):
         options.add_options(Option(self._option_text(item)) for item in self._shown_items)
         if self._shown_items:
             options.highlighted = next((number for number, item in enumerate(items) if item.id == chosen), 0)
+
+    def draw_colours(self) -> None:
+        options = self.query_one(OptionList)
+        for number, item in enumerate(self._shown_items):
+            options.replace_option_prompt_at_index(number, self._option_text(item))
 
     def _option_text(self, item: ChoiceItem) -> Text:
         label = visible_line(item.label)

@@ -6,16 +6,16 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
+from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
 from foundation.terminal_text import visible, visible_code, visible_code_line
+from tui.dialogs.sheet import ScrollingDialog
 from tui.dialogs.trust import QuestionDialog
-from tui.typed_app import theme_colour
+from tui.widgets.sheet import Sheet
 
 
-class ProposalScreen(ModalScreen[bool]):
+class ProposalScreen(ScrollingDialog[bool]):
     """Gives whether the proposal is confirmed. Esc declines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -30,12 +30,13 @@ class ProposalScreen(ModalScreen[bool]):
         self._rows = [(visible_code(name), visible_code_line(sentence)) for name, sentence in rows]
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet"):
+        with Sheet():
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
-            for name, sentence in self._rows:
-                with Horizontal(classes="proposal-row"):
-                    yield Static(Text(name, theme_colour(self, "muted")), classes="proposal-name", markup=False)
-                    yield Static(Text(sentence), classes="proposal-words", markup=False)
+            with VerticalScroll(classes="sheet-facts", can_focus=False):
+                for name, sentence in self._rows:
+                    with Horizontal(classes="proposal-row"):
+                        yield Static(Text(name), classes="proposal-name", markup=False)
+                        yield Static(Text(sentence), classes="proposal-words", markup=False)
             yield Static(visible(self.keys), classes="sheet-note", markup=False)
 
     def action_answer(self, agreed: bool) -> None:

@@ -8,14 +8,14 @@ from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
-from tui.typed_app import theme_colour
 from tui.widgets.query_input import QueryInput
+from tui.widgets.sheet import Sheet
 
 
 class TypedLine(Struct, frozen=True):
@@ -53,9 +53,10 @@ class LineScreen(ModalScreen[TypedLine | None]):
         self._scopes = list(scopes)
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet"):
+        with Sheet():
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
-            yield Static(Text("\n".join(self._notes), theme_colour(self, "muted")), id="line-notes", markup=False)
+            with VerticalScroll(id="line-notes", classes="sheet-facts", can_focus=False):
+                yield Static(Text("\n".join(self._notes)), markup=False)
             yield QueryInput(self._text, placeholder=self._example, id="filter", compact=True)
             yield Static("", id="line-wrong", markup=False)
             yield Static("", id="line-keys", classes="sheet-note", markup=False)
@@ -81,7 +82,7 @@ class LineScreen(ModalScreen[TypedLine | None]):
         except PalimpsestError as error:
             wrong = self.query_one("#line-wrong", Static)
             wrong.display = True
-            wrong.update(Text(visible(f"{error.message} {error.hint}".strip()), theme_colour(self, "error-ink")))
+            wrong.update(Text(visible(f"{error.message} {error.hint}".strip())))
             return
         self.dismiss(TypedLine(text, self._scopes[0] if self._scopes else ""))
 

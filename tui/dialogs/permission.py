@@ -4,21 +4,20 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
-from rich.cells import cell_len
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from agent.permissions.action import Action, PermissionAnswer
 from agent.services.permission_question import PermissionQuestion
 from foundation.terminal_text import visible_line
-from tui.dialogs.answers import ROW, AnswersDialog
+from tui.dialogs.answers import AnswerRows, AnswersDialog
 from tui.typed_app import theme_colour
+from tui.widgets.sheet import Sheet
 from tui.widgets.status import clip
 
-_FRAME_ROWS: Final = 9  # padding, the title and the keys, with their margins
 _SHOWN_CHARS: Final = 60  # of what was typed
 KEYS: Final = "↑ ↓ · Enter answers · PgUp PgDn scroll · Esc says no · Ctrl+C stops"
 _DIFF_COLOURS: Final = {"+": "good-ink", "-": "error-ink", "@": "muted"}
@@ -34,8 +33,8 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "Up", id="permission.up", show=False),
         Binding("down", "move(1)", "Down", id="permission.down", show=False),
-        Binding("home", "scroll(-100000)", "To the start", id="permission.begin", show=False),
-        Binding("end", "scroll(100000)", "To the end", id="permission.end", show=False),
+        Binding("home", "scroll_rows(-100000)", "To the start", id="permission.begin", show=False),
+        Binding("end", "scroll_rows(100000)", "To the end", id="permission.end", show=False),
         Binding("enter", "answer", "Answer", id="permission.answer", show=False),
         Binding("escape", "decline", "Decline", id="permission.decline", show=False),
         Binding("ctrl+c", "stop", "Stop", id="permission.stop", show=False),
@@ -63,28 +62,23 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         self._is_diff = action.is_diff
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet"):
+        with Sheet():
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
-            if self._summary:
-                yield Static(Text(self._summary), markup=False)
             with VerticalScroll(classes="sheet-facts", can_focus=False):
-                yield Static(self._detail_text(), markup=False)
-            yield Static(Text(self._note, theme_colour(self, "muted")), classes="sheet-note", markup=False)
-            yield Static(classes="sheet-answers", markup=False)
+                if self._summary:
+                    yield Static(Text(self._summary), markup=False)
+                yield Static(self._detail_text(), id="permission-detail", markup=False)
+                yield Static(Text(self._note), classes="sheet-note in-short", markup=False)
+            yield Static(Text(self._note), classes="sheet-note in-tall", markup=False)
+            yield AnswerRows()
             yield Static(KEYS, id="permission-keys", classes="sheet-note", markup=False)
 
     def on_mount(self) -> None:
         self._show_answers()
-        facts = self.query_one(VerticalScroll)
-        self.watch(facts, "scroll_y", self._show_position, init=False)  # pyright: ignore[reportUnknownMemberType] - Textual
+        self.watch(self.facts, "scroll_y", self._show_position, init=False)  # pyright: ignore[reportUnknownMemberType] - Textual
 
     def on_resize(self) -> None:
-        """Gives the action the rows that the answers leave; it scrolls if needed."""
         self._show_answers()
-        width = max(min(self.size.width, 100) - 4, 1)
-        texts = sum(-(-max(cell_len(text), 1) // width) for text in (self._note, self._summary) if text)
-        rows = self.size.height - _FRAME_ROWS - texts - len(self._answers) - 1
-        self.query_one(VerticalScroll).styles.max_height = max(1, rows)
         self.call_after_refresh(self._show_position)
 
     def give(self, index: int) -> None:
@@ -99,6 +93,9 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
     def typing_changed(self) -> None:
         self._show_answers()
 
+    def draw_colours(self) -> None:
+        self.query_one("#permission-detail", Static).update(self._detail_text())
+
     def _detail_text(self) -> Text:
         """The detail; the lines of a diff in colours."""
         if not self._is_diff:
@@ -110,7 +107,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
 
     def _show_position(self) -> None:
         """Says how much of the action stands below."""
-        facts = self.query_one(VerticalScroll)
+        facts = self.facts
         below = round(facts.max_scroll_y - facts.scroll_y)
         more = f"↓ {below:,} more {'line' if below == 1 else 'lines'} · " if below > 0 else ""
         numbers = f"1–{min(len(self._answers), 9)} "
@@ -118,18 +115,17 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
 
     def _show_answers(self) -> None:
         width = max(min(self.size.width, 100) - 4, 10)
-        rows = [
+        answers = [
             Text(clip(f"{'›' if number == self._chosen else ' '} {number + 1} {label}", width))
             for number, (label, _) in enumerate(self._answers)
         ]
-        for number, row in enumerate(rows):
-            row.apply_meta({ROW: number})
+        note = ""
         if self._writes:
             shown = visible_line(self.written)[-_SHOWN_CHARS:]
-            rows.append(Text(clip(f"  reason: {shown}▏{'' if shown else ' type it, then Enter'}", width)))
+            note = f"  reason: {shown}▏{'' if shown else ' type it, then Enter'}"
         elif self.typed:
-            rows.append(Text(clip(f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}", width)))
-        self.query_one(".sheet-answers", Static).update(Text("\n").join(rows))
+            note = f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}"
+        self.query_one(AnswerRows).show(answers, self._chosen, Text(clip(note, width)))
 
 
 def diff_colours(diff: str) -> Iterator[tuple[str, str]]:

@@ -5,15 +5,15 @@ from typing import ClassVar, Final
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from agent.permissions.action import PersonQuestion
 from foundation.terminal_text import visible, visible_line
-from tui.dialogs.answers import ROW, AnswersDialog
+from tui.dialogs.answers import AnswerRows, AnswersDialog
 from tui.typed_app import theme_colour
+from tui.widgets.sheet import Sheet
 
-_FRAME_ROWS: Final = 9  # padding, the title and the keys, with their margins
 _SHOWN_CHARS: Final = 300  # of what was written
 _SHOWN_TYPED: Final = 60
 KEYS: Final = "Enter answers · Esc leaves it open · Ctrl+C stops"
@@ -39,11 +39,11 @@ class QuestionScreen(AnswersDialog[str]):
         self._options = question.options
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet"):
+        with Sheet():
             yield Static(Text("The model asks"), classes="sheet-title", markup=False)
             with VerticalScroll(classes="sheet-facts", can_focus=False):
                 yield Static(Text(self._question), markup=False)
-            yield Static(classes="sheet-answers", markup=False)
+            yield AnswerRows()
             numbers = f"1–{min(self._count, 9)} ↑ ↓ · " if self._options else ""
             yield Static(f"{numbers}{KEYS}", classes="sheet-note", markup=False)
 
@@ -53,9 +53,7 @@ class QuestionScreen(AnswersDialog[str]):
             self.call_next(self._choose_when_settled)  # after the pause has begun
 
     def on_resize(self) -> None:
-        """Gives the question the rows that the options leave; it scrolls if needed."""
-        rows = self.size.height - _FRAME_ROWS - len(self._options) - 2
-        self.query_one(VerticalScroll).styles.max_height = max(1, rows)
+        self._show_rows()
 
     def give(self, index: int) -> None:
         if index < len(self._options):
@@ -78,6 +76,9 @@ class QuestionScreen(AnswersDialog[str]):
     def typing_changed(self) -> None:
         self._show_rows()
 
+    def draw_colours(self) -> None:
+        self._show_rows()
+
     def _choose_when_settled(self) -> None:
         if not self._is_settled:
             self.set_timer(self.settles_in, self._choose_when_settled)
@@ -92,8 +93,5 @@ class QuestionScreen(AnswersDialog[str]):
         for index, label in enumerate([*map(visible_line, self._options), write]):
             number = f"{index + 1} " if self._options else ""
             rows.append(Text(f"{'›' if index == self._chosen else ' '} {number}{label}"))
-            rows[-1].apply_meta({ROW: index})
-        if self.typed:
-            typed = visible_line(self.typed)[-_SHOWN_TYPED:]
-            rows.append(Text(f"  typed, for the prompt: {typed}", theme_colour(self, "muted")))
-        self.query_one(".sheet-answers", Static).update(Text("\n").join(rows))
+        typed = f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_TYPED:]}" if self.typed else ""
+        self.query_one(AnswerRows).show(rows, self._chosen, Text(typed, theme_colour(self, "muted")))

@@ -1,21 +1,43 @@
-"""Base of the dialogs that interrupt: typed and pasted text answers nothing, and is collected for the prompt."""
+"""Bases of the dialogs: one part scrolls, and where it interrupts, typed text is collected for the prompt."""
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen, ScreenResultType
+from textual.screen import ScreenResultType
+
+from tui.themes.themed_screen import ThemedScreen
+
+PAGE_KEYS: Final[list[BindingType]] = [
+    Binding("pageup", "scroll(-1)", "Page up", id="dialog.page_up", show=False),
+    Binding("pagedown", "scroll(1)", "Page down", id="dialog.page_down", show=False),
+]
+_MOST_ROWS: Final = 8  # of a page
 
 
-class SheetDialog(ModalScreen[ScreenResultType]):
-    """A dialog with one part that scrolls. `typed` is what somebody typed while it was open."""
+class ScrollingDialog(ThemedScreen[ScreenResultType]):
+    """A dialog whose facts scroll."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("pageup", "scroll(-8)", "Page up", id="dialog.page_up", show=False),
-        Binding("pagedown", "scroll(8)", "Page down", id="dialog.page_down", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = PAGE_KEYS
+
+    @property
+    def facts(self) -> VerticalScroll:
+        """The part that scrolls."""
+        return self.query_one(".sheet-facts", VerticalScroll)
+
+    def action_scroll(self, pages: int) -> None:
+        """Scrolls by pages, which overlap by a row."""
+        rows = max(min(self.facts.size.height - 1, _MOST_ROWS), 1)
+        self.facts.scroll_relative(y=pages * rows, animate=False)
+
+    def action_scroll_rows(self, rows: int) -> None:
+        self.facts.scroll_relative(y=rows, animate=False)
+
+
+class SheetDialog(ScrollingDialog[ScreenResultType]):
+    """A dialog that interrupts. `typed` is what somebody typed while it was open."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,9 +70,6 @@ class SheetDialog(ModalScreen[ScreenResultType]):
         if self.stop_turn is not None:
             self.stop_turn()
         self.dismiss(answer)
-
-    def action_scroll(self, rows: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
 
     def on_key(self, event: events.Key) -> None:
         if event.key == "backspace":

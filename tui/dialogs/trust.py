@@ -6,14 +6,13 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from agent.services.opening_questions import changes_question, link_question, server_question, trust_question
 from foundation.terminal_text import visible_code_line
 from tui.dialogs.sheet import SheetDialog
-
-_FRAME_ROWS = 7  # padding, the title and the answers with their margins, and one row for wrapping
+from tui.widgets.sheet import Sheet
 
 
 class QuestionDialog(SheetDialog[bool | None]):
@@ -23,8 +22,8 @@ class QuestionDialog(SheetDialog[bool | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "scroll(-1)", "Up", show=False),
-        Binding("down", "scroll(1)", "Down", show=False),
+        Binding("up", "scroll_rows(-1)", "Up", show=False),
+        Binding("down", "scroll_rows(1)", "Down", show=False),
     ]
 
     def __init__(self, title: str, facts: Sequence[str], answers: str) -> None:
@@ -34,7 +33,7 @@ class QuestionDialog(SheetDialog[bool | None]):
         self._answers = answers
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet"):
+        with Sheet():
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
             with VerticalScroll(classes="sheet-facts", can_focus=False):
                 for fact in self._facts:
@@ -42,13 +41,10 @@ class QuestionDialog(SheetDialog[bool | None]):
             yield Static(self._answers, classes="sheet-answers", markup=False)
 
     def on_resize(self) -> None:
-        """Gives the facts the rows that the title and the answers leave; they scroll if needed."""
-        facts = self.query_one(VerticalScroll)
-        facts.styles.max_height = max(1, self.size.height - _FRAME_ROWS)
         self.call_after_refresh(self._show_scroll_hint)
 
     def _show_scroll_hint(self) -> None:
-        more = " · ↑ ↓ more" if self.query_one(VerticalScroll).max_scroll_y else ""
+        more = " · ↑ ↓ more" if self.facts.max_scroll_y else ""
         self.query_one(".sheet-answers", Static).update(f"{self._answers}{more}")
 
     @property

@@ -14,6 +14,7 @@ from textual.widgets import Static, TextArea
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
 
+UNSAVED_SIGN: Final = " * not saved"
 KEYS: Final = "Ctrl+S saves · Esc back"
 _UNSAVED: Final = "This is not saved: Ctrl+S saves it, Esc again drops it."
 _RAW: Final = "The file has control characters, which this editor would change: use Ctrl+G in the list."
@@ -26,6 +27,8 @@ class EditScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save the file", id="edit.save", show=False, priority=True),
         Binding("escape", "leave", "Back", id="edit.leave", show=False, priority=True),
+        Binding("ctrl+home", "to_end(False)", "To the start of the text", id="edit.start", show=False, priority=True),
+        Binding("ctrl+end", "to_end(True)", "To the end of the text", id="edit.end", show=False, priority=True),
     ]
 
     def __init__(self, title: str, text: str, save: Callable[[str, str], Awaitable[str]]) -> None:
@@ -39,7 +42,7 @@ class EditScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="room"):
-            yield Static(Text(self._heading), classes="room-title", markup=False)
+            yield Static("", id="edit-title", classes="room-title", markup=False)
             yield TextArea(self._shown, id="edit-text", read_only=self._shown != _flat(self._base))
             yield Static("", id="list-note", markup=False)
             yield Static(KEYS, classes="room-keys", markup=False)
@@ -48,16 +51,22 @@ class EditScreen(ModalScreen[None]):
         area = self.query_one(TextArea)
         area.cursor_blink = False
         area.focus()
+        self._show_title()
         self._say(_RAW if area.read_only else "", wrong=True)
 
     @property
     def is_changed(self) -> bool:
-        """Whether something was typed since the last save."""
+        """Whether the text is another one than that of the file."""
         return _flat(self.query_one(TextArea).text) != self._shown
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
         self._is_dropped = False
+        self._show_title()
+
+    def _show_title(self) -> None:
+        sign = UNSAVED_SIGN if self.is_changed else ""
+        self.query_one("#edit-title", Static).update(Text(f"{self._heading}{sign}"))
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -75,6 +84,7 @@ class EditScreen(ModalScreen[None]):
             self._say(f"{error.message} {error.hint}".strip(), wrong=True)
             return
         self._base, self._shown = text, typed
+        self._show_title()
         if now == text:
             self._say("Saved.")
             return
@@ -82,6 +92,10 @@ class EditScreen(ModalScreen[None]):
         self._shown = visible(_flat(now))
         self.query_one(TextArea).load_text(self._shown)
         self._say("Saved. What others changed meanwhile is in it; secrets and private parts are not.")
+
+    def action_to_end(self, last: bool) -> None:
+        area = self.query_one(TextArea)
+        area.move_cursor(area.document.end if last else (0, 0))
 
     def action_leave(self) -> None:
         if self.is_changed and not self._is_dropped:

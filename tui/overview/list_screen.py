@@ -9,13 +9,14 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen, ScreenResultType
+from textual.screen import ScreenResultType
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
 from tui.overview.bars import bar
+from tui.themes.themed_screen import ThemedScreen
 from tui.typed_app import theme_colour
 from tui.widgets.status import clip
 
@@ -44,7 +45,7 @@ class ListContents(Struct, frozen=True):
     empty: str = ""
 
 
-class ListScreen(ModalScreen[ScreenResultType]):
+class ListScreen(ThemedScreen[ScreenResultType]):
     """Shows what `read` gives. A subclass says what Enter does with a row."""
 
     CSS_PATH = "../styles/overview.tcss"
@@ -182,6 +183,9 @@ class ListScreen(ModalScreen[ScreenResultType]):
         self.action_open()
 
     def on_resize(self) -> None:
+        self.draw_colours()
+
+    def draw_colours(self) -> None:
         if self.is_read:
             self.draw(self.chosen.id if self.chosen else "")
 

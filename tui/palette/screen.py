@@ -8,22 +8,21 @@ from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.palette.rows import PaletteRow, matching
+from tui.themes.themed_screen import ThemedScreen
 from tui.typed_app import theme_colour
 from tui.widgets.query_input import QueryInput
+from tui.widgets.sheet import Sheet
 
 _LABEL_COLUMNS: Final = 32  # cells of the labels of a group, at most
-_FRAME_ROWS: Final = 8  # padding, the title, the field and the note, with their margins
 _FRAME_COLUMNS: Final = 7  # padding and the scrollbar
 _SHEET_COLUMNS: Final = 105
 
 
-class PaletteScreen(ModalScreen[PaletteRow | None]):
+class PaletteScreen(ThemedScreen[PaletteRow | None]):
     """Gives the chosen row; None where none was chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -42,7 +41,7 @@ class PaletteScreen(ModalScreen[PaletteRow | None]):
         self._shown: list[PaletteRow | None] = []  # None is a heading
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet"):
+        with Sheet():
             yield Static(self._heading, classes="sheet-title", markup=False)
             yield QueryInput(placeholder="type to narrow", id="filter", compact=True)
             yield OptionList(id="choices", markup=False, compact=True)
@@ -55,7 +54,6 @@ class PaletteScreen(ModalScreen[PaletteRow | None]):
         field.focus()
 
     def on_resize(self) -> None:
-        self.query_one(OptionList).styles.max_height = max(self.size.height - _FRAME_ROWS, 2)
         self._show(self.query_one(Input).value)
 
     @on(Input.Changed)
@@ -110,6 +108,13 @@ class PaletteScreen(ModalScreen[PaletteRow | None]):
         choices.add_options(options)
         choices.highlighted = next((number for number, row in enumerate(self._shown) if row), None)
         choices.scroll_home(animate=False)
+
+    def draw_colours(self) -> None:
+        choices = self.query_one(OptionList)
+        chosen, top = choices.highlighted, choices.scroll_y
+        self._show(self.query_one(Input).value)
+        choices.highlighted = chosen
+        choices.scroll_to(y=top, animate=False)
 
     def _line(self, row: PaletteRow, column: int, width: int) -> Text:
         muted = theme_colour(self, "muted")

@@ -8,7 +8,6 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent.services.browse import BrowseRow, full_passage
@@ -19,6 +18,7 @@ from foundation.terminal_text import visible, visible_line
 from foundation.trust import Trust
 from tui.internal_errors import in_thread
 from tui.passages.page_screen import show_pages, view_page
+from tui.themes.themed_screen import ThemedScreen
 from tui.typed_app import app_of, theme_colour
 from tui.widgets.transcript.items import ErrorItem, MutedLine
 from tui.widgets.transcript.line_numbers import NumberedLines, item_of_line, numbered_items
@@ -32,7 +32,7 @@ SCROLL_KEYS: Final = "↑ ↓ scroll"
 TAKE_KEYS: Final = "i cite · c copy · Esc back"
 
 
-class PassageScreen(ModalScreen[str | None]):
+class PassageScreen(ThemedScreen[str | None]):
     """Gives the citation if it should go into the prompt, else None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -102,6 +102,10 @@ class PassageScreen(ModalScreen[str | None]):
         for sentence in (*passage.warnings, *filter(None, [hidden_characters_notice(passage)])):
             text.append(f"\n{visible_line(sentence)}", theme_colour(self, "warning-ink"))
         return text
+
+    def draw_colours(self) -> None:
+        if self._passage is not None:
+            self._set_header(self._description(self._passage))
 
     # Keys
 

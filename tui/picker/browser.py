@@ -10,7 +10,6 @@ from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from foundation.errors import PalimpsestError
@@ -22,6 +21,7 @@ from tui.picker.level import PickerLevel
 from tui.picker.preview import preview_text
 from tui.picker.row_list import RowList
 from tui.picker.turns import TurnLevel
+from tui.themes.themed_screen import ThemedScreen
 from tui.widgets.query_input import QueryInput
 from tui.widgets.status import GAP
 
@@ -51,7 +51,7 @@ class PickerSource(Struct, frozen=True, kw_only=True):
     is_answering: Callable[[], bool] = lambda: False
 
 
-class PickerBrowser(ModalScreen[PickerChoice]):
+class PickerBrowser(ThemedScreen[PickerChoice]):
     """Shows a level: reads its rows, chooses one, and shows its preview."""
 
     CSS_PATH = "../styles/picker.tcss"
@@ -95,6 +95,10 @@ class PickerBrowser(ModalScreen[PickerChoice]):
         self.query_one("#picker-body").set_class(self.size.width >= WIDE_COLUMNS, "-wide")
         self._show_keys()
         self.call_after_refresh(lambda: self._choose(self._list.chosen))
+
+    def draw_colours(self) -> None:
+        self._list.refresh()
+        self._preview()
 
     # Levels
 
@@ -156,8 +160,7 @@ class PickerBrowser(ModalScreen[PickerChoice]):
             chosen = level.first()
         empty = self.query_one("#picker-empty", Static)
         empty.display = not level.count
-        for widget in (self._list, self.query_one("#picker-preview")):
-            widget.display = bool(level.count)
+        self.query_one("#picker-body").set_class(not level.count, "-empty")
         empty.update(Text(visible(level.empty if not level.count else "")))
         self._list.set_rows(level.count, chosen)
         self.call_after_refresh(lambda: self._choose(self._list.chosen))  # the list has its size then

@@ -11,7 +11,6 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -24,6 +23,7 @@ from tui.search.highlight import Spans, match_spans
 from tui.search.hit_actions import HitActions
 from tui.search.preview import NO_PREVIEW, lines_above_match, preview
 from tui.search.rows import row_text
+from tui.themes.themed_screen import ThemedScreen
 from tui.widgets.query_input import QueryInput
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ PREFETCH_ROWS: Final = 10  # rows before the end at which more are fetched
 WIDE_COLUMNS: Final = 110  # columns from which the preview is beside the list
 
 
-class SearchScreen(ModalScreen[SearchChoice | None]):
+class SearchScreen(ThemedScreen[SearchChoice | None]):
     """Gives an entry to show, a citation for the prompt, or None."""
 
     CSS_PATH = "../styles/search.tcss"
@@ -141,6 +141,10 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     def on_resize(self) -> None:
         self._fit_layout()
         self.call_after_refresh(self._redraw_rows)
+
+    def draw_colours(self) -> None:
+        self._redraw_rows()
+        self._preview()
 
     def _fit_layout(self) -> None:
         self.query_one("#search-body").set_class(self.size.width >= WIDE_COLUMNS, "-wide")

@@ -8,7 +8,6 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -16,6 +15,7 @@ from agent.services.settings import SettingRow
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
 from tui.dialogs.choices import ChoiceItem, ChoicesScreen
+from tui.themes.themed_screen import ThemedScreen
 from tui.typed_app import app_of, theme_colour
 from tui.widgets.query_input import QueryInput
 from tui.widgets.status import clip
@@ -38,7 +38,7 @@ class SettingsPort(Protocol):
     async def change(self, name: str, text: str | None, *, user: bool) -> str: ...
 
 
-class SettingsScreen(ModalScreen[None]):
+class SettingsScreen(ThemedScreen[None]):
     """Lists the settings; what is typed narrows the list."""
 
     CSS_PATH = "../styles/settings.tcss"
@@ -109,6 +109,9 @@ class SettingsScreen(ModalScreen[None]):
         self._show(self._filter_field.value, name)
 
     def on_resize(self) -> None:
+        self.draw_colours()
+
+    def draw_colours(self) -> None:
         self._show(self._filter_field.value, self.chosen.setting.name if self.chosen else "")
 
     @on(Input.Changed, "#filter")

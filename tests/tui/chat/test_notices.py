@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.commands.results import SendMessage, SessionSwitched
-from agent.events import Compacted, EpochChanged, ResultsReduced, Retrying
+from agent.events import Compacted, EpochChanged, Notice, Recall, ResultsReduced, Retrying
 from agent.services.context_view import source_labels
 from agent.services.turn_sentences import ARCHIVED, MODEL_CHANGED, epoch_notice
 from context.compaction.compact import CompactionReceipt
@@ -15,7 +15,7 @@ from context.notice import FileNotice
 from context.report import Reduction
 from context.working_set.receipt import ReductionReceipt
 from models.messages import Role
-from tests.tui.fakes import REPORT, answer, spoken
+from tests.tui.fakes import RECALLED, REPORT, answer, spoken
 from tui.widgets.status import StatusBar
 
 
@@ -200,3 +200,18 @@ async def test_a_rewind_to_the_first_message_leaves_its_notice_and_its_text(
         assert chat.screen.prompt.text == "你好 🎉"
         assert any(line.strip() == "❯ 你好 🎉" for line in chat.seen)
         assert "context" not in chat.seen[-1], "the meter was of the conversation before"
+
+
+async def test_notices_stand_apart_from_what_was_recalled_and_together(open_chat: Any) -> None:
+    notices = [Notice("info", "AGENTS.md was read again."), Notice("warning", "A hook is slow. 🐢")]
+    events = answer("Yes.", recalled=RECALLED)
+    at = next(number for number, event in enumerate(events) if isinstance(event, Recall)) + 1
+    async with open_chat(answers=lambda _: [*events[:at], *notices, *events[at:]]) as chat:
+        await chat.say("go")
+        await chat.quiet()
+        row = chat.lines.index("  AGENTS.md was read again.")
+        assert "recalled" in chat.text
+        assert chat.lines[row - 1] == ""
+        assert chat.lines[row - 2]
+        assert chat.lines[row + 1] == "  A hook is slow. 🐢"
+        assert chat.lines[row + 2] == "", "the answer stands apart from them"

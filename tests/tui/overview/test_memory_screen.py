@@ -12,7 +12,7 @@ from foundation.privacy import clear
 from memory.memory import Memory
 from tests.tui.conftest import Chat, Open
 from tests.tui.fakes import FakeSession, answer
-from tui.overview.edit_screen import EditScreen
+from tui.overview.edit_screen import UNSAVED_SIGN, EditScreen
 from tui.overview.memory_screen import MemoryScreen
 from tui.passages.text_screen import TextScreen
 
@@ -151,3 +151,30 @@ async def test_the_editor_saves_through_the_same_writer(
         await chat.press("ctrl+g")
         await chat.until(lambda: "MEMORY.md is saved." in seen(chat))
         assert session.workspace.memory_md.read_text(encoding="utf-8") == f"{TEXT}- From outside.\n"
+
+
+async def test_the_editor_goes_to_the_ends_of_the_text(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        screen = await edited(chat, "- one\n" * 80 + "- the last 🙂")
+        area = screen.query_one(TextArea)
+        await chat.press("ctrl+end")
+        assert area.cursor_location == (80, len("- the last 🙂"))
+        assert "the last 🙂" in seen(chat)
+        await chat.press("ctrl+home")
+        assert area.cursor_location == (0, 0)
+
+
+async def test_the_editor_says_that_it_is_not_saved_as_long_as_it_is_not(open_chat: Open, session: Any) -> None:
+    async with open_chat(session=session) as chat:
+        await opened(chat)
+        await edited(chat, TEXT)
+        await chat.until(lambda: "Ctrl+S saves" in seen(chat))
+        assert UNSAVED_SIGN not in seen(chat)
+        await chat.press("x")
+        assert f"MEMORY.md{UNSAVED_SIGN}" in seen(chat)
+        await chat.press("backspace")
+        assert UNSAVED_SIGN not in seen(chat), "the text is that of the file again"
+        await chat.press("y", "ctrl+s")
+        await chat.until(lambda: "Saved." in seen(chat))
+        assert UNSAVED_SIGN not in seen(chat)

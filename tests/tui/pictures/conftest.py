@@ -46,6 +46,7 @@ class Picture(Protocol):
 def picture(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Picture:
     """Compares the screen after `act` with the file of the test; `start` goes into the ChatStart."""
     monkeypatch.setattr("tui.chat.start.short_path", lambda path: "~/notes" if path == tmp_path else f"~{path}")
+    monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "truecolor")  # whatever terminal the tests run in
     monkeypatch.setattr("tui.chat.controller.TICK_S", 3600)  # a slow machine shows no seconds
     group = request.path.stem.removeprefix("test_").removesuffix("_pictures")
     file = SHEETS / group / f"{request.node.name.removeprefix('test_')}.svg"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import structs
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
@@ -14,7 +15,7 @@ from tui.typed_app import seconds_since_key
 from tui.widgets.transcript.find_marks import FindMarks
 from tui.widgets.transcript.focus import FocusTarget
 from tui.widgets.transcript.frame_pace import INTERVAL_S, TYPING_S, FramePace
-from tui.widgets.transcript.items import AnswerStream, TranscriptItem, estimate_height
+from tui.widgets.transcript.items import AnswerStream, MutedLine, TranscriptItem, estimate_height
 from tui.widgets.transcript.lines_view import MAX_CACHED_LINES, MAX_WIDTH, LinesView
 
 CONTEXT_LINES: Final = 3  # lines, and items, left above an item that was scrolled to
@@ -38,6 +39,7 @@ class Transcript(LinesView):
         self._finished_count = 0  # items before the open items of the streaming answer
         self._stream_timer: Timer | None = None
         self._pace = FramePace()
+        self._last_notice: TranscriptItem | None = None
 
     def marked_lines(self) -> range:
         return self.focused.line_range(self.line_cache) if self.focused else range(0)
@@ -95,6 +97,16 @@ class Transcript(LinesView):
         first = self.line_cache.total
         self.line_cache.append(items)
         self._update_from(first)
+
+    def add_notices(self, *notices: MutedLine) -> None:
+        """Appends notices. An empty line stands above the first, unless another notice is what it follows."""
+        if not notices:
+            return
+        items = self.line_cache.items
+        has_gap = not items or items[-1] is not self._last_notice
+        first = structs.replace(notices[0], gap=has_gap)
+        self.add(first, *notices[1:])
+        self._last_notice = self.line_cache.items[-1]
 
     def interject(self, *items: TranscriptItem) -> None:
         """Adds items; above what a streaming answer still changes, which goes on below them."""
