@@ -16,7 +16,7 @@ from agent.services.mcp_servers import change_user_file, parse_server
 from agent.session import Session
 from foundation.errors import Misuse
 from foundation.paths import Workspace
-from tests.agent.mcp.conftest import KIND, SERVERS
+from tests.agent.mcp.conftest import ECHO, KIND
 from tests.tui.conftest import Chat, Open
 from tui.dialogs.confirm import ProposalScreen
 from tui.dialogs.line import LineScreen
@@ -24,8 +24,6 @@ from tui.overview.servers_screen import ServersScreen
 from tui.passages.text_screen import TextScreen
 
 BAD = {"command": sys.executable, "args": ["-c", "import sys; print('no database 锅炉', file=sys.stderr); sys.exit(3)"]}
-ECHO = {"command": sys.executable, "args": ["-S", str(SERVERS / "raw_server.py"), "good"]}
-"""A server of one tool, which starts in a tenth of the time of one that imports the SDK."""
 OpenSession = Callable[..., Session]
 
 
