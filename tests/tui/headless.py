@@ -22,9 +22,9 @@ _parsed: dict[Hashable, list[Any]] = {}
 
 def draw_at_pauses() -> None:
     """Changes Textual for all headless applications of this process."""
-    Screen._compositor_refresh = _deferred  # type: ignore[method-assign]
-    Pilot.pause = _paused  # type: ignore[method-assign]
-    Stylesheet._parse_rules = _shared  # type: ignore[method-assign]
+    Screen._compositor_refresh = _deferred  # type: ignore[method-assign]  # Textual has no setting for it
+    Pilot.pause = _paused  # type: ignore[method-assign]  # Textual has no setting for it
+    Stylesheet._parse_rules = _shared  # type: ignore[method-assign]  # Textual has no setting for it
 
 
 def draw_every_frame(monkeypatch: pytest.MonkeyPatch) -> None:
