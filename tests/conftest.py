@@ -2,6 +2,8 @@
 
 import gc
 import os
+import re
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -32,12 +34,30 @@ def _seconds(item: pytest.Item) -> float:
     return float(marker.args[0]) if marker else 0.0
 
 
+_count = count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test. pytest's own fixture lists the folders of all earlier tests to number a new one."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    path = tmp_path_factory.getbasetemp() / f"{name}-{next(_count)}"
+    path.mkdir(mode=0o700)
+    return path
+
+
 @pytest.fixture(autouse=True)
-def no_settings_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def no_settings_of_the_developer(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     for name in list(os.environ):
         if name.startswith("PALIMPSEST_") or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("PALIMPSEST_CONFIG_DIR", str(tmp_path / "user-config"))
+    has_folder = "tmp_path" in request.fixturenames
+    folder = (
+        request.getfixturevalue("tmp_path") if has_folder else tmp_path_factory.getbasetemp() / f"no-{next(_count)}"
+    )
+    monkeypatch.setenv("PALIMPSEST_CONFIG_DIR", str(folder / "user-config"))
     monkeypatch.setenv("PALIMPSEST_COMMAND", "palimpsest")  # in hints, whichever module a test starts
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("MLX_DISABLE_COMPILE", "1")

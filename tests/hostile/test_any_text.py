@@ -22,8 +22,10 @@ from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from memory.memory import Memory
 from tests.hostile.filled import all_events
+from tests.hostile.filled_pieces import LOOK, PIECES
+from tests.hostile.filled_screens import SCREENS
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
-from tests.hostile.test_widgets import LOOK, PIECES, SCREENS, breaks_out, on_screen, remembered, shown
+from tests.hostile.test_widgets import breaks_out, on_screen, remembered, shown
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
 from tests.tui.fakes import FakeSession, answer
 from tui.chat.completion import PromptCompletion

@@ -13,11 +13,13 @@ from textual.pilot import Pilot
 from foundation.paths import Workspace
 from tests.tui.displayed import displayed_lines
 from tests.tui.fakes import FakeSession, answer
+from tests.tui.headless import draw_at_pauses
 from tui.app import PalimpsestApp
 from tui.chat.screen import ChatScreen
 from tui.chat.start import ChatStart
 
 HERE = f"{Path(__file__).parent}{os.sep}"
+draw_at_pauses()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

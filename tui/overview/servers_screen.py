@@ -11,6 +11,7 @@ from agent.mcp.server_spec import ServerSource
 from agent.mcp.server_state import ServerState
 from agent.services.mcp_servers import cleared_status, parse_server
 from foundation.errors import PalimpsestError
+from foundation.figures import counted
 from foundation.terminal_text import visible_line
 from tui.dialogs.confirm import ProposalScreen
 from tui.dialogs.line import LineScreen
@@ -199,7 +200,7 @@ class ServersScreen(ListScreen[None]):
 
 
 def _rows(status: "ServerStatus") -> Iterator[ListRow]:
-    tokens = f" · {len(status.tools)} tools · {status.tokens:,} tokens" if status.tools else ""
+    tokens = f" · {counted(len(status.tools), 'tool')} · {status.tokens:,} tokens" if status.tools else ""
     yield ListRow(
         label=status.name,
         id=f"{_SERVER}{status.name}",

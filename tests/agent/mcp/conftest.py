@@ -20,6 +20,8 @@ from agent.tools.port import ToolRun
 
 SERVERS = Path(__file__).parent / "servers"
 KIND = {"command": sys.executable, "args": [str(SERVERS / "kind_server.py")]}
+ECHO = {"command": sys.executable, "args": ["-S", str(SERVERS / "raw_server.py"), "good"]}
+"""A server of one tool, which starts in a tenth of the time of one that imports the SDK."""
 SETTINGS = McpSettings(start_seconds=20, wait_seconds=20, call_seconds=20)
 
 

@@ -15,7 +15,7 @@ from agent.mcp.consent import ConsentStore
 from agent.mcp.server_spec import ServerSource
 from agent.permissions.action import Access
 from agent.tools.port import ToolFailure
-from tests.agent.mcp.conftest import KIND, SERVERS, Start
+from tests.agent.mcp.conftest import ECHO, KIND, SERVERS, Start
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -65,9 +65,9 @@ def test_its_tools_are_listed_called_and_fail_as_they_do(definition: dict[str, o
 
 
 def test_a_call_asks_leaves_the_machine_and_a_permission_is_for_the_tool(start: Start) -> None:
-    action = start({"kind": KIND}).tools["kind__add"].action({"a": 1})
+    action = start({"echo": ECHO}).tools["echo__echo"].action({"a": 1})
     assert (action.tool, action.access, action.subject, action.is_for_tool) == (
-        "kind__add",
+        "echo__echo",
         Access.NETWORK,
         '{"a": 1}',
         True,
@@ -97,15 +97,15 @@ def test_a_value_of_its_configuration_is_hidden_in_its_progress_too(start: Start
 
 
 def test_a_server_of_the_project_is_judged_again_before_each_start(prepare: Start, tmp_path: Path) -> None:
-    running = prepare({"kind": KIND}, source=ServerSource.PROJECT)
-    running.servers.answer("kind", allowed=True)
+    running = prepare({"echo": ECHO}, source=ServerSource.PROJECT)
+    running.servers.answer("echo", allowed=True)
     running.start()
-    assert running.call("kind__add", a=2, b=3) == "5"
-    ConsentStore(tmp_path / "user-config").record(running.servers.find("kind"), allowed=False)  # another session
-    running.servers.restart("kind")
-    assert running.state("kind")[0] == "not trusted"
+    assert running.call("echo__echo", text="x") == "x"
+    ConsentStore(tmp_path / "user-config").record(running.servers.find("echo"), allowed=False)  # another session
+    running.servers.restart("echo")
+    assert running.state("echo")[0] == "not trusted"
     with pytest.raises(ToolFailure, match="not trusted"):
-        running.call("kind__add", a=2, b=3)
+        running.call("echo__echo", text="x")
 
 
 def test_no_process_is_left(start: Start, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from agent.session import Session
 from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
 from models.settings import ModelSettings
-from tests.agent.mcp.conftest import KIND, SERVERS
+from tests.agent.mcp.conftest import ECHO, KIND, SERVERS
 from tests.agent.sessions import calls
 from tests.loopback import Loopback, chat
 
@@ -118,10 +118,10 @@ async def test_a_long_failure_is_bounded_too(opened: Open, server: Loopback, tmp
 async def test_a_second_call_in_a_turn_asks_again_because_the_first_read_foreign_text(
     opened: Open, server: Loopback
 ) -> None:
-    session = opened({"kind": KIND})
-    server.plays(calls("kind__add", a=1, b=2), calls("kind__add", a=3, b=4), chat("Done."))
-    session.permissions.rules = RuleSet([parse_rule(Verdict.ALLOW, "kind__*")])
-    asked = [event for event in await turn(session, "Add.", YES) if isinstance(event, PermissionRequested)]
+    session = opened({"echo": ECHO})
+    server.plays(calls("echo__echo", text="1"), calls("echo__echo", text="2"), chat("Done."))
+    session.permissions.rules = RuleSet([parse_rule(Verdict.ALLOW, "echo__*")])
+    asked = [event for event in await turn(session, "Echo.", YES) if isinstance(event, PermissionRequested)]
     assert len(asked) == 1
     assert "nobody here wrote" in asked[0].reason
 

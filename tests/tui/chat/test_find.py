@@ -38,10 +38,12 @@ def remarks(memory: Memory, count: int, **others: str) -> None:
 
 async def find(chat: Any, query: str) -> None:
     await chat.press("ctrl+f")
+    field = chat.screen.query_one("#find-query")
+    await chat.until(lambda: field.has_focus)  # before that, keys go to the prompt
     if query.isascii():
         await chat.type(query)
     else:  # an input method sends more than a key
-        chat.screen.query_one("#find-query").value = query
+        field.value = query
 
 
 def count(chat: Any) -> str:
@@ -140,6 +142,7 @@ async def test_case_chinese_emoji_and_wrapped_words_are_found(open_chat: Any, se
                 wanted = query.replace(" ", "").casefold()
                 await chat.until(lambda w=wanted: "".join(marked(chat)).replace(" ", "").casefold() == w, within=10)
             await chat.press("escape")
+            await chat.until(lambda: chat.screen.prompt.has_focus)
 
 
 async def test_what_is_folded_is_opened_at_the_match_and_folded_again(open_chat: Any, session: Session) -> None:

@@ -8,6 +8,7 @@ import pytest
 from textual.app import ComposeResult
 from textual.widgets import Static, TextArea
 
+from tests.tui.headless import draw_every_frame
 from tui.output.app import ChangesOnlyApp
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Textual's threads do it")
@@ -84,7 +85,10 @@ class Drawn(ChangesOnlyApp):
         super()._display(screen, renderable)
 
 
-async def test_a_letter_is_drawn_at_once_and_what_else_changed_in_the_next_frame() -> None:
+async def test_a_letter_is_drawn_at_once_and_what_else_changed_in_the_next_frame(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draw_every_frame(monkeypatch)
     app = Drawn()
     async with app.run_test() as pilot:
         area, beside = app.query_one(TextArea), app.query_one(Static)

@@ -19,6 +19,17 @@ async def idle(app: PalimpsestApp) -> None:
             await asyncio.sleep(0.01)
 
 
+async def at_end(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+    """Until two pauses find the same end of the transcript: keys that scroll begin there."""
+    transcript, before = app.chat.transcript, None
+    async with asyncio.timeout(20):
+        while before != (now := (transcript.line_cache.total, transcript.size, transcript.scroll_y)) or (
+            transcript.scroll_y < transcript.max_scroll_y
+        ):
+            before = now
+            await pilot.pause()
+
+
 async def shown(app: PalimpsestApp, pilot: Pilot[None], screen: type[Screen[Any]]) -> None:
     """Until that screen stands and its workers are done."""
     async with asyncio.timeout(20):
@@ -35,6 +46,8 @@ def saying(text: str, *keys: str) -> Act:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         app.chat.queue.add(text)
         await idle(app)
+        if keys:
+            await at_end(app, pilot)
         for key in keys:
             await pilot.press(key)
 

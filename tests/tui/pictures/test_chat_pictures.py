@@ -13,7 +13,7 @@ from agent.services.panel_figures import PanelFigures, SpentToday, TouchedFile
 from foundation.paths import Workspace
 from tests.tui.chat.test_side_panel import wide_session
 from tests.tui.fakes import RECALLED, FakeSession, answer
-from tests.tui.pictures.acts import idle, saying
+from tests.tui.pictures.acts import at_end, idle, saying
 from tests.tui.pictures.conftest import Picture
 from tui.app import PalimpsestApp
 from tui.chat.drafts import Drafts
@@ -85,6 +85,7 @@ async def test_more_below_is_hinted_at(picture: Picture) -> None:
         for text in ("first", "second", "third", "fourth", "fifth"):
             app.chat.queue.add(text)
             await idle(app)
+        await at_end(app, pilot)
         await pilot.press("pageup", "pageup")
         app.chat.transcript.post_message(Transcript.NewBelowChanged(has_new=True))
 
@@ -94,6 +95,7 @@ async def test_more_below_is_hinted_at(picture: Picture) -> None:
 async def test_the_find_bar_with_its_matches(picture: Picture) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         await saying(QUESTION)(app, pilot)
+        await at_end(app, pilot)
         await pilot.press("ctrl+f")
         app.screen.query_one("#find-query", QueryInput).value = "锅炉"
         async with asyncio.timeout(20):

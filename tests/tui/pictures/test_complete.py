@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 from typing import Final
 
-from tests.hostile.test_widgets import SCREENS
+from tests.hostile.filled_screens import SCREENS
 from tests.tui.pictures.conftest import PANELS, SHEETS, difference
 from tests.tui.pictures.svg import panels_of, sheet
 

@@ -5,7 +5,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event
 
 import pytest
@@ -67,18 +69,24 @@ def commands(make_commands: MakeCommands) -> Commands:
 
 
 @pytest.fixture(params=KINDS, ids=str)
-def kind(request: pytest.FixtureRequest, tmp_path: Path) -> SandboxKind:
+def kind(request: pytest.FixtureRequest) -> SandboxKind:
     """Each kind that starts a command here."""
     wanted: SandboxKind = request.param
     if wanted is SandboxKind.BUBBLEWRAP and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
-    (tmp_path / "probe").mkdir()
-    probe = Sandbox(SandboxFolders(writable=[tmp_path / "probe"], home=tmp_path / "nobody"))
-    state = probe.try_kind(wanted)
-    probe.close()
-    if state is None:
+    if not _is_available(wanted):
         pytest.skip(f"{wanted} is not available here")
     return wanted
+
+
+@cache
+def _is_available(kind: SandboxKind) -> bool:
+    """Whether a command starts in it, tried once in a process."""
+    with TemporaryDirectory() as folder:
+        probe = Sandbox(SandboxFolders(writable=[Path(folder)], home=Path(folder, "nobody")))
+        state = probe.try_kind(kind)
+        probe.close()
+    return state is not None
 
 
 @pytest.fixture
