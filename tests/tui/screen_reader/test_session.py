@@ -111,13 +111,15 @@ def test_what_is_typed_survives_a_kill(start: Start, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
-def test_a_signal_is_a_normal_end(start: Start, number: signal.Signals, tmp_path: Path) -> None:
+def test_a_signal_ends_it_with_its_status_and_keeps_the_draft(
+    start: Start, number: signal.Signals, tmp_path: Path
+) -> None:
     chat = start()
     until(chat, "You: ")
     chat.type("unsent")
     until(chat, "You: unsent")
     os.kill(chat.pid, number)
-    assert chat.ended() == 0
+    assert chat.ended() == 128 + number
     (draft,) = (tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")
     assert draft.read_text() == "unsent"
 
@@ -126,7 +128,7 @@ def test_a_closed_terminal_ends_it(start: Start) -> None:
     chat = start()
     until(chat, "You: ")
     chat.close_terminal()
-    assert chat.ended() == 0
+    assert chat.ended() == 128 + signal.SIGHUP
 
 
 def test_what_was_typed_before_a_question_answers_nothing(start: Start, tmp_path: Path) -> None:
