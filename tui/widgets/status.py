@@ -15,6 +15,7 @@ from tui.typed_app import theme_colour
 GAP: Final = " · "
 FEW_SECONDS: Final = 2  # which are not shown
 NEW_BELOW: Final = "↓ new · Ctrl+End"
+MORE_BELOW: Final = "↓ more · Ctrl+End"
 
 
 class StatusInfo(Struct, frozen=True, kw_only=True):
@@ -57,25 +58,26 @@ class StatusBar(Widget):
 
 
 class NewBelowHint(Widget):
-    """Hint that there are new lines below the visible ones. A click scrolls to them."""
+    """Hint that there are new lines, or entries to load, below the visible ones. A click scrolls to the end."""
 
     class NewBelowClicked(Message):
         """The user clicked the hint."""
 
     def __init__(self) -> None:
         super().__init__(id="newer")
-        self.is_shown = False
+        self._label = ""
 
-    def set_shown(self, is_shown: bool) -> None:
-        self.is_shown = is_shown
+    def show(self, label: str) -> None:
+        """Shows this; "" hides the hint."""
+        self._label = label
         self.refresh()
 
     def render(self) -> Text:
-        label = NEW_BELOW.rjust(self.size.width) if self.is_shown else ""
+        label = self._label.rjust(self.size.width) if self._label else ""
         return Text(label, f"bold {theme_colour(self, 'accent-ink')}", no_wrap=True, end="")
 
     def on_click(self) -> None:
-        if self.is_shown:
+        if self._label:
             self.post_message(self.NewBelowClicked())
 
 

@@ -35,7 +35,7 @@ async def test_enter_goes_to_the_place_even_far_up(open_chat: Any, session: Sess
         assert "Remark number 89" in seen(chat)
         assert "❯ The boiler is serviced" in seen(chat)
         assert "Remark number 399" not in chat.text
-        assert "↓ new" in seen(chat)
+        assert "↓ more" in seen(chat)
         assert not chat.screen.transcript.is_following
 
 

@@ -124,7 +124,7 @@ class Transcript(LinesView):
         """Appends later entries without scrolling. `has_more`: there are entries after them."""
         self.is_following = False
         self.line_cache.append(items)
-        self._set_new_below(has_new=has_more)
+        self._set_more_below(has_more=has_more)
         self._update_size()
         self.refresh()
 
@@ -137,7 +137,7 @@ class Transcript(LinesView):
         self.is_following = False
         self.line_cache.truncate(index + 1)
         self._finished_count = min(self._finished_count, index + 1)
-        self._set_new_below(has_new=True)
+        self._set_more_below(has_more=True)
         self._update_size()
         self.refresh()
 
@@ -157,7 +157,7 @@ class Transcript(LinesView):
         if index is None:
             return
         self.is_following = False
-        self._set_new_below(has_new=has_more)
+        self._set_more_below(has_more=has_more)
         for visible_index in range(max(index - CONTEXT_LINES, 0), min(index + self.size.height, len(self.line_cache))):
             self.line_cache.lines_of(visible_index)
         self._update_size()
@@ -203,8 +203,6 @@ class Transcript(LinesView):
             return True
         self._update_size()
         self._restore_anchor(anchor)
-        if not self.is_following and len(items) > 1:
-            self._set_new_below(has_new=True)
         self.refresh()
         return True
 
