@@ -294,6 +294,7 @@ class ChatController:
         if self.session.profile.spec != self._view.status.info.model:
             self._known_changes |= {MODEL_CHANGED}
         self._view.status.update_info(model=self.session.profile.spec, speed=0.0)
+        self._view.transcript.show_model(self.session.profile.spec)
         current = self.session.conversation.id if self.session.conversation else ""
         if current == conversation_before:
             return

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec.structs import replace
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
@@ -14,7 +15,7 @@ from tui.typed_app import seconds_since_key
 from tui.widgets.transcript.find_marks import FindMarks
 from tui.widgets.transcript.focus import FocusTarget
 from tui.widgets.transcript.frame_pace import INTERVAL_S, TYPING_S, FramePace
-from tui.widgets.transcript.items import AnswerStream, TranscriptItem, estimate_height
+from tui.widgets.transcript.items import AnswerStream, TranscriptItem, Welcome, estimate_height
 from tui.widgets.transcript.lines_view import MAX_CACHED_LINES, MAX_WIDTH, LinesView
 
 CONTEXT_LINES: Final = 3  # lines, and items, left above an item that was scrolled to
@@ -205,6 +206,12 @@ class Transcript(LinesView):
         self._restore_anchor(anchor)
         self.refresh()
         return True
+
+    def show_model(self, model: str) -> None:
+        """Has the welcome, where it is shown, name this model."""
+        welcome = next((item for item in self.line_cache.items if isinstance(item, Welcome)), None)
+        if welcome is not None and welcome.model != model:
+            self.replace_item(welcome, [replace(welcome, model=model)])
 
     def focus_on(self, target: FocusTarget | None) -> None:
         """Marks these items in the margin and scrolls to them; None: nothing is marked."""
