@@ -53,7 +53,7 @@ async def test_an_unknown_command_suggests_the_nearest() -> None:
     [
         ("/nosuch", "/help lists the commands."),
         ("/hlep", "Did you mean /help?"),
-        ("/stauts", "Did you mean /status?"),
+        ("/exprot", "Did you mean /export?"),
         ("/compac", "Did you mean /compact?"),
     ],
 )

@@ -236,3 +236,20 @@ async def test_while_an_answer_comes_one_searches_but_goes_nowhere(open_chat: An
         hold.set()
         await chat.quiet()
         assert "◆ The first words. And the rest." in chat.lines
+
+
+async def test_title_plan_and_figures_follow_to_the_other_conversation(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, title="House 房子 🏺")
+    elsewhere = talk(session.memory, "Nothing here.", title="Elsewhere")
+    session.switch_to(session.memory.conversations.get(elsewhere))
+    async with searching(open_chat, session, "boiler", size=(200, 50)) as chat:
+        chat.screen.controller.show_title()
+        view = chat.screen._view
+        view.update_plan(Checklist((PlanStep("a step of elsewhere", StepState.DOING),)))
+        view.show_report(REPORT)
+        await chat.press("enter")
+        await chat.until(lambda: "▸ found here: boiler" in chat.text)
+        await chat.quiet()
+        assert "House 房子 🏺" in first_seen(chat)
+        assert "a step of elsewhere" not in seen(chat)
+        assert "42.0 %" not in seen(chat)
