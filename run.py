@@ -7,6 +7,7 @@ those of requirements/. A second run finds it all there and starts at once.
 import hashlib
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import venv
@@ -15,6 +16,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 VENV = Path(os.environ.get("PALIMPSEST_VENV", HERE / ".venv"))
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+# Ends synchronised output, leaves the alternate screen, shows the cursor, ends mouse, focus and paste reports and the
+# keyboard protocol, and takes colours back.
+LEAVE_SCREEN = (
+    "\x1b[?2026l\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"
+    "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[<u\x1b[0m\r\n"
+)
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 
 
@@ -25,8 +32,12 @@ def main(arguments: list[str]) -> int:
     testing = arguments[:1] == ["test"]
     set_up("dev" if testing else "core")
     if testing:
-        return run([PYTHON, HERE / "checks.py", *arguments[1:]])
-    return run([PYTHON, "-m", "tui.main", *arguments], {"PALIMPSEST_COMMAND": started_by()})
+        return status(run([PYTHON, HERE / "checks.py", *arguments[1:]]))
+    saved = terminal_settings()
+    ended = run([PYTHON, "-m", "tui.main", *arguments], {"PALIMPSEST_COMMAND": started_by()})
+    if ended < 0:
+        clean_up(-ended, saved)
+    return status(ended)
 
 
 def started_by() -> str:
@@ -54,18 +65,59 @@ def set_up(kind: str) -> None:
     ):
         if code := run([*pip, *step]):
             print("Setting up failed: see pip's words above.", file=sys.stderr)
-            raise SystemExit(code)
+            raise SystemExit(status(code))
     stamp.write_text(digest)
 
 
 def run(command: list[object], more: "dict[str, str] | None" = None) -> int:
-    """Runs it in this folder for tests, else where the caller stands."""
+    """Runs it where the caller stands and gives its exit status; a signal's number is negative.
+
+    Ctrl+C reaches the command by itself. SIGTERM and SIGHUP are passed on to it, and it ends in its own way.
+    """
     words = [str(word) for word in command]
     environment = {**os.environ, **(more or {}), "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
+    child = subprocess.Popen(words, env=environment)
+    passed_on = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, lambda number, _: child.send_signal(number)) for number in passed_on}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        return subprocess.call(words, env=environment)
-    except KeyboardInterrupt:
-        return 130
+        return child.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def status(ended: int) -> int:
+    """The exit status as a shell has it: 143 after SIGTERM."""
+    return ended if ended >= 0 else 128 - ended
+
+
+# After a chat that was killed
+
+
+def terminal_settings() -> "list[object] | None":
+    """How the terminal is set; None where there is none."""
+    if os.name == "nt" or not os.isatty(0):
+        return None
+    import termios
+
+    try:
+        return termios.tcgetattr(0)
+    except termios.error:  # it was closed
+        return None
+
+
+def clean_up(number: int, saved: "list[object] | None") -> None:
+    """Gives a killed chat's terminal back as it was, and says how the chat ended."""
+    settings = terminal_settings()
+    if saved is not None and settings is not None and settings != saved:  # else no screen was drawn
+        import termios
+
+        sys.stderr.write(LEAVE_SCREEN)
+        sys.stderr.flush()
+        termios.tcsetattr(0, termios.TCSAFLUSH, saved)
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"Signal {number}"
+    print(f"{name} ended the chat. What was sent is stored, and the draft is there at the next start.", file=sys.stderr)
 
 
 if __name__ == "__main__":

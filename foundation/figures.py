@@ -8,6 +8,11 @@ def short_count(number: int) -> str:
     return f"{number / 1_000:.1f}k" if number < 999_950 else f"{number / 1_000_000:.1f}M"
 
 
+def percent(share: float) -> str:
+    """`42.0 %`: a fraction, in the one way that the figures of the context are shown."""
+    return f"{100 * share:.1f} %"
+
+
 def elapsed(seconds: int) -> str:
     """`12 s`, `3 min 5 s`, `2 h 7 min`."""
     if seconds < 60:

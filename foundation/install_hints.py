@@ -13,6 +13,11 @@ def install_command(requirement: str) -> str:
     return f'python3 -m pip --python "{sys.executable}" install "{requirement}"'
 
 
+def missing_extra(extra: str, module: str) -> str:
+    """The command that installs one of our own extras where its module is missing; else ""."""
+    return "" if importlib.util.find_spec(module) is not None else install_extra(extra)
+
+
 def install_extra(extra: str) -> str:
     """The command that installs one of our own extras."""
     return install_command(f"{DISTRIBUTION}[{extra}]")

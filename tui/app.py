@@ -206,5 +206,10 @@ class PalimpsestApp(ChangesOnlyApp):
         found = self._exception
         return found.error if isinstance(found, WorkerFailed) else found  # type: ignore[return-value]  # workers raise Exceptions
 
+    @property
+    def exit_status(self) -> int:
+        """The exit status; 143 where SIGTERM ended the chat, 129 where its terminal was closed."""
+        return self.return_code or self._watch.status
+
     async def action_quit(self) -> None:
         self.chat.leave()

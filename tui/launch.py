@@ -1,6 +1,7 @@
 """Opens the screen with the options of the command line."""
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,11 @@ def run_chat(options: LaunchOptions, ground: TerminalGround | None = None) -> in
     app.run()
     if app.chat.resumable_id:
         workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()
-        output.narrate(f"Continue it with: {own_command(*workspace, '-r', app.chat.resumable_id)}")
+        with suppress(OSError):  # the terminal may be closed
+            output.narrate(f"Continue it with: {own_command(*workspace, '-r', app.chat.resumable_id)}")
     if app.error is not None:
         raise app.error
-    return app.return_code or 0
+    return app.exit_status
 
 
 def create_app(options: LaunchOptions, ground: TerminalGround | None = None) -> PalimpsestApp:

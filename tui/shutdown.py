@@ -1,4 +1,4 @@
-"""Ends the chat in the normal way on a signal or when the terminal is closed."""
+"""Ends the chat in the normal way on a signal or when the terminal is closed; the exit status names the signal."""
 
 import asyncio
 import contextlib
@@ -12,6 +12,9 @@ from textual.driver import Driver
 
 EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})  # typed commands that end the chat
 
+SIGNALLED: Final = 128  # added to a signal's number in an exit status
+HANGUP: Final = 1  # SIGHUP, which Windows has not
+
 _SIGNALS: Final = ("SIGTERM", "SIGHUP")
 
 
@@ -22,19 +25,24 @@ class TerminalWatch:
 
     def __init__(self, leave: Callable[[], None]) -> None:
         self._leave = leave
+        self.status = 0  # the exit status: 128 and the number of the first signal, as a shell has it
 
     def start(self) -> None:
         """Installs the signal handlers; on Windows without the event loop, which does not support them."""
         loop = asyncio.get_running_loop()
         for number in _signals():
             try:
-                loop.add_signal_handler(number, self._leave)
+                loop.add_signal_handler(number, self._end, number)
             except (NotImplementedError, RuntimeError, ValueError):
                 with contextlib.suppress(ValueError):  # not on the main thread: a test, an embedding
-                    signal.signal(number, lambda _number, _frame: self._leave_soon(loop))
+                    signal.signal(number, lambda number, _frame: self._end_soon(loop, number))
 
-    def _leave_soon(self, loop: asyncio.AbstractEventLoop) -> None:
-        loop.call_soon_threadsafe(self._leave)
+    def _end_soon(self, loop: asyncio.AbstractEventLoop, number: int) -> None:
+        loop.call_soon_threadsafe(self._end, number)
+
+    def _end(self, number: int) -> None:
+        self.status = self.status or SIGNALLED + number
+        self._leave()
 
     def stop(self) -> None:
         """Removes the signal handlers."""
@@ -46,7 +54,7 @@ class TerminalWatch:
     def check(self) -> None:
         """Ends the chat where the terminal was closed without a signal."""
         if not _terminal_is_open():
-            self._leave()
+            self._end(HANGUP)
 
 
 def tolerant_driver(base: type[Driver]) -> type[Driver]:

@@ -11,6 +11,7 @@ from agent.cli import output
 from agent.cli.group import CliCommand, conversation_options
 from agent.cli.invocation import Invocation, current
 from agent.commands.tables import savings_sentences
+from foundation.figures import percent
 
 if TYPE_CHECKING:  # loaded when a request is assembled
     from context.report import ContextReport
@@ -44,7 +45,7 @@ async def _report(invocation: Invocation, text: str) -> ContextReport:
 
 
 def _print(report: ContextReport) -> None:
-    output.line(f"{report.model}: {report.total_tokens:,} of {report.budget:,} tokens ({report.filled:.1%})")
+    output.line(f"{report.model}: {report.total_tokens:,} of {report.budget:,} tokens ({percent(report.filled)})")
     output.line(f"window {report.window:,}, of which {report.reserve:,} are kept for the answer")
     output.line()
     rows = [

@@ -21,11 +21,13 @@ from agent.commands.results import (
 )
 from agent.commands.tables import report_markdown
 from foundation.errors import Misuse
+from foundation.figures import percent
 from foundation.terminal_text import visible, visible_code_line
 from foundation.workspace_trust import trust_command
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
+    from context.report import ContextReport
 
 
 async def _model(session: Session, text: str) -> Outcome:
@@ -77,12 +79,17 @@ async def _status(session: Session, _rest: str) -> Outcome:
         ("mode", f"{mode} ({mode.effect(sandboxed=sandboxed).rstrip('.')})"),
         ("conversation", f"{conversation.title or 'untitled'} (`{conversation.id}`)" if conversation else "a new one"),
         ("model", f"`{session.profile.spec}`, {session.window_status}"),
-        ("context", f"{report.total_tokens:,} of {report.budget:,} tokens" if report else "nothing sent yet"),
+        ("context", _context_status(report) if report else "nothing sent yet"),
         ("memory", _memory_status(session)),
         *([("observing", observing)] if (observing := await asyncio.to_thread(_observing_status, session)) else ()),
         ("background", session.working or "nothing"),
     ]
     return TextResult("\n".join(f"- {name}: {value}" for name, value in rows))
+
+
+def _context_status(report: ContextReport) -> str:
+    figures = f"{report.total_tokens:,} of {report.budget:,} tokens"
+    return f"{percent(report.filled)} ({figures}) in the last request; /context shows the next one"
 
 
 def _observing_status(session: Session) -> str:

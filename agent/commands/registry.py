@@ -105,9 +105,13 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+NEAR = 0.65  # how alike two names must be for one to be suggested: `nosuch` is no `search` (0.5)
+
+
 def _unknown(name: str) -> Misuse:
     lowered = name.removeprefix("/").lower()
-    similar = difflib.get_close_matches(lowered, list(_BY_NAME), n=1, cutoff=0.5)
+    begun = [known for known in _BY_NAME if len(lowered) > 1 and known.startswith(lowered)]
+    similar = begun or difflib.get_close_matches(lowered, list(_BY_NAME), n=1, cutoff=NEAR)
     hint = f"Did you mean /{_BY_NAME[similar[0]].name}?" if similar else "/help lists the commands."
     return Misuse("Unknown command", f"There is no command {name or '/'}.", hint)
 

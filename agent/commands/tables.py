@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from foundation.figures import percent
+
 if TYPE_CHECKING:  # the list of commands must not load a session
     from context.compaction.preview import CompactionPreview
     from context.report import ContextReport
@@ -16,7 +18,7 @@ if TYPE_CHECKING:  # the list of commands must not load a session
 def report_markdown(report: ContextReport) -> str:
     """The four layers with their shares, and the prefix that is unchanged since the last request."""
     head = (
-        f"**Context {report.filled:.1%}** — {report.total_tokens:,} of {report.budget:,} tokens "
+        f"**Context {percent(report.filled)}** — {report.total_tokens:,} of {report.budget:,} tokens "
         f"(window {report.window:,}, {report.reserve:,} kept for the answer) · `{report.model}`"
     )
     rows = ["| layer | tokens | budget | sources |", "|---|---:|---:|---|"]
@@ -35,7 +37,7 @@ def report_markdown(report: ContextReport) -> str:
     if (stable := report.prefix_stability) is not None:
         parts.append(
             f"Unchanged since the last request: {report.unchanged_prefix_tokens:,} of {report.previous_tokens:,} "
-            f"tokens ({stable:.1%})."
+            f"tokens ({percent(stable)})."
         )
     return "\n\n".join(parts)
 

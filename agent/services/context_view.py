@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from agent.services.attachments import attachments_of
 from foundation.clock import iso
+from foundation.figures import percent
 from memory.errors import MemoryFailure
 from memory.records import Entry
 
@@ -54,7 +55,7 @@ def prefix_sentence(report: ContextReport, parts: tuple[RequestPart, ...], label
         return ""
     kept = (
         f"The first {report.unchanged_prefix_tokens:,} of the {report.previous_tokens:,} tokens sent before are "
-        f"unchanged ({report.unchanged_prefix_tokens / report.previous_tokens:.1%})"
+        f"unchanged ({percent(report.unchanged_prefix_tokens / report.previous_tokens)})"
     )
     changed = next((part for part in parts if not part.is_unchanged), None)
     if changed is None:

@@ -35,16 +35,18 @@ class DaySeries(Struct, frozen=True):
 
 
 class Saving(Struct, frozen=True):
-    """Something that was saved: tokens without it and with it, and a sentence."""
+    """Something that was saved: tokens without it and with it, and a sentence. `after` is None where only what left
+    is known.
+    """
 
     name: str
     before: int
-    after: int
+    after: int | None
     sentence: str
 
     @property
     def saved(self) -> int:
-        return self.before - self.after
+        return self.before - (self.after or 0)
 
 
 class DiskSize(Struct, frozen=True):
@@ -114,11 +116,13 @@ def savings_of(memory: Memory, rows: Sequence[SpendingRow]) -> list[Saving]:
     prompt, cached = sum(row.prompt_tokens for row in rows), sum(row.cached_tokens for row in rows)
     savings: list[Saving] = []
     moved = [row for row in archives if row.conversation is not None]
-    if moved:
-        tokens = sum(row.text_tokens for row in moved)
+    if tokens := sum(row.text_tokens for row in moved):
         savings.append(
             Saving(
-                "compaction", tokens, 0, "Tokens of older turns that left the requests for the archive; summaries stay."
+                "compaction",
+                tokens,
+                None,
+                "Tokens of older turns that left the requests for the archive; summaries stay.",
             )
         )
     if text:

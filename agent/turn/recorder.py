@@ -20,6 +20,7 @@ from models.messages import ToolCall, Usage
 
 REASONING, REASONING_SECONDS = "reasoning", "reasoning_seconds"
 """Meta of an answer: its reasoning, and the seconds that it took."""
+LEAST_TOKENS, LEAST_SECONDS = 20, 0.5  # of an answer whose speed is shown
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 
 
@@ -85,10 +86,10 @@ class AnswerRecorder:
 
     @property
     def tokens_per_second(self) -> float:
-        """The speed of the answer from its first token on; 0 where it is unknown."""
-        if self._first_token is None or not self.usage.completion_tokens:
+        """The speed of the answer from its first token on; 0 where it is unknown, or too little to tell."""
+        if self._first_token is None:
             return 0.0
-        return self.usage.completion_tokens / max(time.monotonic() - self._first_token, 1e-3)
+        return speed_of(self.usage.completion_tokens, time.monotonic() - self._first_token)
 
     def take(self, event: object) -> None:
         """Put the event on its way to disk."""
@@ -154,3 +155,8 @@ def _safely_named(call: ToolCall, echoes: EchoFilter) -> ToolCall:
     if not _PLAIN_ID.fullmatch(id_) or clear(id_) != id_ or echoes.without(id_) != id_:
         id_ = f"call_{secrets.token_hex(6)}"
     return replace(call, id=id_, name=echoes.without(clear(call.name)))
+
+
+def speed_of(tokens: int, seconds: float) -> float:
+    """Tokens a second; 0 where there are too few of them, or of seconds, for a figure that means something."""
+    return tokens / seconds if tokens >= LEAST_TOKENS and seconds >= LEAST_SECONDS else 0.0

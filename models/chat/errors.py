@@ -112,7 +112,7 @@ def limit_error(endpoint: Endpoint, excess: StreamLimitExceeded) -> AnswerError:
         "too_much",
         "The server sends too much",
         f"{endpoint} was stopped: {excess.subject} passes the limit of {excess.limit} ({setting}).",
-        f"What came before is kept. Where this server may be trusted: {PROGRAM} config set {setting} NUMBER",
+        f"{KEPT} Where this server may be trusted: {PROGRAM} config set {setting} NUMBER",
     )
 
 

@@ -82,7 +82,9 @@ class Chat:
         self.terminal.type(text)
         self.terminal.settle(0.2)
         self.terminal.type("\r")
-        return self.terminal.until(lambda screen: answered(screen) and screen.rstrip().endswith("tok/s"), within=60)
+        return self.terminal.until(
+            lambda screen: answered(screen) and screen.rstrip().endswith(("tok/s", ")")), within=60
+        )
 
     def begin(self) -> None:
         self.terminal.type("/new\r")

@@ -49,7 +49,7 @@ def test_one_types_finds_goes_there_and_cites(terminal: "Terminal") -> None:
     terminal.type("\r")
     there = terminal.until(lambda text: "▸ found here: blue tin tomato pot" in text)
     assert FACT.split(".")[0][:30] in " ".join(there.split())
-    terminal.until(lambda text: "↓ new" in text)
+    terminal.until(lambda text: "↓ more" in text)
     for escape in (b"\x1b]52", b"\x1b]8"):
         assert escape not in terminal.bytes
     terminal.type("\x04")

@@ -59,6 +59,11 @@ class Terminal:
     def text(self) -> str:
         return "\n".join(line.rstrip() for line in self.screen.display)
 
+    @property
+    def settings(self) -> list[object]:
+        """How the terminal is set: raw, or with an echo and lines."""
+        return termios.tcgetattr(self._fd)
+
     def type(self, text: str) -> None:
         os.write(self._fd, text.encode())
 

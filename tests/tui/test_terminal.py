@@ -112,13 +112,15 @@ def test_a_half_written_message_survives_a_kill(start: Start, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
-def test_a_signal_is_a_normal_end(start: Start, number: signal.Signals, tmp_path: Path) -> None:
+def test_a_signal_ends_it_with_its_status_and_keeps_the_draft(
+    start: Start, number: signal.Signals, tmp_path: Path
+) -> None:
     terminal = start()
     ready(terminal)
     terminal.type("unsent")
     terminal.until(lambda text: "❯ unsent" in text)
     os.kill(terminal.pid, number)
-    assert terminal.ended() == 0
+    assert terminal.ended() == 128 + number
     assert terminal.bytes.rstrip().endswith(b"l") or b"\x1b[?1049l" in terminal.bytes
     (draft,) = (tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")
     assert draft.read_text() == "unsent"
@@ -128,7 +130,7 @@ def test_a_closed_terminal_ends_it(start: Start) -> None:
     terminal = start()
     ready(terminal)
     terminal.close_terminal()
-    assert terminal.ended() == 0
+    assert terminal.ended() == 128 + signal.SIGHUP
 
 
 def test_no_color_is_no_colour_at_all_and_the_cursor_is_seen(start: Start) -> None:

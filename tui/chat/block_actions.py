@@ -7,6 +7,7 @@ from textual.screen import Screen
 
 from agent.services.browse import BrowseRow
 from foundation.errors import PalimpsestError
+from foundation.figures import counted
 from foundation.terminal_text import visible_line
 from models.excerpts import labelled_output
 from tui.internal_errors import in_thread
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 NO_MESSAGE: Final = "Its message is above what is shown: Ctrl+Home loads it."
 BUSY: Final = "An answer is under way. Esc in the prompt stops it."
+UNDO: Final = "Deleted. Ctrl+↑ and then u takes it back."
 MAX_QUOTED: Final = 400_000  # characters that are put into the prompt
 TOO_LONG: Final = "{:,} characters are too many for a message. In a file, /archive FILE keeps them."
 BOOKMARK: Final = "★"
@@ -45,11 +47,14 @@ class BlockActions:
         self._controller = controller
         self._cite = cite
         self._quote = quote
-        self._dropped = ""  # the id of the last turn that was dropped
+        self._asked_about: FocusTarget | None = None  # the target whose deletion waits for its second key
+        self._dropped = ("", "")  # the conversation and the turn that was last dropped
 
     def names(self, target: FocusTarget) -> list[str]:
         """The actions of a target, as the footer shows them."""
         item = target.first
+        if self._asked_about is not None and self._asked_about.holds(item):
+            return [f"d again deletes {self._what_goes(target)}"]
         match item:
             case Block(read=None):
                 opening: list[str] = []
@@ -63,11 +68,12 @@ class BlockActions:
                 opening = ["e whole"]
         message = ["r edit and resend"] if isinstance(item, UserItem) else []
         turn = [] if self._turn_of(target) is None else ["b branch", "m bookmark", "d delete"]
-        back = ["u undo delete"] if self._dropped else []
+        back = ["u undo delete"] if self._can_undelete else []
         return [*back, *opening, "c copy", "i into prompt", *message, *turn]
 
     async def act(self, action: str, target: FocusTarget) -> bool:
         """Carries an action out. False where the prompt has the keys next."""
+        asked, self._asked_about = self._asked_about, None
         match action:
             case "open":
                 await self.toggle(target.first)
@@ -84,11 +90,14 @@ class BlockActions:
                 return not self._change(target, "/branch {}")
             case "branch":
                 return not self._change(target, "/branch after {}")
+            case "delete" if asked is None or not asked.holds(target.first):
+                self._ask_about(target)
             case "delete":
-                self._dropped = self._turn_of(target) or self._dropped
-                return not self._change(target, "/tree drop {}")
-            case "undelete" if self._dropped:
-                return not self._run(f"/tree restore {self._dropped}")
+                return not self._delete(target)
+            case "undelete" if self._can_undelete:
+                if self._run(f"/tree restore {self._dropped[1]}"):
+                    self._dropped = ("", "")
+                    return False
             case _:
                 pass
         return True
@@ -200,11 +209,15 @@ class BlockActions:
 
     def _turn_of(self, target: FocusTarget) -> str | None:
         """The id of the message that its turn begins with; None where it is not shown, or not stored."""
-        items = self._transcript.line_cache.items
-        index = self._transcript.line_cache.index_of(target.first)
-        above = items[: index + 1] if index is not None else ()
-        message = next((item for item in reversed(above) if isinstance(item, UserItem)), None)
-        return (message.entry or None) if message else None
+        index = self._message_index(target)
+        message = self._transcript.line_cache.items[index] if index is not None else None
+        return (message.entry or None) if isinstance(message, UserItem) else None
+
+    def _message_index(self, target: FocusTarget) -> int | None:
+        """Where in the transcript the message is that its turn begins with."""
+        items, index = self._transcript.line_cache.items, self._transcript.line_cache.index_of(target.first)
+        above = range(index, -1, -1) if index is not None else ()
+        return next((number for number in above if isinstance(items[number], UserItem)), None)
 
     def _change(self, target: FocusTarget, line: str) -> bool:
         """Runs a command about the turn, which changes the conversation. False where it cannot."""
@@ -212,6 +225,53 @@ class BlockActions:
             self._say(NO_MESSAGE)
             return False
         return self._run(line.format(turn))
+
+    # Deleting a turn
+
+    def _ask_about(self, target: FocusTarget) -> None:
+        """Has the footer say what goes, until `d` is pressed again."""
+        if self._turn_of(target) is None:
+            self._say(NO_MESSAGE)
+        else:
+            self._asked_about = target
+
+    def forget_question(self) -> None:
+        """The next `d` asks again: the focus moved."""
+        self._asked_about = None
+
+    def _what_goes(self, target: FocusTarget) -> str:
+        """What leaves the conversation with the target's turn: `your message, its answer and 2 turns after it`."""
+        items, index = self._transcript.line_cache.items, self._message_index(target)
+        rest = items[index + 1 :] if index is not None else ()
+        later = [number for number, item in enumerate(rest) if isinstance(item, UserItem)]
+        own = rest[: later[0]] if later else rest
+        parts = ["your message", *(["its answer"] if any(isinstance(item, AnswerBlock) for item in own) else [])]
+        controller = self._controller()
+        if controller is not None and controller.has_more_below:
+            parts.append("all turns after it")
+        elif later:
+            parts.append(f"{counted(len(later), 'turn')} after it")
+        return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+    def _delete(self, target: FocusTarget) -> bool:
+        """Takes the turn out. False where it cannot."""
+        turn = self._turn_of(target)
+        if not self._change(target, "/tree drop {}"):
+            return False
+        self._dropped = (self._conversation, turn or "")
+        self._say(UNDO)
+        return True
+
+    @property
+    def _can_undelete(self) -> bool:
+        """Whether a turn of the open conversation was dropped."""
+        return bool(self._dropped[1]) and self._dropped[0] == self._conversation
+
+    @property
+    def _conversation(self) -> str:
+        controller = self._controller()
+        conversation = controller.session.conversation if controller else None
+        return conversation.id if conversation else ""
 
     def _run(self, line: str) -> bool:
         controller = self._controller()

@@ -117,8 +117,7 @@ class CommandView:
         """Shows the text, and updates the context meter where the next request changed."""
         self._show_items(MutedLine(line, gap=True), MutedLine(""), *markdown_items(result.markdown, marked=False))
         if result.changes_context:
-            report = await self._chat.session.context_report()
-            self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
+            self._view.show_report(await self._chat.session.context_report())
 
     async def _propose(self, line: str, proposal: Proposal, conversation_before: str) -> None:
         """Asks for confirmation if needed, then runs the proposal with a progress display."""

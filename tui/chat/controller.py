@@ -294,6 +294,7 @@ class ChatController:
         if self.session.profile.spec != self._view.status.info.model:
             self._known_changes |= {MODEL_CHANGED}
         self._view.status.update_info(model=self.session.profile.spec, speed=0.0)
+        self._view.transcript.show_model(self.session.profile.spec)
         current = self.session.conversation.id if self.session.conversation else ""
         if current == conversation_before:
             return
@@ -358,12 +359,16 @@ class ChatController:
     async def show_entry(self, seq: int, query: str) -> None:
         location = await asyncio.to_thread(locate_entry, self.session.memory, seq)
         conversation = self.session.conversation
-        if conversation is None or conversation.seq != location.conversation.seq:
+        is_other = conversation is None or conversation.seq != location.conversation.seq
+        if is_other:
             self._view.save_draft()
             self.session.switch_to(location.conversation)
-            self._view.status.update_info(tokens=0, budget=0)
+            self._view.forget_turn()
+            self.show_title()
         try:
             await self.history.show_around(location, query)
+            if is_other:
+                self._view.show_plan(await self.session.branch.plan())
         finally:
             await self._view.restore_draft()
 

@@ -69,12 +69,14 @@ class FocusMode:
         """Gives the keys back to the prompt."""
         if not self.is_on:
             return
+        self._actions.forget_question()
         self._transcript.focus_on(None)
         self._bar.display, self._status.display = False, True
         if self._screen.focused is self._bar or self._screen.focused is None:
             self._prompt.focus()
 
     def _focus(self, target: FocusTarget) -> None:
+        self._actions.forget_question()
         self._transcript.focus_on(target)
         self._bar.show_actions(self._actions.names(target))
         self._bar.display, self._status.display = True, False

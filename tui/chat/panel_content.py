@@ -9,11 +9,11 @@ from agent.events import ContextReady, PlanUpdated, Recall, SessionEvent, UsageK
 from agent.services.panel_figures import PanelFigures
 from context.checklist import Checklist
 from context.report import ContextReport
+from foundation.figures import percent, short_count
 from models.messages import RecalledSpan
 from models.recalled import by_relevance
 from tui.overview.bars import bar
 from tui.widgets.side_panel import PanelRow
-from tui.widgets.status import short_count
 
 PLAN, FILES, CONTEXT, RECALLED = "plan", "files", "context", "recalled"
 PARTS: Final = {PLAN: "Plan", FILES: "Files touched", CONTEXT: "Context", RECALLED: "Recalled"}
@@ -81,7 +81,7 @@ def _summary(part: str, content: PanelContent) -> str:
         case "files":
             return str(len(content.figures.files))
         case "context" if content.report is not None:
-            return f"{content.report.filled:.0%}".replace("%", " %")
+            return percent(content.report.filled)
         case "recalled":
             return str(len(content.recalled))
         case _:
@@ -112,15 +112,14 @@ def _context_rows(content: PanelContent) -> tuple[PanelRow, ...]:
     if report is not None:
         most = max((layer.tokens for layer in report.layers), default=0) or 1
         for layer in report.layers:
-            share = f"{layer.tokens / (report.window or 1):.1%}".replace("%", " %")
+            share = percent(layer.tokens / (report.budget or 1))
             drawn = bar(layer.tokens / most, BAR_CELLS).ljust(BAR_CELLS)
             label = f"{layer.name:<13}{drawn}"
             rows.append(PanelRow(label, f"{short_count(layer.tokens)} {share:>7}", tone="text", action="context"))
-        share = f"{report.total_tokens / (report.window or 1):.1%} of the window".replace("%", " %")
-        rows.append(PanelRow("request", f"{short_count(report.total_tokens)} · {share}"))
+        figures = f"{short_count(report.total_tokens)} of {short_count(report.budget)} · {percent(report.filled)}"
+        rows.append(PanelRow("request", figures))
         if report.previous_tokens:
-            kept = f"{report.unchanged_prefix_tokens / report.previous_tokens:.0%}".replace("%", " %")
-            rows.append(PanelRow("last request kept", kept))
+            rows.append(PanelRow("last request kept", percent(report.unchanged_prefix_tokens / report.previous_tokens)))
     if content.turn_tokens:
         rows.append(PanelRow("this turn", f"{short_count(content.turn_tokens)} tokens"))
     if today.tokens:

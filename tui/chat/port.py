@@ -20,6 +20,7 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:
     from agent.session import Session
     from context.checklist import Checklist
+    from context.report import ContextReport
     from memory.memory import Memory
     from tui.images.protocol import GraphicsProtocol
     from tui.picker.browser import PickerChoice
@@ -45,6 +46,8 @@ class ChatPort(Protocol):
     def take_event(self, event: SessionEvent) -> None: ...
 
     def forget_turn(self) -> None: ...
+
+    def show_report(self, report: "ContextReport") -> None: ...
 
     def read_figures(self) -> None: ...
 

@@ -1,6 +1,7 @@
 """Opens the screens about the program: themes, settings, keys."""
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal
 
 from textual.screen import Screen
@@ -15,7 +16,6 @@ from tui.output.attention import Attention
 from tui.settings.screen import SettingsScreen
 from tui.typed_app import app_of, themed_app
 from tui.widgets.prompt.input import Prompt
-from tui.widgets.status import StatusBar
 
 if TYPE_CHECKING:
     from agent.commands.results import OpenNamedScreen
@@ -27,9 +27,14 @@ _OUTRANKED: Final = "; /switches outranks it"
 
 
 async def open_program_screen(
-    screen: Screen[None], session: "Session", opened: "OpenNamedScreen", attention: Attention
+    screen: Screen[None],
+    session: "Session",
+    opened: "OpenNamedScreen",
+    attention: Attention,
+    show_report: Callable[["ContextReport"], None],
 ) -> str:
-    """Opens it; gives the command that was chosen there, a sentence on what was done, or "".
+    """Opens it; gives the command that was chosen there, a sentence on what was done, or "". `show_report` shows the
+    figures of the next request.
 
     Raises PalimpsestError where that failed.
     """
@@ -44,7 +49,7 @@ async def open_program_screen(
         case "keys":
             app.action_show_keys()
         case "context":
-            await _show_context(screen, session, opened.text)
+            await _show_context(screen, session, opened.text, show_report)
         case "memory" | "statistics" | "archive":
             await app_of(screen).push_screen_wait(_overview(session, opened.screen))
         case "models":
@@ -83,17 +88,14 @@ def _overview(session: "Session", name: Literal["memory", "statistics", "archive
             return ArchiveScreen(session.memory, session.config.screen.pictures)
 
 
-async def _show_context(screen: Screen[None], session: "Session", text: str) -> None:
-    """Shows the next request; the status bar shows the same figures from then on."""
+async def _show_context(
+    screen: Screen[None], session: "Session", text: str, show_report: Callable[["ContextReport"], None]
+) -> None:
+    """Shows the next request; the status bar and the panel show the same figures from then on."""
     from agent.services.context_view import context_view
     from tui.overview.context_screen import ContextScreen
 
-    status = screen.query_one(StatusBar)
-
-    def show(report: "ContextReport") -> None:
-        status.update_info(tokens=report.total_tokens, budget=report.budget)
-
-    await app_of(screen).push_screen_wait(ContextScreen(lambda: context_view(session, text), show))
+    await app_of(screen).push_screen_wait(ContextScreen(lambda: context_view(session, text), show_report))
 
 
 class SettingsOfSession:

@@ -24,6 +24,7 @@ from tui.widgets.transcript.block import BlockText
 if TYPE_CHECKING:
     from agent.session import Session
     from context.checklist import Checklist
+    from context.report import ContextReport
 
 PanelSetting = Literal["auto", "on", "off"]
 
@@ -79,6 +80,10 @@ class SidePanelView:
     def forget_turn(self) -> None:
         """Drops what is known of the last turn: the conversation goes on elsewhere."""
         self._update(PanelContent(figures=self._content.figures))
+
+    def show_report(self, report: "ContextReport") -> None:
+        """Shows the figures of the next request."""
+        self._update(replace(self._content, report=report))
 
     def end_turn(self) -> None:
         """Drops a plan that is done, and reads what the turn changed and cost."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from agent.commands import registry
 from agent.message_queue import MessageQueue, QueuedMessage
 from foundation.terminal_text import visible_line
-from tui.widgets.prompt.prefixes import NOTE, prefixed
+from tui.widgets.prompt.prefixes import line_beside, prefixed
 from tui.widgets.status import clip
 
 if TYPE_CHECKING:  # loaded after first paint
@@ -80,14 +80,6 @@ class Submissions:
         controller = self._controller()
         taken = controller.taken if controller else ()
         return [*taken, *(message.text for message in self._queue.waiting if message.entry is None)]
-
-
-def line_beside(text: str) -> str:
-    """The command that needs not wait for the end of an answer: `#tea` is `/remember tea`; "" for what must wait."""
-    if (own := prefixed(text)) is not None:
-        return f"/remember {own.text}" if own.kind == NOTE else ""
-    command = registry.find(text.strip().partition(" ")[0]) if text.startswith("/") else None
-    return text.strip() if command is not None and command.beside_turns else ""
 
 
 def waiting_lines(messages: Sequence[QueuedMessage], width: int, *, busy: bool) -> list[str]:

@@ -8,7 +8,7 @@ from textual.screen import Screen
 from tui.chat.foot import ChatFoot
 from tui.chat.view import ChatWidgets
 from tui.widgets.focus_bar import FocusBar
-from tui.widgets.status import NewBelowHint
+from tui.widgets.status import MORE_BELOW, NEW_BELOW, NewBelowHint
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
@@ -52,7 +52,7 @@ class TranscriptScreen(Screen[None]):
 
     @on(Transcript.NewBelowChanged)
     def _show_new_below(self, message: Transcript.NewBelowChanged) -> None:
-        self.foot.new_below.set_shown(message.has_new)
+        self.foot.new_below.show(NEW_BELOW if message.has_new else MORE_BELOW if message.has_more else "")
 
     @on(Transcript.TopReached)
     @work(exclusive=True, group="earlier")

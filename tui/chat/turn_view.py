@@ -44,6 +44,7 @@ from agent.services.turn_sentences import (
 )
 from foundation.figures import short_count
 from foundation.terminal_text import without_colours
+from models.chat.errors import KEPT
 from tui.chat.activity import Activity
 from tui.chat.blocks import StoredTexts, recalled_items, receipt_block
 from tui.chat.reasoning_view import ReasoningView
@@ -154,9 +155,7 @@ class TurnView:
     def _write_text(self, text: str) -> None:
         self._reasoning.end()
         if self._after_tool and text.strip():
-            if self._answering:  # the first text of an answer brings a gap of its own
-                self._muted_line("")
-            self._after_tool = False
+            self._after_tool = self._answering = False  # an answer of its own, as it is stored
         self._transcript.feed(text, marked=not self._answering)
         self._answering = True
         self._activity.show("answering", may_stall=True)
@@ -226,7 +225,7 @@ class TurnView:
                 self._muted_line("stopped; what came is kept" if text else "stopped", gap=True)
             case TurnFailed(title=title, message=message, hint=hint, text=text):
                 self._transcript.add(ErrorItem(title, message, hint))
-                if text:
+                if text and not hint.startswith(KEPT):
                     self._muted_line("what came before is kept")
         self._cards.end()
         self._activity.end()

@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from agent.message_queue import QueuedMessage
     from agent.session import Session
     from context.checklist import Checklist
+    from context.report import ContextReport
     from memory.memory import Memory
     from tui.chat.side_panel import SidePanelView
     from tui.dialogs.sheet import SheetDialog
@@ -155,6 +156,12 @@ class ChatView:
         if self.side_panel:
             self.side_panel.forget_turn()
 
+    def show_report(self, report: "ContextReport") -> None:
+        """Shows the figures of a request in the status bar and the panel."""
+        self.status.update_info(tokens=report.total_tokens, budget=report.budget)
+        if self.side_panel:
+            self.side_panel.show_report(report)
+
     def read_figures(self) -> None:
         """Reads again which files were touched and what was spent."""
         if self.side_panel:
@@ -203,7 +210,7 @@ class ChatView:
         """Opens a screen about the program; gives the command chosen there, a sentence on what was done, or ""."""
         from tui.chat.program_screens import open_program_screen
 
-        return await open_program_screen(self._screen, session, opened, self.attention)
+        return await open_program_screen(self._screen, session, opened, self.attention, self.show_report)
 
     def save_draft(self) -> None:
         """Saves the prompt as a draft of its conversation, before the session switches to another one."""

@@ -1,4 +1,4 @@
-"""Cuts rows between graphemes. Rich 15 cuts them between characters, which broke a family at the edge of a row apart."""
+"""Cuts rows between graphemes. Rich 15 cuts between characters: a family at the edge of a row came apart."""
 
 from functools import lru_cache
 from typing import Any, cast

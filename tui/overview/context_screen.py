@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 
 from agent.commands.tables import savings_sentences
 from agent.services.context_view import part_name, recall_reason
+from foundation.figures import percent
 from tui.overview.list_screen import ListContents, ListRow, ListScreen
 from tui.passages.text_screen import TextScreen
 from tui.typed_app import app_of
@@ -54,7 +55,7 @@ class ContextScreen(ListScreen[None]):
     def _contents(self, view: "ContextView") -> ListContents:
         report = view.report
         about = (
-            f"{report.total_tokens:,} of {report.budget:,} tokens, {report.filled:.1%} · {report.model} · "
+            f"{report.total_tokens:,} of {report.budget:,} tokens, {percent(report.filled)} · {report.model} · "
             f"window {report.window:,}, {report.reserve:,} for the answer"
         )
         rows = [*self._layers(view), *self._zones(view), *self._parts(view), *_dropped(view)]
@@ -76,8 +77,8 @@ class ContextScreen(ListScreen[None]):
             yield ListRow(
                 label=layer.name,
                 id=f"layer {layer.name}",
-                figure=_figure(layer.tokens, view.report.window),
-                share=layer.tokens / (view.report.window or 1),
+                figure=_figure(layer.tokens, view.report.budget),
+                share=layer.tokens / (view.report.budget or 1),
                 detail=f"{layer.tokens:,} tokens of a budget of {layer.budget:,}. {sources}",
             )
 
@@ -89,8 +90,8 @@ class ContextScreen(ListScreen[None]):
             yield ListRow(
                 label=ZONES.get(zone.name, zone.name),
                 id=f"zone {zone.name}",
-                figure=_figure(zone.tokens, view.report.window),
-                share=zone.tokens / (view.report.window or 1),
+                figure=_figure(zone.tokens, view.report.budget),
+                share=zone.tokens / (view.report.budget or 1),
                 detail=f"{_ZONE_SENTENCES.get(zone.name, '')} Messages: {zone.messages:,}.",
             )
 
@@ -105,8 +106,8 @@ class ContextScreen(ListScreen[None]):
             yield ListRow(
                 label=f"{part.zone} {part_name(part, view.labels)}{_NEW if is_new else ''}",
                 id=id_,
-                figure=_figure(part.tokens, view.report.window),
-                share=part.tokens / (view.report.window or 1),
+                figure=_figure(part.tokens, view.report.budget),
+                share=part.tokens / (view.report.budget or 1),
                 detail=_part_detail(part, is_new=is_new),
             )
 
@@ -126,8 +127,8 @@ class ContextScreen(ListScreen[None]):
         app_of(self).push_screen(TextScreen(title, read))
 
 
-def _figure(tokens: int, window: int) -> str:
-    return f"{tokens:,}  {tokens / (window or 1):6.1%}"
+def _figure(tokens: int, budget: int) -> str:
+    return f"{tokens:,}  {percent(tokens / (budget or 1)):>7}"
 
 
 def _part_detail(part: "RequestPart", *, is_new: bool) -> str:

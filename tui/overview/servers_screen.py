@@ -12,6 +12,7 @@ from agent.mcp.server_state import ServerState
 from agent.services.mcp_servers import cleared_status, parse_server
 from foundation.errors import PalimpsestError
 from foundation.figures import counted
+from foundation.install_hints import missing_extra
 from foundation.terminal_text import visible_line
 from tui.dialogs.confirm import ProposalScreen
 from tui.dialogs.line import LineScreen
@@ -35,6 +36,7 @@ _NOTES: Final = (
     "A name, then a command line or an address. It is kept in mcp.json of your configuration folder, and started now.",
     "time uvx mcp-server-time · issues https://example.org/mcp",
 )
+_NO_EXTRA: Final = "The extra mcp is not installed, so no server can start"
 _WARNED: Final = {ServerState.FAILED, ServerState.INVALID, ServerState.UNTRUSTED}
 _STATES: Final = {
     ServerState.DISABLED: "off",
@@ -91,6 +93,7 @@ class ServersScreen(ListScreen[None]):
     def __init__(self, servers: ServersPort) -> None:
         super().__init__()
         self._servers = servers
+        self._install = missing_extra("mcp", "mcp")
         self._known: Sequence[ServerStatus] = ()
         self._seen: Sequence[ServerStatus] = ()  # the same, without keys
 
@@ -109,6 +112,8 @@ class ServersScreen(ListScreen[None]):
         self._known = tuple(self._servers.statuses())
         self._seen = statuses = await asyncio.to_thread(lambda: [cleared_status(status) for status in self._known])
         rows = [row for status in statuses for row in _rows(status)]
+        if self._install:
+            rows.insert(0, ListRow(label=_NO_EXTRA, id="extra", detail=f"Install it: {self._install}", is_warning=True))
         if self._servers.problems:
             rows.append(ListRow(label="Not used"))
         for number, problem in enumerate(self._servers.problems):
@@ -178,7 +183,8 @@ class ServersScreen(ListScreen[None]):
 
     @work(exclusive=True, group="change")
     async def action_add(self) -> None:
-        screen = LineScreen("Add an MCP server", _NOTES, parse_server, example="time uvx mcp-server-time")
+        notes = (f"{_NO_EXTRA}. Install it: {self._install}", *_NOTES) if self._install else _NOTES
+        screen = LineScreen("Add an MCP server", notes, parse_server, example="time uvx mcp-server-time")
         if (typed := await app_of(self).push_screen_wait(screen)) is None:
             return
         try:

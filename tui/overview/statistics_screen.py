@@ -99,10 +99,12 @@ def _savings(view: "StatisticsView") -> Iterator[ListRow]:
     if view.savings:
         yield ListRow(label="Saved, each for itself")
     for saving in view.savings:
+        is_share = saving.after is not None
+        figures = f"{saving.before:,} → {saving.after:,} tokens" if is_share else f"{saving.before:,} tokens left"
         yield ListRow(
-            label=f"{saving.name:<25} {saving.before:,} → {saving.after:,} tokens",
+            label=f"{saving.name:<25} {figures}",
             id=f"saved {saving.name}",
-            figure=f"{saving.saved / (saving.before or 1):.0%}",
+            figure=f"{saving.saved / (saving.before or 1):.0%}" if is_share else "",
             detail=f"{saving.saved:,} tokens fewer. {saving.sentence}",
         )
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 EXIT_COMMANDS: Final = frozenset({"/exit", "/quit", "/q"})
+HUNG_UP: Final = 129  # the exit status where the terminal was closed: 128 and SIGHUP
 YOU, MORE, NEXT = "You: ", "More: ", "Next: "
 _KEYS: Final = (
     "/help lists the commands, Ctrl+C stops an answer, Ctrl+D leaves. A backslash at the end of a line, or three "
@@ -77,10 +78,11 @@ class LineChat:
         self._composition = Composition()
         self._saved = ""
         self._keeps_draft = False  # whether the line that is read is one of a message
+        self.status = 0
         self._is_cleared = False  # whether the last thing at the prompt was Ctrl+C
 
     def run(self) -> str:
-        """Runs it to its end; gives the conversation's id, "" for none."""
+        """Runs it to its end; gives the conversation's id, "" for none. `status` is the exit status then."""
         self._interrupts = Interrupts(self._wake_write, self._unfinished, self._save_draft)
         thread = Thread(target=self._loop.run_forever, name="session", daemon=True)
         thread.start()
@@ -93,11 +95,12 @@ class LineChat:
                 if self._interrupts.take():
                     self._interrupt()
         except EOFError:
-            pass
+            self.status = 0 if os.isatty(0) else HUNG_UP
         except Leaving:
             self._input.rest = self._interrupts.noted_line + self._input.rest
         finally:
             self._interrupts.ignore()
+            self.status = self._interrupts.status or self.status
             self._input.restore()
             resumable = self._close()
             self._loop.call_soon_threadsafe(self._loop.stop)

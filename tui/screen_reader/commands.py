@@ -87,8 +87,8 @@ class LineCommands:
         """Cancels the proposal that runs, at its next page."""
         self._cancelled.set()
 
-    async def run(self, line: str) -> None:
-        """Runs a command line (`/rename Trip`) and says what comes of it."""
+    async def run(self, line: str, *, beside: bool = False) -> None:
+        """Runs a command line (`/rename Trip`) and says what comes of it. `beside`: while an answer is written."""
         name, _, arguments = line.removeprefix("/").partition(" ")
         if name == "show":
             await self._show(arguments.strip())
@@ -97,7 +97,8 @@ class LineCommands:
         if name == "find":
             await self._find(arguments.strip())
             return
-        face.waiting.show(f"running /{visible_line(name)}")
+        if not beside:  # else what is waited for is the answer
+            face.waiting.show(f"running /{visible_line(name)}")
         before, model = face.session.conversation, face.session.profile.spec
         outcome = await self._printed(await registry.run(face.session, line))
         if face.session.profile.spec != model:

@@ -34,7 +34,7 @@ from tui.screen_reader.questions import NumberedQuestion, permission_question, y
 from tui.screen_reader.stored import SHOWN, say_entry, texts_of
 from tui.screen_reader.turn_lines import TurnLines, error_line, plan_lines
 from tui.screen_reader.wait_notices import Waiting
-from tui.widgets.prompt.prefixes import NOTE, prefixed
+from tui.widgets.prompt.prefixes import NOTE, line_beside, prefixed
 
 if TYPE_CHECKING:
     from agent.session import Session
@@ -68,6 +68,7 @@ class LineController:
         self._known: frozenset[str] = frozenset()
         self._stopped = Event()  # ends a command of the person's
         self._is_answered = True
+        self._beside: set[asyncio.Task[None]] = set()  # commands that run during an answer
         self._queued: set[int] = set()  # the messages that waited for an answer to end
         self._pastes: dict[str, None] = {}  # what was pasted into messages
         session.steering = QueueSteering(self.queue, here, self._say_steering)
@@ -149,6 +150,11 @@ class LineController:
     def enter(self, message: WholeMessage) -> None:
         """Takes a message: it is sent, waits for the end of the answer, or steers it."""
         text = message.text
+        if not self.queue.is_idle and (line := line_beside(text)):
+            self.output.say(f"You: {visible_line(text)}")
+            self._beside |= {task := asyncio.create_task(self._run_beside(line))}
+            task.add_done_callback(self._beside.discard)
+            return
         steers = bool(steered := _STEER.match(text))
         if steered:
             text = text[steered.end() :]
@@ -168,6 +174,15 @@ class LineController:
             self.session.steer()
         else:
             self.output.say(f"Queued: {counted(len(self.queue.waiting), 'message')} waiting. The last: {_short(text)}")
+
+    async def _run_beside(self, line: str) -> None:
+        """Runs a command that changes nothing a running answer reads, and says its errors."""
+        try:
+            await self.commands.run(line, beside=True)
+        except PalimpsestError as error:
+            self.say_error(error)
+        except Exception as error:  # the edge of a task: a bug ends the command, not the chat
+            self.say_error(internal_error(error))
 
     def _say_steering(self, message: TurnInput) -> None:
         self.output.say(f"You, into the answer: {without_pastes(message.text, message.pastes)}")

@@ -30,10 +30,11 @@ class Interrupts:
         self._is_reading = False
         self._noted: list[type[BaseException]] = []
         self.noted_line = ""
+        self.status = 0  # the exit status: 128 and the number of the first signal that ended the program
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGINT, lambda _number, _frame: self._note(KeyboardInterrupt))
         for number in _ending():
-            signal.signal(number, lambda _number, _frame: self._note(Leaving))
+            signal.signal(number, lambda number, _frame: self._leave(number))
         if sys.platform != "win32":
             signal.signal(signal.SIGALRM, lambda _number, _frame: self._tick())
 
@@ -62,6 +63,10 @@ class Interrupts:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGINT, *_ending()):
             signal.signal(number, signal.SIG_IGN)
+
+    def _leave(self, number: int) -> None:
+        self.status = self.status or 128 + number
+        self._note(Leaving)
 
     def _note(self, noted: type[BaseException]) -> None:
         self._noted.append(noted)

@@ -24,10 +24,11 @@ def run_lines(options: LaunchOptions, reason: str) -> int:
         links=opening.links,
         follow=opening.follow,
     )
-    resumable = LineChat(start).run()
+    chat = LineChat(start)
+    resumable = chat.run()
     if resumable:
         workspace = ("--workspace", options.workspace_flag) if options.workspace_flag else ()
         flag = ("--screen-reader",) if options.screen_reader else ()
         with suppress(OSError):  # the terminal may be closed
             output.narrate(f"Continue it with: {own_command(*workspace, *flag, '-r', resumable)}")
-    return 0
+    return chat.status

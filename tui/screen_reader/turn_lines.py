@@ -12,6 +12,7 @@ from agent.spending.budget import OFFLINE
 from context.checklist import Checklist
 from foundation.figures import counted, elapsed, short_count
 from foundation.terminal_text import visible_code_line
+from models.chat.errors import KEPT
 from models.messages import RecalledSpan, Usage
 from models.recalled import by_relevance
 from tui.screen_reader.markdown import LinearMarkdown
@@ -189,7 +190,7 @@ class TurnLines:
                 say("Stopped. What came is kept." if text else "Stopped.")
             case events.TurnFailed(title=title, message=message, hint=hint, text=text):
                 say(error_line(title, message, hint))
-                if text:
+                if text and not hint.startswith(KEPT):
                     say("What came before is kept.")
         self._output.ring()
 

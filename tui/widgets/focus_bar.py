@@ -30,7 +30,13 @@ class FocusBar(Widget, can_focus=True):
         Binding("r", "act('resend')", "Edit your message and send it again", id="block.resend", show=False),
         Binding("b", "act('branch')", "Go on after this turn, on a branch", id="block.branch", show=False),
         Binding("m", "act('bookmark')", "Bookmark the turn, or remove its bookmark", id="block.bookmark", show=False),
-        Binding("d", "act('delete')", "Take the turn and what follows out", id="block.delete", show=False),
+        Binding(
+            "d",
+            "act('delete')",
+            "Delete the turn and what follows: says what goes, d again does it",
+            id="block.delete",
+            show=False,
+        ),
         Binding("u", "act('undelete')", "Take back what was taken out", id="block.undelete", show=False),
         Binding("escape,ctrl+c", "act('back')", "Go back to the prompt", id="block.back", show=False),
     ]
@@ -68,7 +74,7 @@ class FocusBar(Widget, can_focus=True):
 
     def render(self) -> Text:
         shown = list(self._actions)
-        while shown and cell_len(GAP.join([*shown, BACK])) > self.size.width:
+        while len(shown) > 1 and cell_len(GAP.join([*shown, BACK])) > self.size.width:
             shown.pop()
         line = clip(GAP.join([*shown, BACK]), self.size.width)
         return Text(line, theme_colour(self, "accent-ink"), no_wrap=True, end="")

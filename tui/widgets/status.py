@@ -8,13 +8,14 @@ from rich.text import Text
 from textual.message import Message
 from textual.widget import Widget
 
-from foundation.figures import elapsed, short_count
+from foundation.figures import elapsed, percent, short_count
 from foundation.terminal_text import visible
 from tui.typed_app import theme_colour
 
 GAP: Final = " · "
 FEW_SECONDS: Final = 2  # which are not shown
 NEW_BELOW: Final = "↓ new · Ctrl+End"
+MORE_BELOW: Final = "↓ more · Ctrl+End"
 
 
 class StatusInfo(Struct, frozen=True, kw_only=True):
@@ -57,25 +58,26 @@ class StatusBar(Widget):
 
 
 class NewBelowHint(Widget):
-    """Hint that there are new lines below the visible ones. A click scrolls to them."""
+    """Hint that there are new lines, or entries to load, below the visible ones. A click scrolls to the end."""
 
     class NewBelowClicked(Message):
         """The user clicked the hint."""
 
     def __init__(self) -> None:
         super().__init__(id="newer")
-        self.is_shown = False
+        self._label = ""
 
-    def set_shown(self, is_shown: bool) -> None:
-        self.is_shown = is_shown
+    def show(self, label: str) -> None:
+        """Shows this; "" hides the hint."""
+        self._label = label
         self.refresh()
 
     def render(self) -> Text:
-        label = NEW_BELOW.rjust(self.size.width) if self.is_shown else ""
+        label = self._label.rjust(self.size.width) if self._label else ""
         return Text(label, f"bold {theme_colour(self, 'accent-ink')}", no_wrap=True, end="")
 
     def on_click(self) -> None:
-        if self.is_shown:
+        if self._label:
             self.post_message(self.NewBelowClicked())
 
 
@@ -83,7 +85,7 @@ def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:
     """The left and the right end of the line, together at most `width` cells."""
     model = visible(short_model(info.model))
     meter = context_meter(info.tokens, info.budget)
-    percent = meter.partition(" (")[0]
+    share = meter.partition(" (")[0]
     speed = f"{info.speed:.0f} tok/s" if info.speed else ""
     queued = f"{info.waiting} waiting" if info.waiting else ""
     doing = visible(info.hint or _with_seconds(info.doing, info.seconds) or info.working)
@@ -92,15 +94,15 @@ def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:
     for left in (
         (access, model, meter, speed, queued),
         (access, model, meter, queued),
-        (access, model, percent, queued),
-        (access, percent, queued),
-        (access, percent),
+        (access, model, share, queued),
+        (access, share, queued),
+        (access, share),
         (access,),
     ):
         line = GAP.join(part for part in left if part)
         if cell_len(line) + (cell_len(doing) + 2 if doing else 0) <= width:
             return line, doing
-    return "", clip(doing or percent, width)
+    return "", clip(doing or share, width)
 
 
 def _with_seconds(doing: str, seconds: int) -> str:
@@ -126,7 +128,7 @@ def context_meter(tokens: int, budget: int) -> str:
     """`context 42.0 % (4.2k/10.0k)`; "" before the first request."""
     if not budget:
         return ""
-    return f"context {100 * tokens / budget:.1f} % ({short_count(tokens)}/{short_count(budget)})"
+    return f"context {percent(tokens / budget)} ({short_count(tokens)}/{short_count(budget)})"
 
 
 def clip(text: str, width: int) -> str:

@@ -48,6 +48,21 @@ async def test_an_unknown_command_suggests_the_nearest() -> None:
     assert outcome.error.hint == "Did you mean /search?"
 
 
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("/nosuch", "/help lists the commands."),
+        ("/hlep", "Did you mean /help?"),
+        ("/exprot", "Did you mean /export?"),
+        ("/compac", "Did you mean /compact?"),
+    ],
+)
+async def test_only_a_near_name_is_suggested(typed: str, hint: str) -> None:
+    outcome = await registry.run(NOBODY, typed)
+    assert isinstance(outcome, CommandFailed)
+    assert outcome.error.hint == hint
+
+
 async def test_help_lists_all_and_explains_one() -> None:
     everything = await registry.run(NOBODY, "/help")
     assert isinstance(everything, TextResult)

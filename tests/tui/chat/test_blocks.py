@@ -275,7 +275,7 @@ async def test_a_turn_is_deleted_and_taken_back(open_chat: Any, session: Session
         for text in ("first", "second"):
             await chat.say(text)
             await chat.quiet()
-        await chat.press("ctrl+up", "d")
+        await chat.press("ctrl+up", "d", "d")
         await chat.until(lambda: "“second” is out of the conversation" in chat.text)
         await chat.quiet()
         assert "Two." not in chat.text
@@ -285,6 +285,53 @@ async def test_a_turn_is_deleted_and_taken_back(open_chat: Any, session: Session
         await chat.until(lambda: "“second” is back" in chat.text)
         await chat.quiet()
         assert "Two." in chat.text
+        await chat.press("ctrl+up")
+        assert "u undo delete" not in chat.seen[-1]
+
+
+async def test_deleting_says_what_goes_before_it_goes(open_chat: Any, session: Session, server: Script) -> None:
+    for answer in ("One. 一 🏺", "Two.", "Three."):
+        server.plays(thinking(answer=answer))
+    async with open_chat(session=session) as chat:
+        for text in ("first", "second", "third"):
+            await chat.say(text)
+            await chat.quiet()
+        await chat.press("ctrl+up", "d")
+        assert "d again deletes your message and its answer" in chat.seen[-1]
+        await chat.press("up", "d")
+        assert "d again deletes your message and its answer" in chat.seen[-1]
+        await chat.press("up", "up", "up", "d")
+        assert "d again deletes your message, its answer and 2 turns after it" in chat.seen[-1]
+        await chat.press("up")
+        assert "d again deletes" not in chat.seen[-1]
+        assert "c copy" in chat.seen[-1]
+        await chat.press("down", "d")  # the first d was forgotten
+        assert "d again deletes" in chat.seen[-1]
+        await chat.press("escape")
+        await chat.press("ctrl+up", "d")
+        assert "d again deletes" in chat.seen[-1]
+        await chat.press("escape")
+        await chat.quiet()
+        assert all(answer in chat.text for answer in ("One. 一 🏺", "Two.", "Three."))
+
+
+async def test_the_undo_of_a_deletion_stays_in_its_conversation(
+    open_chat: Any, session: Session, server: Script
+) -> None:
+    for answer in ("One.", "Two."):
+        server.plays(thinking(answer=answer))
+    async with open_chat(session=session, notifications=True) as chat:
+        await chat.say("first")
+        await chat.quiet()
+        await chat.press("ctrl+up", "d", "d")
+        await chat.until(lambda: any("u takes it back" in line for line in chat.seen))
+        await chat.quiet()
+        await chat.say("/new")
+        await chat.quiet()
+        await chat.say("elsewhere")
+        await chat.quiet()
+        await chat.press("ctrl+up")
+        assert "u undo delete" not in chat.seen[-1]
 
 
 async def test_a_bookmark_is_a_label_of_the_tree(open_chat: Any, session: Session, server: Script) -> None:
@@ -309,7 +356,7 @@ async def test_nothing_of_the_conversation_changes_while_an_answer_is_written(
         await chat.quiet()
         await chat.say("second")
         await chat.until(lambda: "Slow" in chat.text)
-        await chat.press("ctrl+up", "d")
+        await chat.press("ctrl+up", "d", "d")
         await chat.until(lambda: any("An answer is under way" in line for line in chat.seen))
         await chat.press("escape")
         await chat.quiet()

@@ -60,7 +60,7 @@ async def test_text_after_a_tool_result_stands_apart_from_it(open_chat: Any) -> 
         await chat.quiet()
         row = chat.lines.index("    search_memory: 31 characters")
         assert chat.lines[row - 1] == "  ▸ search memory for “key”"
-        assert [line.strip() for line in chat.lines[row + 1 : row + 3]] == ["", "In the tin."]
+        assert [line.strip() for line in chat.lines[row + 1 : row + 3]] == ["", "◆ In the tin."]
 
 
 async def test_an_answer_streams_into_view_while_the_person_types(open_chat: Any) -> None:

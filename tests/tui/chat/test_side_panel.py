@@ -112,11 +112,11 @@ def test_a_new_message_forgets_what_the_last_one_recalled_and_cost() -> None:
     assert (content.recalled, content.turn_tokens, content.report) == ((), 0, REPORT)
 
 
-def test_the_context_is_by_layer_with_the_share_of_the_window() -> None:
+def test_the_context_is_by_layer_with_the_share_of_the_room_for_requests() -> None:
     rows = {row.text[:12].strip(): row.figure for row in panel_rows(PanelContent(report=REPORT), frozenset())}
-    assert rows["project"] == "1.6k  13.3 %"
-    assert rows["request"] == "4.3k · 35.0 % of the window"
-    assert rows["last request"] == "100 %", "kept of the last request"
+    assert rows["project"] == "1.6k  16.0 %"
+    assert rows["request"] == "4.3k of 10.2k · 42.0 %"
+    assert rows["last request"] == "100.0 %", "kept of the last request"
 
 
 def test_files_are_counted_from_their_first_version_to_the_last(checkpoints: Checkpoints) -> None:

@@ -15,7 +15,7 @@ from models.settings import ModelSettings
 from tests.agent.sessions import asked, open_session
 from tests.loopback import Loopback, Pause, Received, Stall, chat, data, delta, json_reply, stream
 from tui.chat.drafts import DELAY
-from tui.chat.submissions import line_beside
+from tui.widgets.prompt.prefixes import line_beside
 
 ARGUMENTS = '{"path": "' + "a" * 3_000  # long enough to be counted on screen
 CALL = {"index": 0, "id": "call_0", "type": "function", "function": {"name": "read_file", "arguments": ARGUMENTS}}

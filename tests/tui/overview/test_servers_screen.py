@@ -191,3 +191,23 @@ def test_a_file_that_cannot_be_read_is_left_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match=re.escape("mcp.json: it is no JSON")):
         change_user_file(path, lambda servers: servers)
     assert path.read_text() == "{broken"
+
+
+async def test_the_missing_extra_is_told_before_anything_is_typed(
+    open_chat: Open, opened: OpenSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = 'python3 -m pip install "palimpsest-shell[mcp]"'
+    monkeypatch.setattr("tui.overview.servers_screen.missing_extra", lambda *_: command)
+    async with open_chat(session=opened({}), size=(110, 44)) as chat:
+        await servers(chat)
+        await chat.until(lambda: "The extra mcp is not installed" in words(chat) and command in words(chat))
+        await chat.press("a")
+        await chat.until(lambda: isinstance(chat.app.screen, LineScreen))
+        assert "The extra mcp is not installed" in words(chat)
+        assert command in words(chat)
+
+
+async def test_nothing_is_told_of_an_extra_that_is_there(open_chat: Open, opened: OpenSession) -> None:
+    async with open_chat(session=opened({}), size=(110, 44)) as chat:
+        await servers(chat)
+        assert "not installed" not in words(chat)

@@ -111,13 +111,15 @@ def test_what_is_typed_survives_a_kill(start: Start, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
-def test_a_signal_is_a_normal_end(start: Start, number: signal.Signals, tmp_path: Path) -> None:
+def test_a_signal_ends_it_with_its_status_and_keeps_the_draft(
+    start: Start, number: signal.Signals, tmp_path: Path
+) -> None:
     chat = start()
     until(chat, "You: ")
     chat.type("unsent")
     until(chat, "You: unsent")
     os.kill(chat.pid, number)
-    assert chat.ended() == 0
+    assert chat.ended() == 128 + number
     (draft,) = (tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")
     assert draft.read_text() == "unsent"
 
@@ -126,7 +128,7 @@ def test_a_closed_terminal_ends_it(start: Start) -> None:
     chat = start()
     until(chat, "You: ")
     chat.close_terminal()
-    assert chat.ended() == 0
+    assert chat.ended() == 128 + signal.SIGHUP
 
 
 def test_what_was_typed_before_a_question_answers_nothing(start: Start, tmp_path: Path) -> None:
@@ -151,16 +153,29 @@ def test_nothing_that_was_written_changes_while_an_answer_comes(start: Start) ->
     until(chat, "You: ")
     chat.type("!sleep 2; echo slept\r")
     chat.settle(0.8)
-    chat.type("a mistake\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f/status\r")
-    text = until(chat, "Queued: 1 message waiting. The last: /status\n")
-    assert text.count("/status") == 1  # not written as it was typed
+    chat.type("a mistake\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f/rename Later\r")
+    text = until(chat, "Queued: 1 message waiting. The last: /rename Later\n")
+    assert text.count("/rename") == 1  # not written as it was typed
     until(chat, "slept\nCommand ended: exit 0")
-    until(chat, "\nYou: /status\n")
+    until(chat, "\nYou: /rename Later\n")
     until(chat, "\nYou: ", 2)
     chat.quiet()
     assert b"\x08" not in chat.bytes
     assert b"\x1b" not in chat.bytes
     assert b"\r" not in chat.bytes.replace(b"\r\n", b"")
+
+
+def test_a_harmless_command_is_answered_during_an_answer(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("!sleep 3; echo slept\r")
+    chat.settle(0.8)
+    chat.type("/status\r")
+    text = until(chat, "model: ")
+    assert "\nYou: /status\n" in text
+    assert "Queued" not in text
+    assert "\nslept" not in text
+    until(chat, "\nslept\nCommand ended: exit 0")
 
 
 def test_enter_alone_opens_a_line_during_an_answer(start: Start) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from agent.session import Session
+from context.checklist import Checklist, PlanStep, StepState
 from foundation.privacy import as_given
 from memory.memory import Memory
-from tests.tui.fakes import FakeSession, answer
+from tests.tui.fakes import REPORT, FakeSession, answer
 from tests.tui.search.screen_state import BOILER, HARBOUR, field, searching, seen, talk
 from tui.chat.drafts import DELAY
 from tui.chat.history_window import HistoryWindow
@@ -35,7 +36,7 @@ async def test_enter_goes_to_the_place_even_far_up(open_chat: Any, session: Sess
         assert "Remark number 89" in seen(chat)
         assert "❯ The boiler is serviced" in seen(chat)
         assert "Remark number 399" not in chat.text
-        assert "↓ new" in seen(chat)
+        assert "↓ more" in seen(chat)
         assert not chat.screen.transcript.is_following
 
 
@@ -236,3 +237,20 @@ async def test_while_an_answer_comes_one_searches_but_goes_nowhere(open_chat: An
         hold.set()
         await chat.quiet()
         assert "◆ The first words. And the rest." in chat.lines
+
+
+async def test_title_plan_and_figures_follow_to_the_other_conversation(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, title="House 房子 🏺")
+    elsewhere = talk(session.memory, "Nothing here.", title="Elsewhere")
+    session.switch_to(session.memory.conversations.find(elsewhere[0].conversation))
+    async with searching(open_chat, session, "boiler", size=(200, 50)) as chat:
+        chat.screen.controller.show_title()
+        view = chat.screen._view  # noqa: SLF001 - the port that a turn writes to
+        view.update_plan(Checklist((PlanStep("a step of elsewhere", StepState.DOING),)))
+        view.show_report(REPORT)
+        await chat.press("enter")
+        await chat.until(lambda: "▸ found here: boiler" in chat.text)
+        await chat.quiet()
+        assert "House 房子 🏺" in first_seen(chat)
+        assert "a step of elsewhere" not in seen(chat)
+        assert "42.0 %" not in seen(chat)

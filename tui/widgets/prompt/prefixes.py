@@ -54,3 +54,13 @@ def _program(line: str) -> str:
     while words and "=" in words[0]:  # a variable for it
         words.pop(0)
     return words[0].rpartition("/")[2] if words else ""
+
+
+def line_beside(text: str) -> str:
+    """The command that needs not wait for the end of an answer: `#tea` is `/remember tea`; "" for what must wait."""
+    if (own := prefixed(text)) is not None:
+        return f"/remember {own.text}" if own.kind == NOTE else ""
+    from agent.commands import registry  # not before first paint
+
+    command = registry.find(text.strip().partition(" ")[0]) if text.startswith("/") else None
+    return text.strip() if command is not None and command.beside_turns else ""

@@ -40,11 +40,13 @@ class LinesView(ScrollView, can_focus=False):
         """Whether there are new lines below the visible ones."""
 
         has_new: bool
+        has_more: bool = False
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self.is_following = True
         self._has_new_below = False  # whether lines were added below the visible ones
+        self._has_more_below = False  # whether later entries are to be loaded below
         self.line_cache = LineCache(self._render_item)
         self._line_styles: TranscriptStyles | None = None
         self._width = 80  # the width that lines are rendered for
@@ -153,9 +155,16 @@ class LinesView(ScrollView, can_focus=False):
         self.refresh()
 
     def _set_new_below(self, *, has_new: bool) -> None:
-        if has_new != self._has_new_below:
-            self._has_new_below = has_new
-            self.post_message(self.NewBelowChanged(has_new))
+        self._set_below(has_new=has_new, has_more=False)
+
+    def _set_more_below(self, *, has_more: bool) -> None:
+        """Later entries are to be loaded below; nothing of it is new."""
+        self._set_below(has_new=self._has_new_below and has_more, has_more=has_more)
+
+    def _set_below(self, *, has_new: bool, has_more: bool) -> None:
+        if (has_new, has_more) != (self._has_new_below, self._has_more_below):
+            self._has_new_below, self._has_more_below = has_new, has_more
+            self.post_message(self.NewBelowChanged(has_new, has_more))
 
     def _anchor(self) -> tuple[int, int]:
         return self.line_cache.locate(round(self.scroll_y))

@@ -15,7 +15,7 @@ from tui.typed_app import seconds_since_key
 from tui.widgets.transcript.find_marks import FindMarks
 from tui.widgets.transcript.focus import FocusTarget
 from tui.widgets.transcript.frame_pace import INTERVAL_S, TYPING_S, FramePace
-from tui.widgets.transcript.items import AnswerStream, MutedLine, TranscriptItem, estimate_height
+from tui.widgets.transcript.items import AnswerStream, MutedLine, TranscriptItem, Welcome, estimate_height
 from tui.widgets.transcript.lines_view import MAX_CACHED_LINES, MAX_WIDTH, LinesView
 
 CONTEXT_LINES: Final = 3  # lines, and items, left above an item that was scrolled to
@@ -136,7 +136,7 @@ class Transcript(LinesView):
         """Appends later entries without scrolling. `has_more`: there are entries after them."""
         self.is_following = False
         self.line_cache.append(items)
-        self._set_new_below(has_new=has_more)
+        self._set_more_below(has_more=has_more)
         self._update_size()
         self.refresh()
 
@@ -149,7 +149,7 @@ class Transcript(LinesView):
         self.is_following = False
         self.line_cache.truncate(index + 1)
         self._finished_count = min(self._finished_count, index + 1)
-        self._set_new_below(has_new=True)
+        self._set_more_below(has_more=True)
         self._update_size()
         self.refresh()
 
@@ -169,7 +169,7 @@ class Transcript(LinesView):
         if index is None:
             return
         self.is_following = False
-        self._set_new_below(has_new=has_more)
+        self._set_more_below(has_more=has_more)
         for visible_index in range(max(index - CONTEXT_LINES, 0), min(index + self.size.height, len(self.line_cache))):
             self.line_cache.lines_of(visible_index)
         self._update_size()
@@ -215,10 +215,14 @@ class Transcript(LinesView):
             return True
         self._update_size()
         self._restore_anchor(anchor)
-        if not self.is_following and len(items) > 1:
-            self._set_new_below(has_new=True)
         self.refresh()
         return True
+
+    def show_model(self, model: str) -> None:
+        """Has the welcome, where it is shown, name this model."""
+        welcome = next((item for item in self.line_cache.items if isinstance(item, Welcome)), None)
+        if welcome is not None and welcome.model != model:
+            self.replace_item(welcome, [structs.replace(welcome, model=model)])
 
     def focus_on(self, target: FocusTarget | None) -> None:
         """Marks these items in the margin and scrolls to them; None: nothing is marked."""
