@@ -94,6 +94,13 @@ class ChatController:
         self._queue.return_unsent()
         return True
 
+    def stop_shell(self) -> bool:
+        """Stops the person's own command, with all that it started. False where none runs."""
+        if self._shell is None:
+            return False
+        self._shell.stop()
+        return True
+
     def run_between_turns(self, line: str) -> bool:
         """Runs a command that changes the conversation. False while a message is being handled or waits."""
         if not self._queue.is_idle:
