@@ -17,6 +17,7 @@ from agent.queue_steering import QueueSteering, without_pastes
 from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
 from agent.services.turn_sentences import MODEL_CHANGED
+from agent.services.unattached import unattached_sentence
 from agent.turn.ports import TurnInput
 from context import Attachment
 from foundation.errors import PalimpsestError
@@ -285,7 +286,9 @@ class ChatController:
 
     def _read_attachments(self, text: str) -> tuple[tuple[Attachment, ...], list[TranscriptItem]]:
         attachments = attachments_of(text, self._working_directory)
-        return attachments, self._pictures(attachments)
+        missing = unattached_sentence(text, self._working_directory)
+        notices = [MutedLine(missing, tone="warning")] if missing else []
+        return attachments, [*self._pictures(attachments), *notices]
 
     def _pictures(self, parts: "Sequence[Attachment | Image]") -> list[TranscriptItem]:
         """Previews of the pictures among them, with their token costs. Blocks."""

@@ -19,6 +19,7 @@ from agent.services.attachments import attachments_of
 from agent.services.drafts import NEW, Drafts
 from agent.services.permission_question import PermissionQuestion
 from agent.services.turn_sentences import MODEL_CHANGED
+from agent.services.unattached import unattached_sentence
 from agent.spending.budget import OFFLINE
 from agent.turn.ports import TurnInput
 from foundation.errors import PalimpsestError
@@ -196,7 +197,10 @@ class LineController:
 
     async def send(self, text: str, skill: str = "", pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         """Sends a message and says the turn."""
-        attachments = () if again else await asyncio.to_thread(attachments_of, without_pastes(text, pastes), self._here)
+        typed = "" if again else without_pastes(text, pastes)
+        attachments = await asyncio.to_thread(attachments_of, typed, self._here)
+        if missing := await asyncio.to_thread(unattached_sentence, typed, self._here):
+            self.output.say(missing)
         for attachment in attachments:
             self.output.say(f"With {'the picture ' if attachment.is_picture else ''}{attachment.name}.")
         session = self.session

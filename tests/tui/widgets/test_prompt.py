@@ -349,3 +349,11 @@ def test_what_could_not_be_stored_is_stored_the_next_time(tmp_path: Path, monkey
     stored = PromptHistory(tmp_path / "history.jsonl")
     stored.load()
     assert stored.entries == ("one", "two")
+
+
+async def test_a_mention_of_no_file_is_said_and_the_message_is_sent(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.say("what says @nofile.txt?")
+        await chat.quiet()
+        assert "@nofile.txt names no file in" in chat.text
+        assert chat.session.sent[0][:2] == ("what says @nofile.txt?", ())
