@@ -57,17 +57,20 @@ async def test_each_row_is_drawn_as_textual_draws_it(text: str) -> None:
         area = app.query_one(LongLineArea)
         area.cursor_blink = False
         area.text = text
+        document = area.document
+        assert isinstance(document, Document)
         area.focus()
         await pilot.pause()
         for start, end in [(0, 0), (10, 10), (9, 9), (30, 130), (130, 30), (len(text), len(text))]:
             area.selection = Selection(
-                area.document.get_location_from_index(min(start, len(text))),
-                area.document.get_location_from_index(min(end, len(text))),
+                document.get_location_from_index(min(start, len(text))),
+                document.get_location_from_index(min(end, len(text))),
             )
             await pilot.pause()
             for y in range(area.wrapped_document.height + 1):
-                theirs = TextArea._render_line(area, y)  # noqa: SLF001 - what ours replaces
-                assert list(area._render_line(y)) == list(theirs)  # noqa: SLF001 - as above
+                theirs = TextArea._render_line(area, y)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - what ours replaces
+                ours = area._render_line(y)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - as above
+                assert list(ours) == list(theirs)
 
 
 async def test_a_key_does_not_wrap_the_whole_line(open_chat: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,16 +4,18 @@ Textual wraps the whole line anew at each key, and divides all of it for each ro
 line from two rows above the edit on, and a row is drawn from its own part of the line.
 """
 
-# pyright: reportPrivateUsage=false - Textual has no public name for the wrapped document and the drawing of a row
 from bisect import bisect_right
 
 from rich.style import Style
 from rich.text import Text
+from textual._wrap import compute_wrap_offsets
 from textual.document._document import Location
 from textual.document._document_navigator import DocumentNavigator
-from textual.document._wrapped_document import WrappedDocument, compute_wrap_offsets
+from textual.document._wrapped_document import WrappedDocument
 from textual.strip import Strip
 from textual.widgets import TextArea
+
+from tui.typed_app import app_of
 
 _ROWS_ABOVE = 2  # a shorter word can go up a row
 
@@ -56,7 +58,7 @@ class LongLineArea(TextArea):
 
     def _render_line(self, y: int) -> Strip:
         row = y + self.scroll_offset.y
-        lines = self.wrapped_document._offset_to_line_info
+        lines = self.wrapped_document._offset_to_line_info  # pyright: ignore[reportPrivateUsage] - as Textual's own
         line_index, section = lines[row] if row < len(lines) else (0, 0)
         line, offsets = self.document.get_line(line_index), self.wrapped_document.get_offsets(line_index)
         if row >= len(lines) or not offsets or "\t" in line or self.suggestion:
@@ -67,16 +69,14 @@ class LongLineArea(TextArea):
             if style and first < begin + len(text) and last > begin:
                 text.stylize(style, max(first - begin, 0), last - begin)
         theme = self._theme
-        base = theme.base_style if theme and theme.base_style is not None else self.rich_style
-        strip = Strip(text.render(self.app.console), cell_length=text.cell_len)
+        base = self.rich_style if theme.base_style is None else theme.base_style
+        strip = Strip(text.render(app_of(self).console), cell_length=text.cell_len)
         width = self.scrollable_content_region.size.width
-        return strip.extend_cell_length(width, theme.base_style if theme else None).apply_style(base)
+        return strip.extend_cell_length(width, theme.base_style).apply_style(base)
 
     def _styled(self, row: int, length: int) -> list[tuple[Style | None, int, int]]:
         """What of a line is selected, is a pair of brackets and is the cursor: styles, and columns from and to."""
         theme, partner = self._theme, self._matching_bracket_location
-        if theme is None:
-            return []
         cursor, column = self.selection.end
         (top, first), (bottom, last) = sorted(self.selection)
         styled: list[tuple[Style | None, int, int]] = []
