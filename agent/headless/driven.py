@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from agent import events
+from agent.cli import output
 from agent.cli.invocation import MOST_INPUT
 from agent.headless.commands import is_command
 from agent.headless.event_json import question_object, request_object
@@ -93,7 +94,7 @@ class _Driver:
         self._runner = HeadlessRunner(session, options, here, self)
         self._runner.on_end = self._end
         self._queue = MessageQueue(on_change=self._changed, on_return=self._returned)
-        session.steering = QueueSteering(self._queue, here)
+        session.steering = QueueSteering(self._queue, here, lambda _message: None, session, output.narrate)
         self._requests: dict[str, asyncio.Future[PermissionAnswer]] = {}  # by the id of their calls, as the next
         self._questions: dict[str, asyncio.Future[str | None]] = {}
         self._lines = asyncio.Queue[bytes | None](maxsize=16)

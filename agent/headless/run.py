@@ -16,8 +16,9 @@ from agent.headless.formats import TurnOutput, output_for
 from agent.headless.options import EXIT_STATUS, SIGNALS, Ending, HeadlessOptions
 from agent.headless.totals import TurnTotals
 from agent.permissions.action import PermissionAnswer
-from agent.services.attachments import attachments_of
 from agent.services.knowledge import page_attachments, recalled_spans, retrieval_notice, retrieve
+from agent.services.outside_files import permitted_attachments
+from agent.services.unattached import unattached_sentence
 from agent.session import Session
 from agent.spending.budget import DAILY, Limit
 from context import Attachment
@@ -142,7 +143,10 @@ class HeadlessRunner:
                 return outcome
             mentions = text = outcome.text
             skill, again = outcome.skill, outcome.again
-        files = attachments_of(text if mentions is None else mentions, self._here)
+        mentioning = text if mentions is None else mentions
+        files, refusals = await permitted_attachments(session, mentioning, self._here)
+        for sentence in filter(None, (*refusals, unattached_sentence(mentioning, self._here))):
+            output.narrate(sentence)
         if files:
             output.narrate(f"With {', '.join(file.name for file in files)}")
         recalled_parts = None

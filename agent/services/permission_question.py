@@ -10,6 +10,7 @@ from agent.permissions.action import Access, Action, PermissionAnswer, Scope
 from foundation.terminal_text import visible, visible_code, visible_code_line
 
 _SHOWN_CHARS: Final = 60  # of a rule
+_OF_TOOL: Final = {"attach_file": "Attach a file from outside the project?"}  # headings of what the person does
 
 
 class PermissionQuestion(Struct, frozen=True, kw_only=True):
@@ -31,7 +32,7 @@ class PermissionQuestion(Struct, frozen=True, kw_only=True):
         is_code = not action.detail or action.access in {Access.RUN, Access.NETWORK}  # not the text of a file or note
         is_repeated = action.summary.endswith(action.detail)  # a short command
         return cls(
-            heading=visible_code_line(f"The model wants to use {action.tool}"),
+            heading=visible_code_line(_OF_TOOL.get(action.tool, f"The model wants to use {action.tool}")),
             summary=visible_code_line(action.summary) if action.detail and not is_repeated else "",
             detail=(visible_code if is_code else visible)(action.detail or action.summary),
             note=visible(" ".join(filter(None, (action.circumstances, reason)))),

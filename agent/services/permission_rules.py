@@ -10,6 +10,7 @@ from agent.permissions.action import Access, Action
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, offered_rules, parse_rule
 from agent.permissions.stored_rules import StoredRules
+from agent.services.outside_files import ATTACH_TOOL
 from foundation.errors import Misuse
 
 _ACCESS: Final[dict[str, Access]] = {
@@ -129,7 +130,7 @@ def parse_tool_rule(verdict: Verdict, text: str, source: RuleSource = RuleSource
     Names with `*` may match later tools, and names with `__` belong to MCP servers.
     """
     rule = parse_rule(verdict, text, source)
-    if rule.tool in _ACCESS or "*" in rule.tool or "__" in rule.tool:
+    if rule.tool in {*_ACCESS, ATTACH_TOOL} or "*" in rule.tool or "__" in rule.tool:
         return rule
     similar = difflib.get_close_matches(rule.tool, _ACCESS, n=1)
     hint = f"Did you mean {similar[0]}?" if similar else f"The tools are {', '.join(sorted(_ACCESS))}."

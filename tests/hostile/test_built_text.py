@@ -58,6 +58,7 @@ REASONS = {
     "tui/dialogs/question.py _show_rows": "options and what was written come through visible_line",
     "tui/widgets/plan_panel.py _draw": "figures; visible_line makes each step visible",
     "tui/dialogs/trust.py compose": "facts, names and targets are made visible when the screens are made",
+    "tui/widgets/prompt/long_lines.py _render_line": "the prompt makes its text visible as it is put in",
     "tui/widgets/prompt/suggestions.py render": "_one_line makes names and details visible",
     "tui/widgets/status.py render": "the hint is a constant; fit_line makes the status visible",
     "tui/widgets/status.py clip": "cuts what its callers made visible",

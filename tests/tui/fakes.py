@@ -150,7 +150,9 @@ class FakeSession:
         self.servers = SimpleNamespace(unanswered=())  # MCP servers to ask about
         self.working = ""
         self.on_working: Any = None
-        self.workspace: Any = SimpleNamespace(root=Path("/home/ann/notes"), is_read_only=False)
+        self.workspace: Any = SimpleNamespace(
+            root=Path("/home/ann/notes"), is_read_only=False, pasted_images=Path("/home/ann/pasted-images")
+        )
         self.sent: list[tuple[str, tuple[str, ...], str]] = []
         self.entries: list[Any] = []
         self.interrupted: dict[int, list[Any]] = {}  # calls without a result, by the seq of their answer

@@ -14,9 +14,10 @@ from agent.events import TurnFailed, UserStored
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.policy import PermissionMode
 from agent.queue_steering import QueueSteering, without_pastes
-from agent.services.attachments import attachments_of
 from agent.services.locate import locate_entry
+from agent.services.outside_files import permitted_attachments
 from agent.services.turn_sentences import MODEL_CHANGED
+from agent.services.unattached import unattached_sentence
 from agent.turn.ports import TurnInput
 from context import Attachment
 from foundation.errors import PalimpsestError
@@ -62,7 +63,7 @@ class ChatController:
         self._turn_failed = False  # whether the last message has no answer
         self._shell: ShellCommand | None = None  # the person's own command that runs
         self._steering: TurnInput | None = None  # the message that the turn took, until it is stored
-        session.steering = QueueSteering(queue, working_directory, self._take_steering)
+        session.steering = QueueSteering(queue, working_directory, self._take_steering, session, self._say_unattached)
 
     async def next_mode(self) -> str:
         """Goes to the next permission mode; gives a sentence about it."""
@@ -92,6 +93,13 @@ class ChatController:
             self._shell.stop()
         self.session.stop()
         self._queue.return_unsent()
+        return True
+
+    def stop_shell(self) -> bool:
+        """Stops the person's own command, with all that it started. False where none runs."""
+        if self._shell is None:
+            return False
+        self._shell.stop()
         return True
 
     def run_between_turns(self, line: str) -> bool:
@@ -197,7 +205,10 @@ class ChatController:
 
     async def send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         typed = without_pastes(text, pastes)
-        attachments, pictures = await asyncio.to_thread(self._read_attachments, typed)
+        attachments, refusals = await permitted_attachments(
+            self.session, typed, self._working_directory, self._view.ask_permission
+        )
+        pictures = await asyncio.to_thread(self._under_message, typed, attachments, refusals)
         if self.history.has_more_below:
             await self.return_to_newest()
         message = None if again else UserItem(typed)
@@ -247,6 +258,9 @@ class ChatController:
         """The text that the turn took and has not stored yet."""
         return (self._steering.text,) if self._steering else ()
 
+    def _say_unattached(self, sentence: str) -> None:
+        self._view.transcript.interject(MutedLine(sentence, tone="warning"))
+
     def _take_steering(self, message: TurnInput) -> None:
         self._steering = message
 
@@ -276,9 +290,13 @@ class ChatController:
             await asyncio.sleep(STILL_TICK_S if is_still else TICK_S)
             turn_view.tick()
 
-    def _read_attachments(self, text: str) -> tuple[tuple[Attachment, ...], list[TranscriptItem]]:
-        attachments = attachments_of(text, self._working_directory)
-        return attachments, self._pictures(attachments)
+    def _under_message(
+        self, text: str, attachments: tuple[Attachment, ...], refusals: list[str]
+    ) -> list[TranscriptItem]:
+        """The pictures that go along, and what does not. Blocks."""
+        missing = unattached_sentence(text, self._working_directory)
+        notices = [MutedLine(sentence, tone="warning") for sentence in (*refusals, missing) if sentence]
+        return [*self._pictures(attachments), *notices]
 
     def _pictures(self, parts: "Sequence[Attachment | Image]") -> list[TranscriptItem]:
         """Previews of the pictures among them, with their token costs. Blocks."""

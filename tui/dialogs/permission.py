@@ -24,6 +24,9 @@ _DIFF_COLOURS: Final = {"+": "good-ink", "-": "error-ink", "@": "muted"}
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
+TYPED_ANSWERS: Final = ("y", "n", "yes", "no")
+
+
 class PermissionScreen(AnswersDialog[PermissionAnswer]):
     """Shows the whole action and gives the answer. Esc declines, Ctrl+C stops the turn.
 
@@ -60,6 +63,13 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         self._heading, self._summary, self._note = question.heading, question.summary, question.note
         self._detail, self._answers = question.detail, question.answers
         self._is_diff = action.is_diff
+        self._continues_message = not is_marked
+
+    @property
+    def unsent(self) -> str:
+        """What was typed, but no `y` or `no`: that answered nothing, and was meant for nothing else."""
+        is_answer = not self._continues_message and self.typed.strip().lower() in TYPED_ANSWERS
+        return "" if is_answer else super().unsent
 
     def compose(self) -> ComposeResult:
         with Sheet():

@@ -15,10 +15,11 @@ from agent.events import SessionEvent
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.action import PermissionAnswer
 from agent.queue_steering import QueueSteering, without_pastes
-from agent.services.attachments import attachments_of
 from agent.services.drafts import NEW, Drafts
+from agent.services.outside_files import permitted_attachments
 from agent.services.permission_question import PermissionQuestion
 from agent.services.turn_sentences import MODEL_CHANGED
+from agent.services.unattached import unattached_sentence
 from agent.spending.budget import OFFLINE
 from agent.turn.ports import TurnInput
 from foundation.errors import PalimpsestError
@@ -71,7 +72,7 @@ class LineController:
         self._beside: set[asyncio.Task[None]] = set()  # commands that run during an answer
         self._queued: set[int] = set()  # the messages that waited for an answer to end
         self._pastes: dict[str, None] = {}  # what was pasted into messages
-        session.steering = QueueSteering(self.queue, here, self._say_steering)
+        session.steering = QueueSteering(self.queue, here, self._say_steering, session, self.output.say)
 
     def stop(self) -> None:
         """Stops what runs, and returns waiting messages to the prompt."""
@@ -211,7 +212,11 @@ class LineController:
 
     async def send(self, text: str, skill: str = "", pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         """Sends a message and says the turn."""
-        attachments = () if again else await asyncio.to_thread(attachments_of, without_pastes(text, pastes), self._here)
+        typed = "" if again else without_pastes(text, pastes)
+        attachments, refusals = await permitted_attachments(self.session, typed, self._here, self._ask_permission)
+        missing = await asyncio.to_thread(unattached_sentence, typed, self._here)
+        for sentence in filter(None, (*refusals, missing)):
+            self.output.say(sentence)
         for attachment in attachments:
             self.output.say(f"With {'the picture ' if attachment.is_picture else ''}{attachment.name}.")
         session = self.session

@@ -55,3 +55,15 @@ def test_names_end_where_a_sentence_does(files: Path) -> None:
     (files / "two words.txt").write_text("x", encoding="utf-8")
     text = 'see @b.txt, @"two words.txt" and @b.txt; not me@b.txt nor @nowhere'
     assert mentioned_files(text, files) == [files / "b.txt", files / "two words.txt"]
+
+
+def test_a_file_outside_the_project_needs_a_rule_or_the_mode_where_nobody_can_be_asked(
+    run: Run, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("elsewhere") / "keys.txt"
+    outside.write_text("not for everybody", encoding="utf-8")
+    refused = run("-p", f"read @{outside}")
+    assert f"{outside} is not attached: it is outside the project" in refused.err
+    assert "With keys.txt" not in refused.err
+    assert "With keys.txt" in run("-p", f"read @{outside}", "--allow", f"attach_file(/{outside})").err
+    assert "With keys.txt" in run("-p", f"read @{outside}", "--mode", "auto").err

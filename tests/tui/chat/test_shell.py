@@ -80,15 +80,25 @@ async def test_a_key_puts_the_output_into_the_prompt(open_chat: Open, workspace:
 
 
 @posix
-async def test_esc_ends_a_command_with_what_it_started(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_a_key_ends_a_command_with_what_it_started(
+    open_chat: Open, workspace: Workspace, tmp_path: Path, key: str
+) -> None:
     session = open_session(workspace, tmp_path)
+    late = tmp_path / "late"
     async with open_chat(session=session) as chat:
-        await chat.say(f"!echo begun; sleep 60; touch {tmp_path / 'late'}")
+        await chat.say(f"!echo begun; (sleep 1; touch {late}) & echo $! > {tmp_path / 'child'}; sleep 60; touch {late}")
         await chat.until(lambda: "begun" in chat.text.partition("echo begun")[2])
-        await chat.press("escape")
+        await chat.press(key)
         await chat.quiet()
         assert "stopped by the user" in chat.text
-        assert not (tmp_path / "late").exists()
+        assert "begun" in chat.text.rpartition("stopped by the user")[2], "what it printed stays"
+        child = int((tmp_path / "child").read_text(encoding="utf-8"))
+        with pytest.raises(ProcessLookupError):
+            os.kill(child, 0)
+        assert not late.exists()
+        assert chat.app.is_running
+        assert "again leaves" not in chat.seen[-1]
 
 
 async def test_a_note_is_kept_in_memory(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:

@@ -119,6 +119,20 @@ async def test_nothing_is_marked_where_somebody_is_in_the_middle_of_a_message(op
         assert chat.screen.prompt.text == "half a thou"
 
 
+@pytest.mark.parametrize(("typed", "left"), [("y", ""), ("no", ""), ("yet another", "yet another")])
+async def test_a_typed_yes_or_no_is_no_draft_afterwards(open_chat: Any, typed: str, left: str) -> None:
+    future = asyncio.get_running_loop().create_future()
+    request = PermissionRequested(ToolCall("call_1", "remember", "{}"), ACTION, "Why.", future)
+    async with open_chat(session=FakeSession(lambda _: [request, *answer("Well.")])) as chat:
+        await chat.say("go")
+        await chat.until(lambda: isinstance(chat.app.screen, PermissionScreen))
+        await chat.type(typed)
+        await chat.press("escape")
+        await chat.quiet()
+        assert future.result() == PermissionAnswer(False)
+        assert chat.screen.prompt.text == left
+
+
 async def test_ctrl_c_stops_the_turn_and_grants_nothing(open_chat: Any) -> None:
     stopped: list[bool] = []
     async with open_chat() as chat:

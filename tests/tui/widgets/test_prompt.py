@@ -15,6 +15,7 @@ from agent.services.drafts import PASTE_BEGINS, PASTE_ENDS, Drafts
 from agent.services.path_completion import suggest_paths, typed_path
 from foundation.paths import Workspace
 from foundation.privacy import clear
+from tui.dialogs.permission import PermissionScreen
 from tui.widgets.prompt import history as history_module
 from tui.widgets.prompt.chips import MAX_PASTE_CHARS, ChipBuffer
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
@@ -349,3 +350,42 @@ def test_what_could_not_be_stored_is_stored_the_next_time(tmp_path: Path, monkey
     stored = PromptHistory(tmp_path / "history.jsonl")
     stored.load()
     assert stored.entries == ("one", "two")
+
+
+async def test_a_mention_of_no_file_is_said_and_the_message_is_sent(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.say("what says @nofile.txt?")
+        await chat.quiet()
+        assert "@nofile.txt names no file in" in chat.text
+        assert chat.session.sent[0][:2] == ("what says @nofile.txt?", ())
+
+
+@pytest.fixture
+def outside_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("elsewhere") / "keys.txt"
+    path.write_text("not for everybody", encoding="utf-8")
+    return path
+
+
+async def test_a_file_outside_the_project_asks_once_for_the_session(open_chat: Any, outside_file: Path) -> None:
+    async with open_chat() as chat:
+        await chat.say(f"read @{outside_file}")
+        await chat.until(lambda: isinstance(chat.app.screen, PermissionScreen))
+        assert "Attach a file from outside the project?" in "\n".join(chat.seen)
+        await chat.pilot.pause(1.0)
+        await chat.press("2")
+        await chat.quiet()
+        assert chat.session.sent[-1][1] == ("keys.txt",)
+        await chat.say(f"again @{outside_file}")
+        await chat.quiet()
+        assert chat.session.sent[-1][1] == ("keys.txt",)
+
+
+async def test_a_file_outside_the_project_that_is_declined_is_said(open_chat: Any, outside_file: Path) -> None:
+    async with open_chat() as chat:
+        await chat.say(f"read @{outside_file}")
+        await chat.until(lambda: isinstance(chat.app.screen, PermissionScreen))
+        await chat.press("escape")
+        await chat.quiet()
+        assert chat.session.sent[-1][1] == ()
+        assert "is not attached: you declined it." in " ".join(chat.text.split())

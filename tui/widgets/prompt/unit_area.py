@@ -1,13 +1,13 @@
 """Text area whose cursor moves by graphemes and chips, and whose keys act in the order in which they were typed."""
 
 from textual import events
-from textual.widgets import TextArea
 from textual.widgets.text_area import Location
 
+from tui.widgets.prompt.long_lines import LongLineArea
 from tui.widgets.prompt.units import after, before
 
 
-class UnitTextArea(TextArea):
+class UnitTextArea(LongLineArea):
     """The cursor is never within a grapheme or a chip: both are passed and deleted whole."""
 
     @property
