@@ -135,3 +135,19 @@ class ObserveSettings(Struct, frozen=True, kw_only=True):
             extra={"guarded": True},  # it writes into the person's files
         ),
     ] = False
+
+
+class VersionSettings(Struct, frozen=True, kw_only=True):
+    """How long versions of notes, of the system prompt and of the project's files are kept."""
+
+    all_days: Annotated[
+        int, Meta(ge=1, description="Every version of the last so many days is kept.", extra={"guarded": True})
+    ] = 30
+    daily_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Of so many days before those the last version of each day; the newest of a file always.",
+            extra={"guarded": True},
+        ),
+    ] = 365

@@ -43,17 +43,30 @@ def cold_packer(size: int) -> FramePacker:
     return cast("FramePacker", zstd.ZstdCompressor(compression_params=nineteen).compressobj(size=size))
 
 
-def unpack(frame: bytes, *, limit: int) -> bytes:
+def pack_against(base: bytes, body: bytes) -> bytes:
+    """A zstd-6 frame of the body that repeats what it can from `base`; `unpack` needs the same base."""
+    zstd = _zstandard()
+    window = max(10, (len(base) + len(body)).bit_length())  # so that it reaches the whole base
+    six = zstd.ZstdCompressionParameters.from_level(
+        6, source_size=len(body), write_checksum=True, write_content_size=True, window_log=min(window, 27)
+    )
+    known = zstd.ZstdCompressionDict(base, dict_type=zstd.DICT_TYPE_RAWCONTENT)
+    return cast("bytes", zstd.ZstdCompressor(dict_data=known, compression_params=six).compress(body))
+
+
+def unpack(frame: bytes, *, limit: int, base: bytes = b"") -> bytes:
     """The frame's content, at most `limit` bytes. Raises Damaged where it is longer, cut off or no frame.
 
-    The declared size is checked first, and the bytes are counted as they come: a declared size may lie.
+    The declared size is checked first, and the bytes are counted as they come: a declared size may lie. `base` is what
+    the frame was packed against.
     """
     zstd = _zstandard()
+    known = zstd.ZstdCompressionDict(base, dict_type=zstd.DICT_TYPE_RAWCONTENT) if base else None
     try:
         declared = zstd.frame_content_size(frame)
         if declared < 0 or declared > limit:
             raise Damaged("Packed data", f"A frame declares {declared} bytes where {limit} are allowed.")
-        data = cast("bytes", zstd.ZstdDecompressor().decompress(frame, max_output_size=limit))
+        data = cast("bytes", zstd.ZstdDecompressor(dict_data=known).decompress(frame, max_output_size=limit))
     except zstd.ZstdError as error:
         raise Damaged("Packed data", f"A zstd frame cannot be read: {error}.") from error
     if len(data) != declared:

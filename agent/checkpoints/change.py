@@ -10,9 +10,9 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from agent.checkpoints.blobs import MOST_BYTES
 from foundation.errors import PalimpsestError
 from foundation.files import is_folder, remove_folder
+from memory.versions.objects import MOST_BYTES
 
 _BESIDE: Final = ".checkpoint"
 _LONGEST_STEM: Final = 60  # characters of a name, which may be 4 bytes each of the 255 that a name may have

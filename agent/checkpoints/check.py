@@ -4,7 +4,6 @@ repair of the journal."""
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent.checkpoints.blobs import Blobs
 from agent.checkpoints.change import ChangedFile
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.journal import Begun, Journal
@@ -20,6 +19,7 @@ from foundation.files import (
 )
 from foundation.terminal_text import visible
 from memory.records import IntegrityProblem
+from memory.versions.objects import Objects
 
 _FOLDER = "checkpoints"
 
@@ -50,7 +50,7 @@ def _problems(folder: Path) -> Iterator[IntegrityProblem]:
     for line in content.lines:
         for file in line.record.files if isinstance(line, Begun) else ():
             needed |= {name: file for name in (file.before, file.after) if name}
-    blobs = Blobs(folder / "blobs")
+    blobs = Objects(folder / "blobs", "checkpoint")
     for name in sorted(there | set(needed)):
         try:
             blobs.get(name)

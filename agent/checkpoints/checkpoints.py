@@ -13,7 +13,6 @@ from pathlib import Path
 from threading import RLock
 from typing import Final
 
-from agent.checkpoints.blobs import Blobs, content_name
 from agent.checkpoints.change import (
     ChangedFile,
     CheckpointKind,
@@ -49,6 +48,7 @@ from foundation.files.conditional import FileSwap, Outgoing, UnexpectedContent, 
 from foundation.program import PROGRAM
 from memory.errors import Damaged
 from memory.records import new_id
+from memory.versions.objects import Objects, content_name
 
 LOCK_TIMEOUT: Final = 30.0  # seconds that a change waits for that of another process
 MS_PER_DAY: Final = 86_400_000
@@ -61,7 +61,7 @@ class Checkpoints:
         """`folder` is `.palimpsest/checkpoints`; it is made with the first change. Only below the project folders
         `folders` is cleared up after killed processes. `keep_days`: see `prune`."""
         self.folder = folder
-        self.blobs = Blobs(folder / "blobs")
+        self.blobs = Objects(folder / "blobs", "checkpoint")
         self.journal = Journal(folder / "journal.jsonl")
         self.conversation = ""
         self.message = ""

@@ -13,7 +13,6 @@ from typing import Final
 import msgspec
 from msgspec import Struct, structs
 
-from agent.checkpoints.blobs import Blobs
 from agent.checkpoints.change import ChangedFile, CheckpointRecord, is_below
 from agent.checkpoints.journal import Begun, Ended, Journal
 from foundation.errors import PalimpsestError
@@ -28,6 +27,7 @@ from foundation.files import (
     write_atomically,
 )
 from foundation.files.conditional import permission_bits
+from memory.versions.objects import Objects
 
 MOST_FILES: Final = 500
 MOST_FILE_BYTES: Final = 20_000_000
@@ -67,7 +67,7 @@ class UnfinishedCommand(Struct, frozen=True):
 class UnfinishedCommands:
     """The commands under way, of every process. Methods are called with the lock of the checkpoints held."""
 
-    def __init__(self, folder: Path, blobs: Blobs) -> None:
+    def __init__(self, folder: Path, blobs: Objects) -> None:
         self.blobs = blobs
         self._folder = folder
 
@@ -174,7 +174,7 @@ def _is_changed_before(place: Path, until: int) -> bool:
     return found is not None and found.st_mtime_ns // 1_000_000 <= until
 
 
-def tracked_files(records: Iterable[CheckpointRecord], blobs: Blobs) -> tuple[TrackedFile, ...]:
+def tracked_files(records: Iterable[CheckpointRecord], blobs: Objects) -> tuple[TrackedFile, ...]:
     """The files of the checkpoints as they are now, each kept as a version; where there are many, the last ones."""
     files = {file.place: file for record in records for file in record.files}
     tracked: list[TrackedFile] = []
@@ -188,7 +188,7 @@ def tracked_files(records: Iterable[CheckpointRecord], blobs: Blobs) -> tuple[Tr
     return tuple(tracked)
 
 
-def changed_files(tracked: Iterable[TrackedFile], blobs: Blobs) -> tuple[ChangedFile, ...]:
+def changed_files(tracked: Iterable[TrackedFile], blobs: Objects) -> tuple[ChangedFile, ...]:
     """Those that are not as they were, each with both versions kept."""
     changed: list[ChangedFile] = []
     for file in tracked:

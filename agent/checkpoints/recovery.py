@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agent.checkpoints.blobs import Blobs, content_name
 from agent.checkpoints.change import ChangedFile, CheckpointRecord, is_below, is_beside, is_path, remove_empty_folders
 from agent.checkpoints.conflicts import keep_beside
 from agent.checkpoints.journal import Ended, Journal
 from foundation.errors import PalimpsestError
 from foundation.files import exchange, exists, is_folder, list_files, read_bytes, remove
 from foundation.files.atomic_exchange import ASIDE, link_if_free
+from memory.versions.objects import Objects, content_name
 
 _MOST_NAMES: Final = 5
 
@@ -40,7 +40,7 @@ def recover_change(record: CheckpointRecord, journal: Journal, folder: Path, fol
         if not is_below(file.folder, file.path, folders):
             continue
         with suppress(PalimpsestError, OSError):  # a file that cannot be read counts as unchanged
-            was_changed, displaced = _settle(file, Blobs(folder / "blobs"))
+            was_changed, displaced = _settle(file, Objects(folder / "blobs", "checkpoint"))
             if was_changed:
                 changed.append(index)
             if displaced is not None:
@@ -66,7 +66,7 @@ def _names(paths: Sequence[str | Path]) -> str:
     return ", ".join(map(str, paths[:_MOST_NAMES])) + more
 
 
-def _settle(file: ChangedFile, blobs: Blobs) -> tuple[bool, bytes | None]:
+def _settle(file: ChangedFile, blobs: Objects) -> tuple[bool, bytes | None]:
     """Whether the file was changed, and what another program wrote to it that is in no file now."""
     place = file.place
     if not is_beside(file.beside, place):  # forged: no other file is moved or deleted

@@ -9,7 +9,6 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from agent.checkpoints.blobs import MOST_BYTES
 from agent.checkpoints.change import ChangedFile, CheckpointKind, CheckpointRecord, FileChange, NotChanged
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.conflicts import keep_beside
@@ -19,6 +18,7 @@ from foundation.errors import PalimpsestError
 from foundation.files import is_file, is_folder, read_bytes, scan
 from foundation.files.conditional import UnexpectedContent, permission_bits
 from memory.errors import Damaged
+from memory.versions.objects import MOST_BYTES
 
 _ATTEMPTS: Final = 5  # against a person who saves meanwhile
 _STATE_FOLDER: Final = ".palimpsest"

@@ -19,7 +19,7 @@ from agent.mcp.settings import McpSettings
 from agent.tools.settings import ToolSettings
 from context.settings import ContextSettings
 from foundation.log import LogSettings
-from memory.settings import ArchiveSettings, KnowledgeSettings, ObserveSettings
+from memory.settings import ArchiveSettings, KnowledgeSettings, ObserveSettings, VersionSettings
 from models.chat.spec import parse_spec
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
@@ -85,6 +85,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """What of the files that were added stands in view."""
     observe: ObserveSettings = msgspec.field(default_factory=ObserveSettings)
     """Who makes observations."""
+    versions: VersionSettings = msgspec.field(default_factory=VersionSettings)
+    """How long versions of files are kept."""
     imports: ImportSettings = msgspec.field(default_factory=ImportSettings)
     """How much of a file that is imported is held at once."""
     tools: ToolSettings = msgspec.field(default_factory=ToolSettings)

@@ -46,12 +46,14 @@ from memory.hot.files import (
     snapshot_file,
     too_large_message,
 )
+from memory.hot.history import HotHistory
 from memory.hot.merge import merge
 from memory.hot.note import HotFile, HotFileProblem, Note
 from memory.hot.parse import parse
 from memory.hot.recovery import RecentVersion, settle_leftovers
 from memory.hot.swap import ExposedStates, apply_edit, merge_or_append
 from memory.hot.versions import FileVersion, Versions
+from memory.versions.store import VersionStore
 
 _LOCK_SECONDS: Final = 10
 _LATE_BYTES: Final = 32_000_000  # of versions that are still read again for late writes
@@ -64,6 +66,8 @@ class HotMemory:
         self._workspace = workspace
         self._clock = clock
         self._versions = Versions(workspace.versions)
+        self._history = HotHistory(workspace, clock)
+        self._came_out: list[bytes] = []  # of others, in the write under way
         self._seen: dict[str, FileSnapshot] = {}
         self._unreported: set[str] = set()
         self._only_ours: set[str] = set()  # of those unreported, files that nobody else changed
@@ -122,6 +126,11 @@ class HotMemory:
                 HotFile(name, seen.text, len(seen.notes), seen.problem, is_ours=name in self._ours)
                 for name, seen in self._seen.items()
             )
+
+    @property
+    def history(self) -> VersionStore:
+        """Every version of the files, by whom and why."""
+        return self._history.store
 
     def last_version(self, name: str) -> FileVersion | None:
         """The file as it was before the last write by this program, or as this program wrote it before somebody else
@@ -265,6 +274,8 @@ class HotMemory:
             self._seen.pop(name, None)
         else:
             self._seen[name] = now
+        if now is None or not now.problem:
+            self._history.seen(name, now.text if now else None)
         self._unreported.add(name)
         self._only_ours.discard(name)
 
@@ -303,6 +314,7 @@ class HotMemory:
         """Applies the edit, reads the file again, and returns the notes of the text that was written."""
         path = edit_target(self._workspace, name, UnwritableNotes)
         exposed = self._exposed[name]
+        self._came_out.clear()
         try:
             text = apply_edit(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now(), exposed)
         except OSError as error:
@@ -311,6 +323,7 @@ class HotMemory:
                 f"{error.filename or path} could not be written: {error.strerror or error}.",
                 "Nothing was changed. Make room or allow writing there, then try again.",
             ) from error
+        self._history.wrote(name, self._came_out, text)
         alone = name not in self._unreported or name in self._only_ours
         self._read_file(name, path)
         if (seen := self._seen.get(name)) and seen.text == text:
@@ -322,6 +335,7 @@ class HotMemory:
         return parse(text, name)
 
     def _keep(self, name: str, file: Path, body: bytes) -> None:
+        self._came_out.append(body)
         place = self._versions.take(name, file, body, self._clock.now())
         self._late.append(RecentVersion(name, place, body))
         while len(self._late) > 1 and sum(late.size for late in self._late) > _LATE_BYTES:

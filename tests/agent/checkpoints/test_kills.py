@@ -12,10 +12,10 @@ from typing import IO
 
 import pytest
 
-from agent.checkpoints.blobs import content_name
 from agent.checkpoints.change import CheckpointRecord
 from agent.checkpoints.history import unfinished
 from agent.checkpoints.journal import Begun, Ended
+from memory.versions.objects import content_name
 from tests.agent.checkpoints.conftest import ProjectWithTools
 from tests.agent.checkpoints.kill_script import is_whole
 from tests.paths import ROOT

@@ -1,0 +1,73 @@
+"""Versions of the hot memory: what others wrote as soon as it is seen, what this program wrote with its cause."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from foundation.clock import Clock, to_ms
+from foundation.files import LockTimeout, encode, list_files, list_folders, read_bytes
+from foundation.paths import Workspace
+from memory.versions.cause import BY_HAND, FOUND, Author, Cause, current_cause
+from memory.versions.store import VersionStore
+
+_EARLIER: Final = Cause(Author.USER, "kept by an earlier release")
+_STAMP: Final = "%Y%m%dT%H%M%S.%fZ"  # of a copy's name
+
+
+class HotHistory:
+    """Records into the versions of a workspace, one that is open read-only excepted.
+
+    What cannot be recorded, as on a full disk, stops no write: a copy of what was replaced is kept beside all this.
+    """
+
+    def __init__(self, workspace: Workspace, clock: Clock) -> None:
+        self.store = VersionStore(workspace.versions, clock)
+        self._folder = workspace.versions
+        self._is_read_only = workspace.is_read_only
+        self._has_begun = False
+
+    def seen(self, name: str, text: str | None) -> None:
+        """Somebody else's text of a file; None where it is gone."""
+        if self._begin():
+            cause = BY_HAND if self.store.newest(name) else FOUND
+            self._record(name, text, cause)
+
+    def wrote(self, name: str, replaced: Iterable[bytes], text: str) -> None:
+        """This program's text of a file, and the texts of others that it replaced or merged."""
+        if self._begin():
+            for body in replaced:
+                self._record(name, body, BY_HAND)
+            self._record(name, text, current_cause())
+
+    def _begin(self) -> bool:
+        """Whether anything is recorded here. Copies that earlier releases kept become versions first."""
+        if self._is_read_only:
+            return False
+        if not self._has_begun:
+            self._has_begun = True
+            if not self.store.versions():
+                with suppress(OSError, LockTimeout):
+                    self._take_over_copies()
+        return True
+
+    def _take_over_copies(self) -> None:
+        for folder in list_folders(self._folder):
+            name = folder.name.replace("memory__", "memory/", 1)
+            if name != "MEMORY.md" and not name.startswith("memory/"):
+                continue
+            for copy in list_files(folder):
+                if (time := _time_of(copy)) is not None:
+                    self.store.record(name, read_bytes(copy), _EARLIER, time_ms=to_ms(time))
+
+    def _record(self, name: str, body: bytes | str | None, cause: Cause) -> None:
+        with suppress(OSError, LockTimeout):
+            self.store.record(name, encode(body) if isinstance(body, str) else body, cause)
+
+
+def _time_of(copy: Path) -> datetime | None:
+    try:
+        return datetime.strptime(copy.name.partition("-")[0], _STAMP).replace(tzinfo=UTC)
+    except ValueError:  # not one of ours
+        return None

@@ -1,0 +1,129 @@
+"""Contents of files by their SHA-256, each in a file of its own: whole, or as what differs from another content."""
+
+import hashlib
+import re
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from threading import Lock
+from typing import Final, NamedTuple
+
+from foundation.files import exists, list_files, list_folders, make_private_folder, read_bytes, remove, write_atomically
+from memory.errors import Damaged
+from memory.zstd import pack_against, packer, unpack
+
+MOST_BYTES: Final = 512 * 1024 * 1024  # of one file
+MOST_DELTAS: Final = 9  # one after another; every tenth content is whole
+_NAME: Final = re.compile(r"[0-9a-f]{64}")
+_WHOLE: Final = b"PVW1"  # then a check of the rest, then a zstd frame
+_DELTA: Final = b"PVD1"  # then a check of the rest, the 32 bytes of the other's SHA-256, and a zstd frame
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"  # a bare frame, as checkpoints were stored up to 0.3
+_CHECK: Final = 16  # bytes of the SHA-256 of what follows them: zstd does not miss every bit of a frame
+_BASE: Final = 32
+
+
+class Objects:
+    """Content-addressed files under `folder`: `3f/3f2a…`. None is ever changed. `what` names one in errors."""
+
+    def __init__(self, folder: Path, what: str) -> None:
+        self._folder = folder
+        self._what = what
+        self._packing = Lock()
+
+    def put(self, body: bytes, base: str = "") -> str:
+        """Stores the bytes, synced, and gives their SHA-256. Raises OSError.
+
+        With the name of a `base` they are stored as what differs from it, unless ten contents or half the bytes of the
+        last whole one have gone by: then whole.
+        """
+        name = content_name(body)
+        place = self._place(name)
+        if exists(place):
+            return name
+        with self._packing:
+            stored = (base and self._difference(body, base)) or _checked(_WHOLE, packer()(body))
+        make_private_folder(self._folder)
+        make_private_folder(place.parent)
+        write_atomically(place, stored)
+        return name
+
+    def get(self, name: str) -> bytes:
+        """The bytes. Raises Damaged where they are missing or not those that were stored."""
+        body = b""
+        for each in reversed([self._read(each) for each in self._chain(name)]):
+            body = unpack(each.frame, limit=MOST_BYTES, base=body if each.base else b"")
+        if content_name(body) != name:
+            raise Damaged(f"A {self._what} is damaged", f"{self._place(name)} does not hold what its name says.")
+        return body
+
+    def remove_all_but(self, needed: Iterable[str]) -> int:
+        """Deletes what is not needed, nor for reading what is; gives the number of deleted files."""
+        kept: set[str] = set()
+        for name in needed:
+            try:
+                kept.update(self._chain(name))
+            except Damaged:  # the rest of its chain cannot be known
+                kept.add(name)
+        gone = 0
+        for folder in list_folders(self._folder):
+            for place in list_files(folder):
+                if place.name not in kept:
+                    remove(place, missing_ok=True)
+                    gone += 1
+        return gone
+
+    def _difference(self, body: bytes, base: str) -> bytes | None:
+        """What is stored of the body beside the base; None where it is to be stored whole."""
+        try:
+            *deltas, whole = [self._read(name).size for name in self._chain(base)]
+            known = self.get(base) if len(deltas) < MOST_DELTAS else b""
+        except Damaged:
+            return None
+        if not known:
+            return None
+        stored = _checked(_DELTA, bytes.fromhex(base) + pack_against(known, body))
+        return stored if sum(deltas) + len(stored) <= whole / 2 else None
+
+    def _chain(self, name: str) -> Generator[str]:
+        """The names that are read for this one, itself first, a whole one last. Raises Damaged."""
+        for _ in range(MOST_DELTAS + 1):
+            yield name
+            name = self._read(name).base
+            if not name:
+                return
+        raise Damaged(f"A {self._what} is damaged", f"{self._place(name)} begins a chain that does not end.")
+
+    def _read(self, name: str) -> "_Stored":
+        place = self._place(name)
+        try:
+            stored = read_bytes(place, owned=True)
+        except FileNotFoundError as error:
+            raise Damaged(f"A {self._what} is missing", f"There is no file {place}.") from error
+        magic, rest = stored[: len(_WHOLE)], stored[len(_WHOLE) + _CHECK :]
+        if magic == _ZSTD:
+            return _Stored(stored, "", len(stored))
+        if magic not in {_WHOLE, _DELTA} or stored != _checked(magic, rest):
+            raise Damaged(f"A {self._what} is damaged", f"{place} is not what was written.")
+        base = rest[:_BASE].hex() if magic == _DELTA else ""
+        return _Stored(rest[_BASE:] if base else rest, base, len(stored))
+
+    def _place(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise Damaged(f"A {self._what} is damaged", f"{name!r} is not the name of a stored file.")
+        return self._folder / name[:2] / name
+
+
+class _Stored(NamedTuple):
+    """What a file holds: a frame, the name of the content that it was packed against, and the bytes that it takes."""
+
+    frame: bytes
+    base: str
+    size: int
+
+
+def _checked(magic: bytes, rest: bytes) -> bytes:
+    return magic + hashlib.sha256(rest).digest()[:_CHECK] + rest
+
+
+def content_name(body: bytes) -> str:
+    """The SHA-256 of the bytes, in hexadecimal."""
+    return hashlib.sha256(body).hexdigest()

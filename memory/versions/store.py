@@ -1,0 +1,144 @@
+"""The versions of a workspace's files: `manifest` says who changed what, `objects` holds the texts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Final
+
+from msgspec import Struct
+
+from foundation.clock import Clock, to_ms
+from foundation.errors import Misuse
+from foundation.files import FileLock, make_private_folder
+from foundation.program import PROGRAM
+from memory.errors import Damaged
+from memory.settings import VersionSettings
+from memory.versions.cause import Cause
+from memory.versions.manifest import Manifest, Version
+from memory.versions.objects import Objects, content_name
+from memory.versions.retention import kept_versions
+
+_LOCK_SECONDS: Final = 10
+
+
+class NoSuchVersion(Misuse):
+    """There is no version with this number, or none of this file."""
+
+    code = "no_such_version"
+
+
+class VersionProblem(Struct, frozen=True):
+    """What is wrong with the versions, as a sentence."""
+
+    message: str
+    version: Version | None = None
+
+
+class VersionStore:
+    """Records and reads versions. Safe to use from several threads and processes."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._manifest = Manifest(folder / "manifest")
+        self._objects = Objects(folder / "objects", "version")
+        self._lock = RLock()
+        self._between_processes = FileLock(folder / "manifest.lock", timeout=_LOCK_SECONDS)
+
+    def record(self, path: str, body: bytes | None, cause: Cause, *, time_ms: int | None = None) -> Version | None:
+        """Records that the file at `path` (relative) holds these bytes now, or is gone (None).
+
+        None where that is what its newest version says. Raises OSError, LockTimeout.
+        """
+        if self._holds(self.newest(path), body):  # most looks change nothing: no lock is taken for them
+            return None
+        make_private_folder(self._folder)
+        with self._lock, self._between_processes:
+            newest = self.newest(path)
+            if self._holds(newest, body):
+                return None
+            base = newest.sha256 if newest else ""
+            version = Version(
+                number=max((each.number for each in self.versions()), default=0) + 1,
+                path=path,
+                time_ms=to_ms(self._clock.now()) if time_ms is None else time_ms,
+                author=cause.author,
+                reason=cause.reason,
+                sha256="" if body is None else self._objects.put(body, base),
+                size=len(body or b""),
+            )
+            self._manifest.add(version)
+            return version
+
+    def versions(self, path: str | None = None) -> tuple[Version, ...]:
+        """All versions, or those of one file, oldest first."""
+        with self._lock:
+            found = self._manifest.content().versions
+        return found if path is None else tuple(version for version in found if version.path == path)
+
+    def newest(self, path: str) -> Version | None:
+        """The last version of a file; None without one."""
+        return next((each for each in reversed(self.versions()) if each.path == path), None)
+
+    def version(self, number: int) -> Version:
+        """The version with this number; raises NoSuchVersion."""
+        found = next((each for each in reversed(self.versions()) if each.number == number), None)
+        if found is None:
+            raise NoSuchVersion(
+                "No such version",
+                f"No version has the number {number}.",
+                f"`{PROGRAM} memory log` lists the versions and their numbers.",
+            )
+        return found
+
+    def before(self, version: Version) -> Version | None:
+        """The version of the same file that this one replaced; None for the first."""
+        earlier = [each for each in self.versions(version.path) if each.number < version.number]
+        return earlier[-1] if earlier else None
+
+    def body(self, version: Version | None) -> bytes:
+        """What the file held; nothing where it was not there. Raises Damaged."""
+        return self._objects.get(version.sha256) if version and version.sha256 else b""
+
+    def keep(self, settings: VersionSettings) -> int:
+        """Drops what is not to be kept; gives the number of dropped versions. Raises OSError, LockTimeout."""
+        now_ms = to_ms(self._clock.now())
+        versions = self.versions()
+        if len(kept_versions(versions, now_ms, settings)) == len(versions):
+            return 0
+        with self._lock, self._between_processes:
+            content = self._manifest.content()
+            if content.unreadable or content.gaps:  # what cannot be read may need what would be deleted
+                return 0
+            kept = kept_versions(content.versions, now_ms, settings)
+            self._manifest.rewrite(kept)
+            self._remove_unneeded(kept)
+            return len(content.versions) - len(kept)
+
+    def check(self) -> list[VersionProblem]:
+        """Reads every version, and names what is damaged."""
+        with self._lock:
+            content = self._manifest.content()
+        place = self._manifest.path
+        problems = [
+            VersionProblem(f"Line {number} of {place} cannot be read: the version that it names is lost.")
+            for number in content.unreadable
+        ]
+        problems += [
+            VersionProblem(f"A version is missing from {place} before line {number}.") for number in content.gaps
+        ]
+        for version in content.versions:
+            try:
+                self.body(version)
+            except Damaged as error:
+                problems.append(VersionProblem(f"Version {version.number} of {version.path}: {error.message}", version))
+        return problems
+
+    def _remove_unneeded(self, kept: Sequence[Version]) -> None:
+        self._objects.remove_all_but(version.sha256 for version in kept if version.sha256)
+
+    @staticmethod
+    def _holds(version: Version | None, body: bytes | None) -> bool:
+        if body is None:
+            return version is None or not version.sha256
+        return version is not None and version.sha256 == content_name(body)
