@@ -1,9 +1,10 @@
 """Opens the screen with the options of the command line."""
 
 import asyncio
+import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agent.cli import output
 from agent.cli.launch import LaunchOptions
@@ -20,8 +21,14 @@ if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
 
 
+SIZE_VARIABLES: Final = ("COLUMNS", "LINES")
+"""A shell that exports them tells the size that its window had once; Textual would never follow another."""
+
+
 def run_chat(options: LaunchOptions, ground: TerminalGround | None = None) -> int:
     """Runs the chat and gives the exit status. Afterwards stderr shows the command that resumes the conversation."""
+    for name in SIZE_VARIABLES:
+        os.environ.pop(name, None)
     app = create_app(options, ground)
     app.run()
     if app.chat.resumable_id:

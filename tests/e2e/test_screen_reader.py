@@ -158,7 +158,7 @@ def test_a_session(start: Start, tmp_path: Path) -> None:
     chat.terminal.type("an unsent 草稿")
     chat.terminal.until(lambda _: any((tmp_path / "ws" / ".palimpsest" / "drafts").glob("c_*.md")))
     os.kill(chat.terminal.pid, 15)
-    assert chat.terminal.ended() == 0
+    assert chat.terminal.ended() == 128 + 15
     assert "Continue it with: " in chat.until("-r c_")
     assert b"\x1b" not in chat.terminal.bytes
 

@@ -312,7 +312,7 @@ def test_the_hint_to_take_a_conversation_up_again_is_quoted(monkeypatch: pytest.
             resumable_id = "c1; touch x #"
 
         error = None
-        return_code = 0
+        exit_status = 0
 
         def run(self) -> None:
             """Nothing."""

@@ -118,6 +118,11 @@ def test_every_class_that_shows_something_has_a_case() -> None:
         | WITHOUT_TEXT.keys()
         | {
             "TranscriptItem",
+            "AnswerRows",
+            "LongLineArea",
+            "ScrollingDialog",
+            "Sheet",
+            "ThemedScreen",
             "QuestionDialog",
             "SheetDialog",
             "AnswersDialog",

@@ -50,6 +50,13 @@ def test_the_first_run_is_a_welcome(start: Start) -> None:
     assert "F1 keys" in terminal.text
 
 
+def test_a_window_of_another_size_is_filled_where_the_environment_holds_an_old_size(start: Start) -> None:
+    terminal = start(COLUMNS="80", LINES="24")
+    ready(terminal)
+    terminal.resize(100, 30)
+    terminal.until(lambda text: "offline" in text.split("\n")[29])
+
+
 def test_what_was_said_is_answered_from_and_can_be_taken_up_again(start: Start) -> None:
     terminal = start()
     ready(terminal)
