@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from agent.background.jobs import SessionJobs
 from agent.background.scheduler import Scheduler
 from agent.branch import OpenBranch
-from agent.checkpoints.checkpoints import Checkpoints
+from agent.checkpoints.versioned import VersionedCheckpoints
 from agent.compaction import ManualCompaction
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
@@ -122,8 +122,8 @@ class Session:
         self._previews = MessagePreviews(memory, clock, self.assemble, self.branch.standing)
         if summariser is not None:
             summariser.budget = self.budget
-        self.checkpoints = Checkpoints(
-            workspace.checkpoints, clock, self.project.folders, keep_days=config.tools.checkpoint_days
+        self.checkpoints = VersionedCheckpoints(
+            workspace, memory.versions, clock, self.project.folders, keep_days=config.tools.checkpoint_days
         )
         self._delegation = Delegation(self)
         ports = ToolPorts(

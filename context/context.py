@@ -85,7 +85,7 @@ class Context:
             store=memory.context_store,
             search=lambda query: memory.search.query(query),  # noqa: PLW0108 — the index is opened by its first query
             recall=memory.recall,
-            sources=WorkspaceSources(workspace, memory.hot, clock, memory.has_skill),
+            sources=WorkspaceSources(workspace, memory.hot, clock, memory.has_skill, memory.versions),
             history=reader,
             pages=PagesInView(memory.conversations, reader.text_of, settings),
             observations=memory.observations.newest,

@@ -30,6 +30,7 @@ from memory.context_store import ContextStore
 from memory.conversations import Conversations
 from memory.errors import ForgedName, MemoryFailure
 from memory.hot import HotMemory
+from memory.hot.restore import FileRestorer
 from memory.knowledge.knowledge import Knowledge
 from memory.model_requests import ModelRequests
 from memory.observations.store import Observations
@@ -41,6 +42,7 @@ from memory.references import References, nothing_named
 from memory.search import Search
 from memory.search.reindex import Reindexer
 from memory.settings import ArchiveSettings
+from memory.versions.file_history import FileHistory
 
 if TYPE_CHECKING:
     from memory.pages.types import OnPage
@@ -104,8 +106,17 @@ class Memory:
         return ContextStore(self.cold)
 
     @cached_property
+    def versions(self) -> FileHistory:
+        """What the notes, the system prompt, the project's files and the skills were, by whom and why."""
+        return FileHistory(self.workspace, self._clock)
+
+    @cached_property
+    def restorer(self) -> FileRestorer:
+        return FileRestorer(self.workspace, self.versions, self._clock)
+
+    @cached_property
     def hot(self) -> HotMemory:
-        return HotMemory(self.workspace, self._clock)
+        return HotMemory(self.workspace, self._clock, self.versions)
 
     @cached_property
     def vault(self) -> Vault:

@@ -15,6 +15,7 @@ from memory.memory import Memory
 from memory.observations.observation import Importance
 from memory.observations.store import StoredObservation
 from memory.records import Conversation, Entry, EntryKind
+from memory.versions.cause import Author, caused_by
 from models.fence import neutralise
 from models.messages import Role
 
@@ -56,12 +57,13 @@ class DailyNotes:
         lines = [_line(item) for item in kept[-MOST:] if f"[{item.id}]" not in written]
         if lines:
             day = f"{self._clock.now().astimezone():%Y-%m-%d}"
-            self._memory.hot.remember(
-                clear("\n".join(lines), TextSource.OTHER),
-                heading=clear(HEADING),
-                conversation=conversation.id,
-                file=f"memory/{day}.md",
-            )
+            with caused_by(Author.PROGRAM, f"the day's notes of {conversation.id}"):
+                self._memory.hot.remember(
+                    clear("\n".join(lines), TextSource.OTHER),
+                    heading=clear(HEADING),
+                    conversation=conversation.id,
+                    file=f"memory/{day}.md",
+                )
         observations.set_cursor(cursor, max(entry.seq for entry in leaving))
 
 

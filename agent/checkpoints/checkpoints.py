@@ -87,9 +87,9 @@ class Checkpoints:
         Raises UnexpectedContent where a file does not hold what was expected, NotChanged where it cannot be written,
         UnsafePath for links and special files; the files are then as they were.
         """
-        if not changes:
-            raise NotChanged("Nothing to change", "No file was named.")
-        return self.make(changes, CheckpointKind.TOOL, entry=entry, label=label)
+        if changes:
+            return self.make(changes, CheckpointKind.TOOL, entry=entry, label=label)
+        raise NotChanged("Nothing to change", "No file was named.")
 
     def make(
         self,
@@ -241,8 +241,8 @@ class Checkpoints:
         return ChangedFile(
             folder=str(change.folder),
             path=change.path,
-            before="" if change.expected is None else self.blobs.put(change.expected),
-            after="" if change.new is None else self.blobs.put(change.new),
+            before=(before := "" if change.expected is None else self.blobs.put(change.expected)),
+            after="" if change.new is None else self.blobs.put(change.new, before),
             mode_before=before_bits,
             mode_after=None if change.new is None else before_bits if change.mode is None else change.mode,
             beside=name_beside(place),

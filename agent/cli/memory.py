@@ -13,6 +13,7 @@ from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.privacy import clear
 from memory.access import refuse_read_only
+from memory.versions.cause import Author, caused_by
 
 if TYPE_CHECKING:  # the notes are loaded when they are read
     from memory.hot import Note
@@ -46,11 +47,100 @@ def list_() -> None:
 
 
 @command.command()
+@click.argument("file", required=False)
+def log(file: str | None) -> None:
+    """List the versions of FILE, or of all files, the newest first: when, by whom, why, and lines added and removed.
+
+    Versions are kept of MEMORY.md, memory/*.md, system.yaml, AGENTS.md, SOUL.md and skills.
+    """
+    invocation = current()
+    with invocation.memory() as memory:
+        from agent.services.file_versions import version_object, version_rows
+
+        rows = version_rows(memory, file)
+    if invocation.json:
+        output.json_object({"versions": [version_object(row.version) for row in rows]})
+        return
+    cells = [
+        (
+            str(row.version.number),
+            row.when,
+            row.version.author.value,
+            row.version.path,
+            row.change,
+            row.version.reason,
+        )
+        for row in rows
+    ]
+    output.table(cells, ("VERSION", "TIME", "BY", "FILE", "LINES", "WHY"))
+
+
+@command.command()
+@click.argument("version", type=int)
+@click.argument("other", type=int, required=False)
+def diff(version: int, other: int | None) -> None:
+    """Show what VERSION changed, or what differs from it to the version OTHER of the same file."""
+    invocation = current()
+    with invocation.memory() as memory:
+        from agent.services.file_versions import other_of, version_difference, version_object
+
+        store = memory.versions.store
+        chosen = store.version(version)
+        against = other_of(store, chosen, other) if other is not None else None
+        text = version_difference(store, chosen, against)
+    if invocation.json:
+        output.json_object({"version": version_object(chosen), "difference": text})
+        return
+    output.line(text or "They are the same.")
+
+
+@command.command()
+@click.argument("version", type=int)
+def restore(version: int) -> None:
+    """Give the file of VERSION the text that it had then. What it holds now stays a version."""
+    invocation = current()
+    with invocation.memory() as memory:
+        refuse_read_only(memory.workspace)
+        memory.hot.refresh()
+        chosen = memory.versions.store.version(version)
+        is_new = memory.restorer.restore(chosen)
+        newest = memory.versions.store.newest(chosen.path) or chosen
+    if invocation.json:
+        output.json_object({"path": chosen.path, "version": newest.number, "changed": is_new})
+        return
+    output.line(
+        f"{chosen.path} is as in version {version} again; this is version {newest.number}."
+        if is_new
+        else f"{chosen.path} holds that text already."
+    )
+
+
+@command.command()
+def undo() -> None:
+    """Take back the last change that a model made to one of these files; what others changed since stays."""
+    invocation = current()
+    with invocation.memory() as memory:
+        refuse_read_only(memory.workspace)
+        memory.hot.refresh()
+        undone = memory.restorer.undo()
+    if invocation.json:
+        output.json_object({"path": undone.path if undone else None, "version": undone.number if undone else None})
+        return
+    if undone is None:
+        output.narrate("No model has changed a file that is not taken back already.")
+        return
+    output.line(f"{undone.path}: version {undone.number} ({undone.reason}) is taken back.")
+
+
+@command.command()
 @click.argument("note_id", metavar="ID")
 @raw_option
 def show(note_id: str, raw: bool) -> None:
-    """Show a note, whole."""
+    """Show a note, whole; or with the number of a version what the file held then."""
     invocation = current()
+    if note_id.isdecimal():
+        _show_version(int(note_id), raw)
+        return
     with invocation.memory() as memory:
         memory.hot.refresh()
         note = memory.hot.note(note_id)
@@ -59,6 +149,20 @@ def show(note_id: str, raw: bool) -> None:
         return
     output.narrate(f"{_location(note)}" + (f", {iso(note.time)}" if note.time else ""))
     output.data(note.text if raw else note.text + "\n", raw=raw)
+
+
+def _show_version(number: int, raw: bool) -> None:
+    from agent.services.file_versions import version_object
+
+    invocation = current()
+    with invocation.memory() as memory:
+        version = memory.versions.store.version(number)
+        text = memory.versions.store.body(version).decode("utf-8", "replace")
+    if invocation.json:
+        output.json_object({**version_object(version), "text": text})
+        return
+    output.narrate(f"{version.path}, version {version.number}, {version.author.value}: {version.reason}")
+    output.data(text, raw=raw)
 
 
 @command.command(cls=TextCommand)
@@ -86,7 +190,8 @@ def edit(note_id: str | None, text: str | None) -> None:
             return
         if not content.strip():
             raise Misuse("Nothing left", "The new text is empty.", "Delete the note in an editor if that is meant.")
-        note = memory.hot.rewrite(note_id, clear(content))
+        with caused_by(Author.USER, "memory edit"):
+            note = memory.hot.rewrite(note_id, clear(content))
     if invocation.json:
         output.json_object(_note_object(note))
         return

@@ -5,7 +5,6 @@ from foundation.program import PROGRAM
 
 PLANNED: dict[str, frozenset[str]] = {
     "palimpsest": frozenset({"forget"}),
-    "palimpsest memory": frozenset({"log", "diff", "restore"}),
 }
 """Command → its planned subcommands and options. Remove each once it exists."""
 

@@ -9,6 +9,7 @@ from agent.events import WordsHidden
 from foundation.errors import Misuse
 from foundation.privacy import examine
 from foundation.program import PROGRAM
+from memory.versions.cause import Author, caused_by
 
 
 @click.command(cls=TextCommand)
@@ -20,7 +21,7 @@ def command(text: str | None) -> None:
     if content is None or not content.strip():
         raise Misuse("Nothing to remember", "There is no text.", f'{PROGRAM} remember "The boiler is serviced in May."')
     findings = examine(content)
-    with invocation.memory(for_writing=True) as memory:
+    with invocation.memory(for_writing=True) as memory, caused_by(Author.USER, "remember"):
         note = memory.hot.remember(findings.cleared, heading=None, conversation=None)
     if removed := findings.private + len(findings.secrets):
         output.narrate(f"{removed} private or secret {'part was' if removed == 1 else 'parts were'} left out.")

@@ -12,6 +12,7 @@ from agent.commands.tables import observation_table
 from foundation.errors import Misuse
 from foundation.privacy import clear
 from foundation.terminal_text import visible
+from memory.versions.cause import Author, caused_by
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -24,7 +25,10 @@ async def _remember(session: Session, text: str) -> Outcome:
     if not text:
         raise Misuse("Nothing to remember", "/remember needs a text.", "/remember The boiler is serviced in May.")
     conversation = session.conversation.id if session.conversation else None
-    note = await asyncio.to_thread(session.memory.hot.remember, clear(text), heading=None, conversation=conversation)
+    with caused_by(Author.USER, "/remember"):
+        note = await asyncio.to_thread(
+            session.memory.hot.remember, clear(text), heading=None, conversation=conversation
+        )
     return TextResult(f"Remembered in `{note.path}` (line {note.line_first}).")
 
 

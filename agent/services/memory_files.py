@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from foundation.clock import iso
 from foundation.privacy import clear
+from memory.versions.cause import Author, caused_by
 
 if TYPE_CHECKING:
     from agent.session import Session
@@ -54,7 +55,8 @@ def has_changed(memory: Memory, known: list[MemoryFile]) -> bool:
 
 def save_file(memory: Memory, path: str, base: str, text: str) -> str:
     """Writes an edit of `base`; gives the file's text then. Blocks; raises NoteChanged, UnwritableNotes."""
-    return memory.hot.replace_text(path, base, clear(text))
+    with caused_by(Author.USER, "the editor of /memory"):
+        return memory.hot.replace_text(path, base, clear(text))
 
 
 def last_change(memory: Memory, file: MemoryFile, before: str | None) -> MemoryChange | None:

@@ -17,6 +17,7 @@ class SourceFile(Struct, frozen=True):
 
     path: Path
     text: str = ""
+    raw: str = ""  # as it is in the file: `text` has one kind of line end
     digest: str = ""
     signature: tuple[int, int, int] = (0, 0, 0)  # mtime in ns, bytes, inode
     problem: str = ""
@@ -48,8 +49,8 @@ def _read(previous: SourceFile, signature: tuple[int, int, int], root: Path) -> 
         return SourceFile(previous.path, signature=signature, problem=str(error))
     digest = digest_of(text)
     if digest == previous.digest:
-        return SourceFile(previous.path, previous.text, digest, signature)
-    return SourceFile(previous.path, text.replace("\r\n", "\n"), digest, signature)
+        return SourceFile(previous.path, previous.text, previous.raw, digest, signature)
+    return SourceFile(previous.path, text.replace("\r\n", "\n"), text, digest, signature)
 
 
 def _is_recent(mtime_ns: int, now: datetime) -> bool:

@@ -94,7 +94,7 @@ class SkillRegistry:
             if previous is not None and previous.digest == file.digest and previous.problem == file.problem:
                 skills[path] = self._skills[path]
                 continue
-            relative_path = f"{_FOLDER}/{path.parent.name}/SKILL.md"
+            relative_path = _relative(path)
             if file.problem:
                 skills[path] = None
                 notices.append(FileNotice("warning", f"{file.problem}; the skill is left out.", relative_path))
@@ -111,9 +111,18 @@ class SkillRegistry:
         self.skills = tuple(by_name[name] for name in sorted(by_name))
         return tuple(notices)
 
+    @property
+    def files(self) -> dict[str, SourceFile]:
+        """The files as last read, by relative name."""
+        return {_relative(path): file for path, file in self._files.items()}
+
     def find(self, name: str) -> Skill | None:
         """The skill of this name, compared case-insensitively."""
         return find_skill(self.skills, name)
+
+
+def _relative(path: Path) -> str:
+    return f"{_FOLDER}/{path.parent.name}/SKILL.md"
 
 
 def find_skill(skills: Sequence[Skill], name: str) -> Skill | None:

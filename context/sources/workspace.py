@@ -27,6 +27,12 @@ class HotMemoryPort(Protocol):
     def problems(self) -> tuple[HotFileProblem, ...]: ...
 
 
+class HistoryPort(Protocol):
+    """Where versions of the files are kept."""
+
+    def seen(self, name: str, text: str | None) -> None: ...
+
+
 class WorkspaceSources:
     """Keeps a `HeadSources` up to date; methods may be called from any thread.
 
@@ -39,6 +45,7 @@ class WorkspaceSources:
         hot: HotMemoryPort,
         clock: Clock,
         skill_in_force: Callable[[str], bool] = lambda _: True,
+        history: HistoryPort | None = None,
     ) -> None:
         self._workspace = workspace
         self._hot = hot
@@ -50,6 +57,8 @@ class WorkspaceSources:
         self._file: SystemFile = DEFAULT
         self._good_text = ""  # source of the system.yaml in force; "" for the default
         self._kept_digest = ""  # its digest, once it is saved for later processes
+        self._history = history
+        self._recorded: dict[str, str] = {}  # digest of the version that was handed on, by name
         self._has_read = False
         self._problems: tuple[HotFileProblem, ...] = ()
         self._lock = threading.RLock()
@@ -71,6 +80,7 @@ class WorkspaceSources:
         notices += file_notices
         self._soul, file_notices = self._refresh_file(self._soul)
         notices += file_notices
+        self._record_versions()
         changed = self._hot.refresh(ours=False)
         notices += self._hot_problems()
         if self._has_read:
@@ -111,6 +121,16 @@ class WorkspaceSources:
             write_atomically(self._workspace.last_good_system, clear(self._good_text, TextSource.OTHER))
             self._kept_digest = digest
 
+    def _record_versions(self) -> None:
+        files = {file.path.name: file for file in (self._system, self._agents, self._soul)} | self._skills.files
+        for name in self._recorded.keys() - files.keys():
+            files[name] = SourceFile(self._workspace.root / name)
+        for name, file in files.items():
+            if self._history is None or file.problem or self._recorded.get(name, "") == file.digest:
+                continue
+            self._recorded[name] = file.digest
+            self._history.seen(name, file.raw if file.digest else None)
+
     def _read(self, previous: SourceFile) -> SourceFile:
         return refreshed(previous, self._clock, self._workspace.bounds_of(previous.path))
 
@@ -148,7 +168,9 @@ class WorkspaceSources:
         if (file.digest, file.problem) == (previous.digest, previous.problem):
             return file, []
         if file.problem:
-            refreshed = SourceFile(file.path, previous.text, previous.digest, file.signature, file.problem)
+            refreshed = SourceFile(
+                file.path, previous.text, previous.raw, previous.digest, file.signature, file.problem
+            )
             fallback = "what was read before holds" if previous.text else "it is left out"
             return refreshed, [FileNotice("warning", f"{file.problem}; {fallback}.", file.path.name)]
         text = (

@@ -46,14 +46,13 @@ from memory.hot.files import (
     snapshot_file,
     too_large_message,
 )
-from memory.hot.history import HotHistory
 from memory.hot.merge import merge
 from memory.hot.note import HotFile, HotFileProblem, Note
 from memory.hot.parse import parse
 from memory.hot.recovery import RecentVersion, settle_leftovers
 from memory.hot.swap import ExposedStates, apply_edit, merge_or_append
 from memory.hot.versions import FileVersion, Versions
-from memory.versions.store import VersionStore
+from memory.versions.file_history import FileHistory
 
 _LOCK_SECONDS: Final = 10
 _LATE_BYTES: Final = 32_000_000  # of versions that are still read again for late writes
@@ -62,11 +61,11 @@ _LATE_BYTES: Final = 32_000_000  # of versions that are still read again for lat
 class HotMemory:
     """MEMORY.md and memory/*.md of one workspace. Safe to use from several threads and processes."""
 
-    def __init__(self, workspace: Workspace, clock: Clock) -> None:
+    def __init__(self, workspace: Workspace, clock: Clock, history: FileHistory | None = None) -> None:
         self._workspace = workspace
         self._clock = clock
         self._versions = Versions(workspace.versions)
-        self._history = HotHistory(workspace, clock)
+        self._history = history or FileHistory(workspace, clock)
         self._came_out: list[bytes] = []  # of others, in the write under way
         self._seen: dict[str, FileSnapshot] = {}
         self._unreported: set[str] = set()
@@ -126,11 +125,6 @@ class HotMemory:
                 HotFile(name, seen.text, len(seen.notes), seen.problem, is_ours=name in self._ours)
                 for name, seen in self._seen.items()
             )
-
-    @property
-    def history(self) -> VersionStore:
-        """Every version of the files, by whom and why."""
-        return self._history.store
 
     def last_version(self, name: str) -> FileVersion | None:
         """The file as it was before the last write by this program, or as this program wrote it before somebody else

@@ -1,8 +1,9 @@
 """What the files of a person were, and by whom they were changed.
 
-cause      who changes a file, and why
-objects    contents by their SHA-256, whole or as what differs from another
-manifest   the list of versions
-retention  which versions are kept
-store      versions of files: record, list, read, check
+cause         who changes a file, and why
+objects       contents by their SHA-256, whole or as what differs from another
+manifest      the list of versions
+retention     which versions are kept
+store         versions of files: record, list, read, check
+file_history  what is seen and what is written, as versions
 """

@@ -16,6 +16,7 @@ from foundation.privacy import TextSource, clear
 from foundation.trust import Citation
 from memory.memory import Memory
 from memory.references import nothing_named
+from memory.versions.cause import Author, caused_by
 from models.fence import label, reference
 from models.messages import Tool
 
@@ -84,7 +85,9 @@ class RememberNote:
         text = string_argument(arguments, "note")
         if run.untrusted:  # the note may repeat what nobody here wrote
             text += f"\nOrigin: written while “{run.untrusted}” was in view"
-        note = self._memory.hot.remember(clear(text, TextSource.OTHER), heading=None, conversation=self._conversation())
+        conversation = self._conversation()
+        with caused_by(Author.MODEL, f"tool remember in {conversation}" if conversation else "tool remember"):
+            note = self._memory.hot.remember(clear(text, TextSource.OTHER), heading=None, conversation=conversation)
         return f"Remembered as {note.id}."
 
 

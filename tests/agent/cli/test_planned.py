@@ -10,7 +10,6 @@ from tests.agent.conftest import Run
     [
         ("forget", "x"),
         ("forgte",),
-        ("memory", "log"),
     ],
 )
 def test_what_is_still_to_come_is_told_as_that(run: Run, words: tuple[str, ...]) -> None:

@@ -41,7 +41,8 @@ def changed(body: bytes, dice: random.Random) -> bytes:
 
 def write_versions(store: VersionStore, count: int, seed: int = 1) -> dict[int, bytes]:
     """Random changes of three files, also removals and binary rubbish; what each version held."""
-    dice, texts, held = random.Random(seed), {"MEMORY.md": note(1), "memory/a.md": note(2), "AGENTS.md": b""}, {}
+    dice, held = random.Random(seed), dict[int, bytes]()
+    texts = {"MEMORY.md": note(1), "memory/a.md": note(2), "AGENTS.md": b""}
     while len(held) < count:
         path = dice.choice(list(texts))
         body: bytes | None = changed(texts[path], dice)

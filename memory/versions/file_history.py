@@ -1,4 +1,4 @@
-"""Versions of the hot memory: what others wrote as soon as it is seen, what this program wrote with its cause."""
+"""Records versions: what others wrote as soon as it is seen, what this program or a model wrote with its cause."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -16,7 +16,7 @@ _EARLIER: Final = Cause(Author.USER, "kept by an earlier release")
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"  # of a copy's name
 
 
-class HotHistory:
+class FileHistory:
     """Records into the versions of a workspace, one that is open read-only excepted.
 
     What cannot be recorded, as on a full disk, stops no write: a copy of what was replaced is kept beside all this.
@@ -29,17 +29,19 @@ class HotHistory:
         self._has_begun = False
 
     def seen(self, name: str, text: str | None) -> None:
-        """Somebody else's text of a file; None where it is gone."""
+        """Somebody else's text of a file (relative name); None where it is gone."""
         if self._begin():
             cause = BY_HAND if self.store.newest(name) else FOUND
             self._record(name, text, cause)
 
-    def wrote(self, name: str, replaced: Iterable[bytes], text: str) -> None:
-        """This program's text of a file, and the texts of others that it replaced or merged."""
+    def wrote(self, name: str, replaced: Iterable[bytes], text: str | bytes | None, cause: Cause | None = None) -> None:
+        """What was written to a file, by `cause` or the present one, and the texts of others that it took the place
+        of; None where it was removed.
+        """
         if self._begin():
             for body in replaced:
-                self._record(name, body, BY_HAND)
-            self._record(name, text, current_cause())
+                self._record(name, body, BY_HAND if self.store.newest(name) else FOUND)
+            self._record(name, text, cause or current_cause())
 
     def _begin(self) -> bool:
         """Whether anything is recorded here. Copies that earlier releases kept become versions first."""
@@ -64,6 +66,20 @@ class HotHistory:
     def _record(self, name: str, body: bytes | str | None, cause: Cause) -> None:
         with suppress(OSError, LockTimeout):
             self.store.record(name, encode(body) if isinstance(body, str) else body, cause)
+
+
+def is_versioned(name: str) -> bool:
+    """Whether versions of this file (relative name) are kept."""
+    *folders, last = name.split("/")
+    match folders:
+        case []:
+            return last in {"MEMORY.md", "AGENTS.md", "SOUL.md", "system.yaml"}
+        case ["memory"]:
+            return last.endswith(".md") and not last.startswith(".")
+        case ["skills", *_]:
+            return last == "SKILL.md"
+        case _:
+            return False
 
 
 def _time_of(copy: Path) -> datetime | None:

@@ -1,0 +1,120 @@
+"""Versions of the notes and of the project's own files, as rows and differences. All functions block."""
+
+import difflib
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from foundation.clock import from_ms, iso
+from foundation.errors import Misuse
+from foundation.files import list_folders
+from foundation.files.untrusted import UnreadableFile, read_own_text
+from foundation.program import PROGRAM
+from memory.memory import Memory
+from memory.versions.file_history import is_versioned
+from memory.versions.manifest import Version
+from memory.versions.store import VersionStore
+
+MOST_LINES = 4_000  # of a difference that is shown
+
+
+class VersionRow(Struct, frozen=True):
+    """A version, and by how many lines it differs from the one before."""
+
+    version: Version
+    added: int
+    removed: int
+
+    @property
+    def when(self) -> str:
+        """The minute, in local time."""
+        return iso(from_ms(self.version.time_ms).astimezone())[:16].replace("T", " ")
+
+    @property
+    def change(self) -> str:
+        """`+3 −1`; `removed` where the file was."""
+        return "removed" if not self.version.sha256 else f"+{self.added} −{self.removed}"
+
+
+def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> list[VersionRow]:
+    """The versions, the newest first, at most so many where `most` is given. Raises Misuse for a file without any."""
+    look_at_files(memory)
+    store = memory.versions.store
+    versions = store.versions(path)
+    if path is not None and not versions:
+        known = ", ".join(sorted({version.path for version in store.versions()})) or "none yet"
+        raise Misuse("No versions", f"No versions of {path} are kept.", f"Files with versions: {known}.")
+    newest = list(reversed(versions))
+    return [_row(store, version) for version in (newest[:most] if most else newest)]
+
+
+def look_at_files(memory: Memory) -> None:
+    """Makes versions of what was changed by hand since a request was last made."""
+    memory.hot.look()
+    space = memory.workspace
+    places = [
+        space.system_yaml,
+        space.agents_md,
+        space.soul_md,
+        *(folder / "SKILL.md" for folder in list_folders(space.skills)),
+    ]
+    names = {place.relative_to(space.root).as_posix(): place for place in places if place.is_relative_to(space.root)}
+    known = {version.path for version in memory.versions.store.versions()}
+    for name in [*names, *(name for name in known if is_versioned(name) and name not in names)]:
+        place = space.root / name
+        if name == "MEMORY.md" or name.startswith("memory/"):
+            continue
+        try:
+            memory.versions.seen(name, read_own_text(place, within=space.bounds_of(place)))
+        except FileNotFoundError:
+            if name in known:
+                memory.versions.seen(name, None)
+        except UnreadableFile:  # the next request says so
+            continue
+
+
+def version_difference(store: VersionStore, version: Version, other: Version | None = None) -> str:
+    """What the version changed, or what differs from it to the other one, as a unified difference."""
+    before, now = (store.before(version), version) if other is None else (version, other)
+    old, new = (_lines(store, each) for each in (before, now))
+    name = f"{now.path} ({f'version {before.number}' if before else 'not there'})"
+    lines = difflib.unified_diff(old, new, name, f"{now.path} (version {now.number})", lineterm="")
+    return "\n".join(list(lines)[:MOST_LINES])
+
+
+def other_of(store: VersionStore, version: Version, number: int) -> Version:
+    """The version with that number, which must be of the same file."""
+    other = store.version(number)
+    if other.path != version.path:
+        raise Misuse(
+            "Two files",
+            f"Version {version.number} is of {version.path}, version {number} of {other.path}.",
+            f"`{PROGRAM} memory log FILE` lists the versions of one file.",
+        )
+    return other
+
+
+def version_object(version: Version) -> dict[str, object]:
+    """A version in JSON."""
+    return {
+        "number": version.number,
+        "path": version.path,
+        "time": datetime.fromtimestamp(version.time_ms / 1000, UTC),
+        "author": version.author.value,
+        "reason": version.reason,
+        "sha256": version.sha256 or None,
+        "bytes": version.size,
+    }
+
+
+def _row(store: VersionStore, version: Version) -> VersionRow:
+    old, new = _lines(store, store.before(version)), _lines(store, version)
+    added = removed = 0
+    for line in difflib.ndiff(old, new) if len(old) + len(new) < MOST_LINES else ():
+        added += line.startswith("+ ")
+        removed += line.startswith("- ")
+    return VersionRow(version, added, removed)
+
+
+def _lines(store: VersionStore, version: Version | None) -> list[str]:
+    return store.body(version).decode("utf-8", "replace").splitlines()

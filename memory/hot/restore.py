@@ -1,0 +1,103 @@
+"""Puts an earlier text back into a file, and keeps what stands there now."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+from foundation.clock import Clock
+from foundation.errors import Misuse
+from foundation.files import FileLock, make_private_folder, resolve_within
+from foundation.paths import Workspace
+from foundation.program import PROGRAM
+from memory.errors import NoteChanged, UnwritableNotes
+from memory.hot.edits import Edit
+from memory.hot.files import edit_target
+from memory.hot.merge import merge
+from memory.hot.parse import lines_of
+from memory.hot.swap import ExposedStates, apply_edit
+from memory.hot.versions import Versions
+from memory.versions.cause import Author, Cause
+from memory.versions.file_history import FileHistory
+from memory.versions.manifest import Version
+
+_UNDO: Final = "undo of version "
+_LOCK_SECONDS: Final = 10
+
+
+class FileRestorer:
+    """Restores versions of a workspace's files; each is a new version of the person's."""
+
+    def __init__(self, workspace: Workspace, history: FileHistory, clock: Clock) -> None:
+        self._workspace = workspace
+        self._history = history
+        self._copies = Versions(workspace.versions)
+        self._clock = clock
+
+    def restore(self, version: Version) -> bool:
+        """Gives the file what it held then; whether that is another text. Raises Damaged, NotUtf8, Misuse, OSError."""
+        if not version.sha256:
+            raise Misuse(
+                "Nothing to restore",
+                f"In version {version.number} {version.path} was not there.",
+                f"`{PROGRAM} memory log {version.path}` lists the versions that hold a text.",
+            )
+        wanted = self._text(version)
+        return self._write(version.path, lambda _: wanted, f"version {version.number} restored")
+
+    def undo(self) -> Version | None:
+        """Takes back the last change by a model that was not taken back; what others changed since then stays.
+
+        Gives the version that was undone; None where no model changed anything. Raises NoteChanged, with the file as it
+        is, where others changed the same lines since.
+        """
+        store = self._history.store
+        undone = {version.reason for version in store.versions()}
+        last = next(
+            (
+                version
+                for version in reversed(store.versions())
+                if version.author is Author.MODEL and f"{_UNDO}{version.number}" not in undone
+            ),
+            None,
+        )
+        if last is None:
+            return None
+        theirs, before = self._text(last), self._text(store.before(last))
+
+        def taken_back(now: str) -> str:
+            merged = merge(theirs, now, before)
+            added = Counter(lines_of(theirs)) - Counter(lines_of(before))
+            left = added & (Counter(lines_of(merged.text)) - Counter(lines_of(before)))
+            if merged.leftover.strip() or merged.text == now or left:
+                raise NoteChanged(
+                    "Not taken back",
+                    f"{last.path} was changed since version {last.number}, in the same lines.",
+                    f"`{PROGRAM} memory diff {last.number}` shows what the model changed; take it out by hand.",
+                )
+            return merged.text
+
+        self._write(last.path, taken_back, f"{_UNDO}{last.number}")
+        return last
+
+    def _text(self, version: Version | None) -> str:
+        return self._history.store.body(version).decode("utf-8")
+
+    def _write(self, name: str, edit: Edit, reason: str) -> bool:
+        now, came_out = self._clock.now(), list[bytes]()
+
+        def keep(file: Path, body: bytes) -> None:
+            came_out.append(body)
+            self._copies.take(name, file, body, now)
+
+        path = self._target(name)
+        make_private_folder(self._workspace.own)
+        with FileLock(self._workspace.hot_lock, timeout=_LOCK_SECONDS):
+            text = apply_edit(path, edit, keep, now, ExposedStates())
+        self._history.wrote(name, came_out, text, Cause(Author.USER, reason))
+        return bool(came_out)
+
+    def _target(self, name: str) -> Path:
+        if name == "MEMORY.md" or name.startswith("memory/"):
+            return edit_target(self._workspace, name, UnwritableNotes)
+        path = self._workspace.root / name
+        return resolve_within(path, self._workspace.bounds_of(path))

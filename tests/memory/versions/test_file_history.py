@@ -1,0 +1,208 @@
+"""Every change of a file is a version, with who made it: by hand, by a command, by a model's tool, by an undo."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.checkpoints.change import FileChange
+from agent.checkpoints.versioned import VersionedCheckpoints
+from context.sources.workspace import WorkspaceSources
+from foundation.clock import SystemClock
+from foundation.errors import Misuse
+from foundation.paths import Workspace
+from foundation.privacy import clear
+from memory.errors import NoteChanged
+from memory.memory import Memory
+from memory.versions.cause import Author, caused_by
+from memory.versions.file_history import FileHistory, is_versioned
+from memory.versions.manifest import Version
+from tests.fakes import FakeClock
+
+
+@pytest.fixture
+def memory(workspace: Workspace) -> Memory:
+    return Memory.open(workspace, SystemClock())
+
+
+def told(memory: Memory, path: str | None = None) -> list[tuple[str, str, str]]:
+    return [(each.path, each.author.value, each.reason) for each in memory.versions.store.versions(path)]
+
+
+def newest(memory: Memory, path: str) -> Version:
+    found = memory.versions.store.newest(path)
+    assert found
+    return found
+
+
+def by_model(memory: Memory, text: str) -> None:
+    with caused_by(Author.MODEL, "tool remember in c_1"):
+        memory.hot.remember(clear(text), heading=None, conversation=None)
+
+
+def test_a_note_by_hand_and_one_by_a_model_are_told_apart(memory: Memory, workspace: Workspace) -> None:
+    workspace.memory_md.write_text("- by hand\n", encoding="utf-8")
+    memory.hot.refresh()
+    by_model(memory, "The valve cost 12.50.")
+    with workspace.memory_md.open("a", encoding="utf-8") as file:
+        file.write("- 手写 🐋\r\n")
+    memory.hot.refresh()
+    assert [row[1:] for row in told(memory, "MEMORY.md")] == [
+        ("user", "found when the versions began"),
+        ("model", "tool remember in c_1"),
+        ("user", "by hand"),
+    ]
+    assert memory.versions.store.body(newest(memory, "MEMORY.md")) == workspace.memory_md.read_bytes()
+
+
+def test_an_edit_by_hand_that_was_not_seen_before_the_next_write_is_a_version(
+    memory: Memory, workspace: Workspace
+) -> None:
+    by_model(memory, "one")
+    with workspace.memory_md.open("a", encoding="utf-8") as file:
+        file.write("- in between\n")
+    by_model(memory, "two")
+    bodies = [memory.versions.store.body(version) for version in memory.versions.store.versions("MEMORY.md")]
+    assert [row[1] for row in told(memory, "MEMORY.md")] == ["model", "user", "model"]
+    assert bodies[1].endswith(b"- in between\n")
+    assert b"- in between\n" in bodies[2]
+
+
+def test_a_file_that_is_gone_is_a_version(memory: Memory, workspace: Workspace) -> None:
+    by_model(memory, "one")
+    workspace.memory_md.unlink()
+    memory.hot.refresh()
+    assert newest(memory, "MEMORY.md").sha256 == ""
+    memory.restorer.restore(memory.versions.store.versions("MEMORY.md")[0])
+    assert "one" in workspace.memory_md.read_text("utf-8")
+
+
+def test_the_projects_files_and_skills_have_versions_byte_for_byte(
+    memory: Memory, workspace: Workspace, clock: FakeClock
+) -> None:
+    skill = workspace.root / "skills" / "packing" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_bytes(b"---\r\nname: packing\r\ndescription: lists\r\n---\r\nFold.")
+    workspace.agents_md.write_bytes(b"Be brief.\r\n")
+    sources = WorkspaceSources(workspace, memory.hot, clock, history=memory.versions)
+    sources.refresh()
+    workspace.agents_md.write_bytes(b"Be long.\r\n")
+    skill.unlink()
+    sources.refresh()
+    store = memory.versions.store
+    assert [store.body(each) for each in store.versions("AGENTS.md")] == [b"Be brief.\r\n", b"Be long.\r\n"]
+    assert [each.size for each in store.versions("skills/packing/SKILL.md")] == [50, 0]
+    assert [row[2] for row in told(memory, "AGENTS.md")] == ["found when the versions began", "by hand"]
+
+
+def test_what_a_tool_writes_to_such_a_file_is_the_models(memory: Memory, workspace: Workspace) -> None:
+    workspace.agents_md.write_bytes(b"Be brief.\n")
+    checkpoints = VersionedCheckpoints(workspace, memory.versions, SystemClock(), (workspace.root,), keep_days=0)
+    checkpoints.begin_turn("c_1", "e_1")
+    old, new = b"Be brief.\n", b"Be evil.\n"
+    other = FileChange(folder=workspace.root, path="notes.txt", expected=None, new=b"no version")
+    change = FileChange(folder=workspace.root, path="AGENTS.md", expected=old, new=new)
+    checkpoints.apply([change, other], "e_2", label="write_file")
+    assert told(memory) == [
+        ("AGENTS.md", "user", "found when the versions began"),
+        ("AGENTS.md", "model", "tool write_file in c_1"),
+    ]
+    undone = memory.restorer.undo()
+    assert undone
+    assert workspace.agents_md.read_bytes() == old
+
+
+def test_the_last_change_of_a_model_is_taken_back_and_what_came_after_it_stays(
+    memory: Memory, workspace: Workspace
+) -> None:
+    workspace.memory_md.write_text("# Memory\n\n- kept\n", encoding="utf-8")
+    memory.hot.refresh()
+    by_model(memory, "a rumour")
+    first = "# Mine\n" + workspace.memory_md.read_text("utf-8")
+    workspace.memory_md.write_text(first, encoding="utf-8")
+    memory.hot.refresh()
+    assert memory.restorer.undo()
+    text = workspace.memory_md.read_text("utf-8")
+    assert "rumour" not in text
+    assert text.startswith("# Mine\n# Memory\n\n- kept\n")
+    assert memory.restorer.undo() is None
+    assert told(memory, "MEMORY.md")[-1] == ("MEMORY.md", "user", "undo of version 2")
+
+
+def test_two_changes_of_a_model_are_taken_back_one_after_the_other(memory: Memory, workspace: Workspace) -> None:
+    by_model(memory, "the first rumour")
+    by_model(memory, "the second rumour")
+    memory.restorer.undo()
+    assert "first rumour" in workspace.memory_md.read_text("utf-8")
+    assert "second rumour" not in workspace.memory_md.read_text("utf-8")
+    memory.restorer.undo()
+    assert "rumour" not in workspace.memory_md.read_text("utf-8")
+
+
+def test_nothing_is_taken_back_where_somebody_rewrote_the_same_lines(memory: Memory, workspace: Workspace) -> None:
+    by_model(memory, "a rumour")
+    text = workspace.memory_md.read_text("utf-8").replace("a rumour", "a fact, by my own hand")
+    workspace.memory_md.write_text(text, encoding="utf-8")
+    memory.hot.refresh()
+    with pytest.raises(NoteChanged, match="in the same lines"):
+        memory.restorer.undo()
+    assert workspace.memory_md.read_text("utf-8") == text
+
+
+def test_restoring_is_a_version_and_loses_nothing(memory: Memory, workspace: Workspace) -> None:
+    workspace.memory_md.write_text("- one\n", encoding="utf-8")
+    memory.hot.refresh()
+    first = newest(memory, "MEMORY.md")
+    workspace.memory_md.write_text("- two\n", encoding="utf-8")
+    assert memory.restorer.restore(first)
+    assert workspace.memory_md.read_text("utf-8") == "- one\n"
+    bodies = [memory.versions.store.body(version) for version in memory.versions.store.versions("MEMORY.md")]
+    assert bodies == [b"- one\n", b"- two\n", b"- one\n"]
+    assert told(memory, "MEMORY.md")[-1][2] == "version 1 restored"
+    assert not memory.restorer.restore(first)
+
+
+def test_a_removal_cannot_be_restored(memory: Memory, workspace: Workspace) -> None:
+    by_model(memory, "one")
+    workspace.memory_md.unlink()
+    memory.hot.refresh()
+    with pytest.raises(Misuse, match="was not there"):
+        memory.restorer.restore(newest(memory, "MEMORY.md"))
+
+
+def test_copies_of_earlier_releases_become_versions(workspace: Workspace, clock: FakeClock) -> None:
+    folder = workspace.versions / "memory__people.md"
+    folder.mkdir(parents=True)
+    (folder / "20260314T092653.100Z-0123456789ab.md").write_text("- Ann", encoding="utf-8")
+    (folder / "notes.txt").write_text("not ours", encoding="utf-8")
+    history = FileHistory(workspace, clock)
+    history.seen("memory/people.md", "- Ann\n- Ben")
+    first, second = history.store.versions()
+    assert (first.path, first.reason) == ("memory/people.md", "kept by an earlier release")
+    assert history.store.body(first) == b"- Ann"
+    assert second.reason == "by hand"
+
+
+def test_a_workspace_that_is_only_read_gets_no_versions(workspace: Workspace, clock: FakeClock, tmp_path: Path) -> None:
+    other = Workspace(workspace.root, scratch=tmp_path / "scratch")
+    FileHistory(other, clock).seen("MEMORY.md", "somebody else's")
+    assert not workspace.state.exists()
+    assert not other.versions.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("MEMORY.md", True),
+        ("memory/a.md", True),
+        ("memory/.a.md.swap", False),
+        ("memory/sub/a.md", False),
+        ("system.yaml", True),
+        ("AGENTS.md", True),
+        ("SOUL.md", True),
+        ("skills/a/SKILL.md", True),
+        ("skills/a/run.sh", False),
+        ("README.md", False),
+    ],
+)
+def test_what_has_versions(name: str, kept: bool) -> None:
+    assert is_versioned(name) is kept
