@@ -60,6 +60,10 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += memory.vault.check()
         problems += [one.problem for one in MirrorRecovery(workspace.conversations, memory.cold).missing()]
         problems += [one.problem for one in forged_files(workspace)]
+        problems += [
+            IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
+            for one in memory.versions.store.check()
+        ]
         return CheckReport(problems=_without_duplicates(problems), pages=len(memory.vault.pages()))
     except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):

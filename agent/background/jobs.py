@@ -9,6 +9,7 @@ from agent.background.model_maker import ModelMaker
 from agent.background.model_observation_job import ModelObservationJob
 from agent.background.observation_job import ObservationJob
 from agent.background.scheduler import BackgroundJob, Scheduler, ShouldStop, StepResult
+from agent.background.version_job import VersionJob
 from agent.spending.budget import OFFLINE, SpendingBudget
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
@@ -17,7 +18,7 @@ from memory.observations.original import ObservationMaker
 from memory.observations.store import RULES_CURSOR
 from memory.records import Conversation, Entry
 from memory.search.reindex import ReindexResult
-from memory.settings import ObserveSettings
+from memory.settings import ObserveSettings, VersionSettings
 from models.chat.open import open_model
 from models.chat.spec import parse_spec
 from models.embed.settings import EmbedSettings
@@ -169,6 +170,9 @@ class JobSettings(Protocol):
     def observe(self) -> ObserveSettings: ...
 
     @property
+    def versions(self) -> VersionSettings: ...
+
+    @property
     def models(self) -> ModelSettings: ...
 
     @property
@@ -207,6 +211,7 @@ class SessionJobs:
             ReindexJob(memory),
             self.vectors,
             self.model_observing,
+            VersionJob(memory, settings.versions),
         )
 
     def take_warnings(self) -> tuple[str, ...]:

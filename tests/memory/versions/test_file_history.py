@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.background.version_job import VersionJob
 from agent.checkpoints.change import FileChange
 from agent.checkpoints.versioned import VersionedCheckpoints
 from context.sources.workspace import WorkspaceSources
@@ -11,9 +12,11 @@ from foundation.clock import SystemClock
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.privacy import clear
+from memory.check import check
 from memory.errors import NoteChanged
 from memory.memory import Memory
-from memory.versions.cause import Author, caused_by
+from memory.settings import VersionSettings
+from memory.versions.cause import BY_HAND, Author, caused_by
 from memory.versions.file_history import FileHistory, is_versioned
 from memory.versions.manifest import Version
 from tests.fakes import FakeClock
@@ -206,3 +209,23 @@ def test_a_workspace_that_is_only_read_gets_no_versions(workspace: Workspace, cl
 )
 def test_what_has_versions(name: str, kept: bool) -> None:
     assert is_versioned(name) is kept
+
+
+def test_a_damaged_version_is_found_by_the_check(memory: Memory, workspace: Workspace) -> None:
+    by_model(memory, "one")
+    memory.close()
+    assert check(workspace).problems == ()
+    stored = next((workspace.versions / "objects").rglob("??*/*"))
+    stored.write_bytes(stored.read_bytes()[:-1])
+    assert [(one.what, one.where) for one in check(workspace).problems] == [("version", "1")]
+
+
+def test_old_versions_go_while_nobody_waits(memory: Memory, workspace: Workspace) -> None:
+    store = memory.versions.store
+    for number in range(3):
+        store.record("MEMORY.md", b"%d" % number, BY_HAND, time_ms=number)
+    job = VersionJob(memory, VersionSettings())
+    assert job.due()
+    assert not job.step(lambda: False).more
+    assert not job.due()
+    assert len(store.versions()) == 1
