@@ -159,7 +159,7 @@ def test_what_was_not_offered_is_not_remembered(settings: Path, project: Path) -
     assert remembered is not None and remembered.text == "run_command(git status)"
 
 
-@settings_of(deadline=None, max_examples=25)
+@settings_of(deadline=None, max_examples=examples(25))
 @given(
     st.lists(st.sampled_from(["a", "b", "c d", "x'y", 'q"', "é 👩‍💻", "#", ": -", "two\nlines", "\u202e"]), max_size=6)
 )
@@ -182,6 +182,7 @@ import sys
 from pathlib import Path
 from agent.permissions.rules import RuleSource, Verdict, parse_rule
 from agent.permissions.stored_rules import StoredRules
+from tests.examples import examples
 stored = StoredRules(Path(sys.argv[1]), Path(sys.argv[2]))
 for number in range(20):
     stored.add(parse_rule(Verdict.ALLOW, f"run_command(x{sys.argv[3]} {number})", RuleSource.PROJECT))

@@ -250,6 +250,7 @@ import sys
 from pathlib import Path
 from tests.memory.search.vectors.test_store import SIZE, rows
 from memory.search.vectors.store import VectorStore
+from tests.examples import examples
 store = VectorStore(Path(sys.argv[1]), SIZE)
 for number in range(int(sys.argv[2]), int(sys.argv[2]) + 25):
     store.put(rows(number))
@@ -322,4 +323,4 @@ class Keeping(RuleBasedStateMachine):
 
 
 TestKeeping = Keeping.TestCase
-TestKeeping.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestKeeping.settings = settings(max_examples=examples(15), stateful_step_count=20, deadline=None)
