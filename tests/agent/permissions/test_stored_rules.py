@@ -182,7 +182,6 @@ import sys
 from pathlib import Path
 from agent.permissions.rules import RuleSource, Verdict, parse_rule
 from agent.permissions.stored_rules import StoredRules
-from tests.examples import examples
 stored = StoredRules(Path(sys.argv[1]), Path(sys.argv[2]))
 for number in range(20):
     stored.add(parse_rule(Verdict.ALLOW, f"run_command(x{sys.argv[3]} {number})", RuleSource.PROJECT))

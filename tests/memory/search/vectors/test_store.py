@@ -20,6 +20,7 @@ from memory.search.vectors import store as stores
 from memory.search.vectors.segment import VectorRows
 from memory.search.vectors.similarity import inverse_lengths
 from memory.search.vectors.store import VectorStore
+from tests.examples import examples
 from tests.paths import ROOT
 
 SIZE = 8
@@ -250,7 +251,6 @@ import sys
 from pathlib import Path
 from tests.memory.search.vectors.test_store import SIZE, rows
 from memory.search.vectors.store import VectorStore
-from tests.examples import examples
 store = VectorStore(Path(sys.argv[1]), SIZE)
 for number in range(int(sys.argv[2]), int(sys.argv[2]) + 25):
     store.put(rows(number))
