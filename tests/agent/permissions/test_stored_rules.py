@@ -13,6 +13,7 @@ from agent.permissions.action import Access, Action, PermissionAnswer, Scope
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import Rule, RuleSet, RuleSource, Verdict, parse_rule
 from agent.permissions.stored_rules import BadRules, StoredRules
+from tests.examples import examples
 
 RUN = Action(tool="run_command", access=Access.RUN, summary="run", subject="git status")
 READ = Action(tool="read_file", access=Access.READ, summary="read", subject="src/a.py")
