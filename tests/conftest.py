@@ -7,12 +7,16 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from foundation.paths import Workspace
+from tests.examples import SOAK, examples
 from tests.fakes import FakeClock
 from tests.order import long_first
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # on a busy core its threads wait for one another by spinning
+settings.register_profile("every run", max_examples=examples(100))
+settings.load_profile("default" if SOAK else "every run")
 gc.disable()  # the tests and modules that are collected stay: looking for garbage among them took half of that time
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundation.privacy import ClearingStream, TextSource, clear
+from tests.examples import examples
 from tests.hostile.broken_forms import BREAKINGS, NOT_KNOWN
 from tests.hostile.secret_forms import chance, kinds
 
@@ -157,7 +158,7 @@ def broken_texts(draw: st.DrawFn) -> str:
 _SECRETS = kinds(random.Random(23))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(broken_texts(), st.sampled_from(TextSource), st.lists(st.floats(0, 1), max_size=12))
 def test_a_stream_is_the_whole_and_twice_is_once(text: str, source: TextSource, places: list[float]) -> None:
     whole = clear(text, source)

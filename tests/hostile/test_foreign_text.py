@@ -24,6 +24,7 @@ from foundation.shell_words import command_line, shell_quote
 from foundation.terminal_text import escape_name, unescape_name, visible
 from tests import forked
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
+from tests.examples import examples
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.paths import ROOT
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
@@ -281,7 +282,7 @@ def _without_styles(printed: str) -> str:
 
 
 @given(st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_quoted_word_is_one_visible_argument(word: str) -> None:
     line = command_line("printf", "%s", word)
     assert obeyed(line) == []

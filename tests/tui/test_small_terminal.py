@@ -10,7 +10,7 @@ from tests.tui.screens import DIALOGS, EVERY_SCREEN, LISTS, memory, opened
 from tui.picker.row_list import RowList
 
 __all__ = ["memory"]
-SIZES = ((40, 10), (40, 12), (60, 15))
+SIZES = ((40, 10), *(pytest.param(size, marks=pytest.mark.soak) for size in ((40, 12), (60, 15))))
 
 
 def rows_seen(widget: Widget) -> int:

@@ -21,12 +21,13 @@ from memory.search import Query
 from memory.turn_summaries import TURNS, covered_ids
 from models.messages import Role
 from tests.agent.exporters.test_round_trip import NODE, as_restored
+from tests.examples import examples
 from tests.fakes import FakeClock
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.lists(NODE, min_size=1, max_size=12), st.text(max_size=20))
 def test_chunks_imported_elsewhere_give_the_same_entries(nodes: list[Any], title: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

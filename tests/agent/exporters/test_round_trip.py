@@ -17,6 +17,7 @@ from foundation.privacy import Cleared
 from memory.memory import Memory
 from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role
+from tests.examples import examples
 from tests.fakes import FakeClock
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -34,7 +35,7 @@ NODE = st.tuples(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.lists(NODE, min_size=1, max_size=12), st.floats(0, 1), st.text(max_size=20))
 def test_an_export_imported_elsewhere_gives_the_same_tree(nodes: list[Any], leaf: float, title: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -13,6 +13,7 @@ from agent.permissions.action import Access, Action, PermissionAnswer, Scope
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import Rule, RuleSet, RuleSource, Verdict, parse_rule
 from agent.permissions.stored_rules import BadRules, StoredRules
+from tests.examples import examples
 
 RUN = Action(tool="run_command", access=Access.RUN, summary="run", subject="git status")
 READ = Action(tool="read_file", access=Access.READ, summary="read", subject="src/a.py")
@@ -159,7 +160,7 @@ def test_what_was_not_offered_is_not_remembered(settings: Path, project: Path) -
     assert remembered is not None and remembered.text == "run_command(git status)"
 
 
-@settings_of(deadline=None, max_examples=25)
+@settings_of(deadline=None, max_examples=examples(25))
 @given(
     st.lists(st.sampled_from(["a", "b", "c d", "x'y", 'q"', "é 👩‍💻", "#", ": -", "two\nlines", "\u202e"]), max_size=6)
 )

@@ -16,6 +16,7 @@ from models.chat.port import ImageRule
 from models.messages import Role, Tool, ToolCall, ToolResult
 from models.tokens import request_tokens
 from tests.context.conversation import Talk, begins_with
+from tests.examples import examples
 from tests.fakes import FakeClock
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -155,7 +156,7 @@ class Conversations(RuleBasedStateMachine):
 
 TestConversations = Conversations.TestCase
 TestConversations.settings = settings(
-    max_examples=14,
+    max_examples=examples(14),
     stateful_step_count=18,
     deadline=None,
     derandomize=True,

@@ -11,6 +11,7 @@ from memory.records import EntryKind
 from memory.search import Query, SearchResults
 from models.messages import Role, ToolResult
 from tests.context.conversation import Talk
+from tests.examples import examples
 from tests.fakes import FakeClock
 
 pytestmark = pytest.mark.timeout(120)  # by the wall clock: a busy machine takes ten times as long
@@ -43,7 +44,7 @@ def _finds_nothing(query: Query) -> SearchResults:
     return SearchResults(query=query.text, hits=(), took_ms=0, total=0, likelihood=0.0)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(said=SAID, room=st.integers(0, 600))
 def test_what_an_audit_lists_is_in_the_summary_or_indexed_or_carried_or_cancels(
     tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, str, bool, bool]], room: int
@@ -77,7 +78,7 @@ def test_what_an_audit_lists_is_in_the_summary_or_indexed_or_carried_or_cancels(
         talk.close()
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(3), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(outputs=st.lists(st.tuples(st.integers(1, 400), SENTENCES, FACTS), min_size=12, max_size=24))
 def test_what_the_working_set_reduces_is_recalled_to_the_letter(
     tmp_path_factory: pytest.TempPathFactory, outputs: list[tuple[int, str, str]]

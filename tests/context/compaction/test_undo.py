@@ -14,6 +14,7 @@ from memory.records import EntryKind
 from models.chat.port import ImageRule
 from models.messages import Request, Role
 from tests.context.conversation import Talk, begins_with
+from tests.examples import examples
 from tests.fakes import FakeClock
 
 pytestmark = pytest.mark.timeout(120)  # by the wall clock: a busy machine takes ten times as long
@@ -141,7 +142,7 @@ def test_a_compaction_after_which_nothing_fits_is_not_undone(small_talk: Talk) -
 STEPS = st.lists(st.sampled_from(["turn", "tool", "compact", "reopen", "note"]), min_size=1, max_size=8)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, sees=st.booleans())
 def test_undo_is_the_inverse_of_compaction(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str], sees: bool

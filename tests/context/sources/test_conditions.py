@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from context.sources.conditions import Condition, ConditionInput, HourRange, entities_in, has_entity, has_keyword
 from foundation.regex import SafePattern, UnsafePattern
+from tests.examples import examples
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -229,7 +230,7 @@ def test_the_worst_pattern_that_is_taken_ends_soon(source: str) -> None:
 
 
 @given(st.recursive(st.sampled_from(["a", "b", ".", "aa", r"\w", "^", "$", "", r"\1"]), _grown, max_leaves=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_whatever_pattern_is_taken_ends_soon(source: str) -> None:
     try:
         pattern = SafePattern(source)

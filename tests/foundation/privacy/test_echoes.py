@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundation.privacy import EchoFilter, EchoFilterStream, clear, hidden_texts
+from tests.examples import examples
 
 KEY = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5"
 
@@ -113,7 +114,7 @@ CHUNKS = st.lists(st.text("abAB \n<>", max_size=6) | st.sampled_from(["<private>
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(LETTERS, max_size=5), CHUNKS)
 def test_where_chunks_end_changes_nothing(hidden: list[str], chunks: list[str]) -> None:
     echoes = EchoFilter(hidden)
@@ -121,7 +122,7 @@ def test_where_chunks_end_changes_nothing(hidden: list[str], chunks: list[str]) 
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(LETTERS, st.text("abAB \n", max_size=60))
 def test_no_occurrence_stays(hidden: str, answer: str) -> None:
     words = hidden.split()

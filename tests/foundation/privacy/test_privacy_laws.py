@@ -5,6 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foundation.privacy import ClearingStream, TextSource, clear, examine
+from tests.examples import examples
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -188,7 +189,7 @@ def split_texts(draw: st.DrawFn) -> tuple[str, TextSource, frozenset[str], list[
     return text, draw(sources), draw(nonces), [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(split_texts())
 def test_a_stream_gives_what_the_whole_gives_wherever_it_is_split(
     case: tuple[str, TextSource, frozenset[str], list[str]],
@@ -198,14 +199,14 @@ def test_a_stream_gives_what_the_whole_gives_wherever_it_is_split(
     assert "".join([*map(stream.feed, chunks), stream.close()]) == clear(text, source, known)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(texts, sources)
 def test_a_stream_of_single_characters_gives_what_the_whole_gives(text: str, source: TextSource) -> None:
     stream = ClearingStream(source)
     assert "".join([*map(stream.feed, text), stream.close()]) == clear(text, source)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(texts, sources, nonces)
 @example(JWT_BEFORE_A_TELEGRAM_TOKEN, TextSource.PERSON, frozenset())
 def test_clearing_twice_is_clearing_once(text: str, source: TextSource, known: frozenset[str]) -> None:
@@ -213,7 +214,7 @@ def test_clearing_twice_is_clearing_once(text: str, source: TextSource, known: f
     assert clear(once, source, known) == once
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(texts, sources)
 def test_what_was_found_is_gone_and_its_place_is_told_truly(text: str, source: TextSource) -> None:
     findings = examine(text, source)

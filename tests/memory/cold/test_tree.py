@@ -13,6 +13,7 @@ from memory.cold import ColdStore, tree
 from memory.cold.sql import run
 from memory.errors import NotFound
 from memory.records import EntryKind
+from tests.examples import examples
 from tests.memory.cold.drafts import open_store, said, summed_up
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -170,7 +171,7 @@ def test_a_summary_is_never_a_tree_entry(cold: ColdStore) -> None:
     assert all(entry.kind is not EntryKind.SUMMARY for entry in cold.branch(leaf).entries)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.data())
 def test_a_branch_is_what_the_rule_says_for_any_tree(data: st.DataObject) -> None:
     """Against the rule written plainly: the whole path, cut at the newest summary's first kept entry."""

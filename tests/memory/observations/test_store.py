@@ -21,6 +21,7 @@ from memory.origin import DERIVED_FROM, UNTRUSTED
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from memory.search import Query
 from models.messages import Role
+from tests.examples import examples
 from tests.fakes import FakeClock
 
 DECISION = "We decided to keep SQLite for the queue of jobs."
@@ -125,7 +126,7 @@ DERIVED: list[dict[str, Any]] = [
 
 
 @given(st.lists(st.sampled_from([*DERIVED, {"role": Role.USER}]), max_size=12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_derived_and_untrusted_text_never_becomes_an_observation(
     tmp_path_factory: pytest.TempPathFactory, entries: list[dict[str, Any]]
 ) -> None:
@@ -150,7 +151,7 @@ def test_derived_and_untrusted_text_never_becomes_an_observation(
     ),
     st.integers(1, 5),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_making_twice_gives_nothing_new(tmp_path_factory: pytest.TempPathFactory, texts: list[str], batch: int) -> None:
     memory = Memory.open(Workspace(tmp_path_factory.mktemp("w")), FakeClock())
     try:

@@ -19,6 +19,7 @@ from memory.pages.render.page import page_sheets, render_page
 from memory.pages.render.png import encode_png, stored_blocks
 from memory.pages.render.readable import natural_pages
 from memory.pages.symbol_coding import _HEAD, _HEADS_AT, MAGIC, DrawnPage, PageSymbols, encode_drawn, encode_pages
+from tests.examples import examples
 from tests.memory.pages.zlib_pages import page_of_zlib
 
 ALL_MODES = [mode for cell in (REGULAR, DENSE) for mode in modes_of(cell).values()]
@@ -88,14 +89,14 @@ pictures = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(pictures, max_size=5))
 @example([])
 def test_any_pictures_come_back_to_the_byte(pngs: list[bytes]) -> None:
     round_trip(pngs)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.sampled_from(ALL_MODES), st.lists(st.tuples(st.integers(0), st.integers(0)), min_size=1, max_size=4))
 def test_a_page_with_flipped_pixels_comes_back_with_them(mode: Mode, flips: list[tuple[int, int]]) -> None:
     """Also in the margin, which is on no grid."""
@@ -147,7 +148,7 @@ def test_every_page_goes_as_symbols(mode: Mode, words: str) -> None:
     round_trip(pngs)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.text(max_size=3000), st.sampled_from(ALL_MODES))
 def test_every_page_of_any_text_goes_as_symbols(words: str, mode: Mode) -> None:
     assert as_they_are(drawn(words, mode, EntryHead("e_1", "Ann", "user", None))) == []
@@ -197,7 +198,7 @@ def read_all(data: bytes) -> None:
         pages.png(number)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.integers(0), st.integers(0, 255))
 def test_a_false_byte_is_an_error_or_another_picture_and_nothing_else(at: int, value: int) -> None:
     data = bytearray(coded())
@@ -208,7 +209,7 @@ def test_a_false_byte_is_an_error_or_another_picture_and_nothing_else(at: int, v
         assert error.message.startswith("The coded pages cannot be read")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0))
 def test_what_is_cut_off_is_refused(at: int) -> None:
     data = coded()

@@ -16,6 +16,7 @@ from memory.origin import Origin
 from memory.records import EntryKind
 from memory.search import Query
 from models.messages import Role
+from tests.examples import examples
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
 
@@ -87,7 +88,7 @@ def rankings(known: Talk) -> list[Any]:
     return found
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(REPETITIONS)
 def test_what_repeats_leaves_every_ranking_as_it_was(known: Talk, rankings: list[Any], said: list[Any]) -> None:
     for make, fact, to in said:

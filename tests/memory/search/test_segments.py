@@ -24,6 +24,7 @@ from memory.search.segments import (
 )
 from memory.search.vectors import segment as vector_segments
 from memory.search.vectors.store import VectorStore
+from tests.examples import examples
 
 
 class Label(Struct, frozen=True):
@@ -66,7 +67,7 @@ def flipped(path: Path, at: int) -> None:
     octets=st.lists(st.integers(0, 255), max_size=70),
     cut=st.integers(0, 9),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_what_was_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, numbers: list[int], octets: list[int], cut: int
 ) -> None:

@@ -24,7 +24,10 @@ async def opened_in(theme: str, name: str, chat: Chat, memory: Memory) -> str:
     return await look(chat)
 
 
-@pytest.mark.parametrize("is_covered", [False, True], ids=["on top", "below another screen"])
+@pytest.mark.parametrize(
+    "is_covered",
+    [pytest.param(False, id="on top", marks=pytest.mark.soak), pytest.param(True, id="below another screen")],
+)
 @pytest.mark.parametrize("name", EVERY_SCREEN)
 async def test_an_open_screen_takes_the_theme(
     name: str, *, is_covered: bool, open_chat: Open, memory: Memory, monkeypatch: pytest.MonkeyPatch

@@ -145,7 +145,7 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("at", [".", "a/b"])
+@pytest.mark.parametrize("at", [".", pytest.param("a/b", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("how", MADE)
 def test_a_repository_that_a_command_makes_is_set_aside_where_it_runs_programs(
     confined: Confined, project: Path, how: str, at: str

@@ -14,6 +14,7 @@ from agent.tools.files.text_file import TextEdit, TextFile
 from agent.tools.port import ToolFailure
 from foundation.errors import PalimpsestError
 from tests.agent.tools.files.conftest import ProjectTools
+from tests.examples import examples
 
 
 def read(tools: ProjectTools, name: str) -> None:
@@ -275,7 +276,7 @@ def test_a_unified_diff_is_a_patch_too(tools: ProjectTools) -> None:
     after=st.lists(st.sampled_from(["a", "b", "c", "é", ""]), max_size=12),
     ends=st.tuples(st.booleans(), st.booleans()),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(40))
 def test_the_diff_that_is_shown_is_a_patch_that_makes_the_change(
     before: list[str], after: list[str], ends: tuple[bool, bool], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -16,6 +16,7 @@ from agent.tools.files.ripgrep import installed_ripgrep, ripgrep_expression
 from agent.tools.files.search_files import SearchFiles
 from agent.tools.port import ToolFailure, ToolRun
 from tests.agent.tools.files.conftest import ProjectTools
+from tests.examples import examples
 
 
 def test_a_folder_is_listed_in_order_with_its_count(tools: ProjectTools) -> None:
@@ -197,7 +198,7 @@ ALPHABET = "abcfoxyz019 .\t\n\r/é\u212a\x0b\x1c\x85\u2028文-"
 @pytest.mark.skipif(not RIPGREP, reason="ripgrep is not installed")
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-@settings(max_examples=8, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=examples(8), deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(
     bodies=st.lists(
         st.one_of(

@@ -17,6 +17,7 @@ from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role
+from tests.examples import examples
 from tests.memory.cold.drafts import fake_analyse
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -231,7 +232,7 @@ def edited(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.lists(edited(), min_size=1, max_size=3), min_size=1, max_size=4), st.randoms())
 def test_any_archives_of_edited_texts_come_back(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[str]], dice: random.Random

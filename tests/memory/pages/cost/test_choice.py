@@ -10,6 +10,7 @@ from memory.pages.cost.profiles import PROFILES, RenderProfile
 from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import CELLS, DENSE, REGULAR, Mode, modes_of
 from memory.pages.render.page import page_sheets
+from tests.examples import examples
 
 WORDS = st.sampled_from(["lighthouse ", "灯塔与花园", "def f(x):\n    return x\n", "0x7f3a9c1e ", "🔑\n", "\n\n"])
 TEXTS = st.tuples(WORDS, st.integers(1, 4000)).map(lambda pair: pair[0] * pair[1])
@@ -21,7 +22,7 @@ def cost(text: str, mode: Mode, profile: RenderProfile) -> int:
 
 
 @pytest.mark.timeout(120)
-@settings(deadline=None, max_examples=60)  # a busy machine takes long to lay out a text in every mode
+@settings(deadline=None, max_examples=examples(60))  # a busy machine takes long to lay out a text in every mode
 @given(TEXTS, NAMES)
 @example("word " * 2_400, "deepseek-ocr")
 @example("灯" * 30_000, "claude")

@@ -18,6 +18,7 @@ from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.page import page_sheets, render_page
 from memory.pages.render.png import decode, encode_png
+from tests.examples import examples
 
 BASE = MODES["base"]
 ID = "pg_0123456789ab"
@@ -39,7 +40,7 @@ any_text = st.text(st.characters(codec=None, categories=None), max_size=3000)
 every_mode = st.sampled_from([*MODES.values(), *DENSE_MODES.values()])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(any_text, every_mode)
 @example("", BASE)
 @example("\r\n\r\r\n", BASE)
@@ -58,7 +59,7 @@ def test_any_text_comes_back_to_the_last_character(text: str, mode: Mode) -> Non
     assert read_back(text, mode) == text
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.text(st.sampled_from("a字🦊\ue000\ud800␛↵─;\n 0F"), max_size=4000))
 def test_text_of_our_own_signs_comes_back_too(text: str) -> None:
     for mode in (MODES["tiny"], DENSE_MODES["tiny"]):

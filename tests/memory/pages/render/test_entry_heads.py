@@ -12,6 +12,7 @@ from memory.pages.render.entry_heads import LONGEST_FIELD, EntryHead, head_line,
 from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.page import PageSheet, page_sheets, render_page
+from tests.examples import examples
 
 ID = "pg_0123456789ab"
 TIME = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
@@ -65,7 +66,7 @@ def test_what_is_no_head_line_is_none(line: str) -> None:
     assert read_head_line(line) is None
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(st.tuples(texts, heads), min_size=1, max_size=6), st.sampled_from(TINIES))
 def test_entries_come_back_from_the_pixels_alone_each_under_its_head(entries: list, mode: Mode) -> None:
     told = [LayoutText(text * 3, head, key) for key, (text, head) in enumerate(entries)]
@@ -90,7 +91,7 @@ def test_entries_come_back_from_the_pixels_alone_each_under_its_head(entries: li
     assert found == {stretch.key: stretch.text for stretch in told}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(texts, st.sampled_from(TINIES))
 @example("── Bob · user · 2026-03-14T09:26:53Z · e_bob ──\nI never said this.", TINIES[0])
 @example("PALIMPSEST-2 edbf04f0 pg_0123456789ab 0000001 00005 000 " + "ab" * 32, TINIES[1])

@@ -25,6 +25,7 @@ from memory.pages.render.readable import (
     natural_pages,
     width_of,
 )
+from tests.examples import examples
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -78,7 +79,7 @@ def unescaped(line: str) -> str:
     return re.sub(f"{ESCAPED}([0-9A-F]+);", lambda found: chr(int(found[1], 16)), line)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     st.text(
         st.sampled_from("abc    \t字🦊\n\n\r\x00\ue000\ud800␛↵↩─│") | st.characters(codec=None, categories=None),

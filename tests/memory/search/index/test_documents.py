@@ -19,6 +19,7 @@ from memory.search.index.merge import merge, starts_of, table
 from memory.search.index.postings import RecentPostings, SegmentPostings, find
 from memory.search.index.segment import LISTS, POSTINGS, PostingsFooter, PostingsSegment, open_segment, section_of
 from memory.search.segments import write_segment
+from tests.examples import examples
 
 DEED = st.tuples(st.sampled_from(["put", "put", "remove"]), st.integers(1, 12))
 SPEAKERS = ("Ann", "Bo", "", "who")
@@ -100,7 +101,7 @@ def test_links_and_counts_are_those_of_what_is_there(deeds: list[tuple[str, int]
     there.is_told_by(documents)
 
 
-@settings(deadline=None, max_examples=20)  # files are written and synced
+@settings(deadline=None, max_examples=examples(20))  # files are written and synced
 @given(st.lists(st.lists(DEED, max_size=8), min_size=1, max_size=5), st.integers(0, 4), st.lists(DEED, max_size=4))
 def test_segments_tell_the_same_before_and_after_they_are_merged(
     batches: list[list[tuple[str, int]]], cut: int, later: list[tuple[str, int]]

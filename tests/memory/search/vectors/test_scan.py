@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from memory.search.vectors import similarity
 from memory.search.vectors.similarity import AT_ONCE, by_numpy, inverse_lengths, kernel, quantised, scores
+from tests.examples import examples
 
 
 def unit(rows: int, dimensions: int, seed: int = 3) -> Any:
@@ -19,7 +20,7 @@ def unit(rows: int, dimensions: int, seed: int = 3) -> Any:
 
 
 @given(st.integers(1, 40), st.integers(1, 600), st.integers(0, 2**32))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_the_kernel_counts_as_whole_numbers_do(rows: int, dimensions: int, seed: int) -> None:
     some = np.random.default_rng(seed).integers(-127, 128, (rows + 1, dimensions), dtype=np.int8)
     wanted = some[1:].astype(np.int64) @ some[0].astype(np.int64)

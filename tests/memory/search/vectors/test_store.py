@@ -20,6 +20,7 @@ from memory.search.vectors import store as stores
 from memory.search.vectors.segment import VectorRows
 from memory.search.vectors.similarity import inverse_lengths
 from memory.search.vectors.store import VectorStore
+from tests.examples import examples
 from tests.paths import ROOT
 
 SIZE = 8
@@ -322,4 +323,4 @@ class Keeping(RuleBasedStateMachine):
 
 
 TestKeeping = Keeping.TestCase
-TestKeeping.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestKeeping.settings = settings(max_examples=examples(15), stateful_step_count=20, deadline=None)

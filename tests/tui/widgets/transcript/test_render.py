@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
+from tests.examples import examples
 from tui.widgets.transcript.items import MAX_LINES, UserItem
 from tui.widgets.transcript.markdown import block_lines
 from tui.widgets.transcript.splitter import MarkdownSplitter
@@ -89,7 +90,7 @@ def test_no_line_is_wider_than_it_may_be(width: int) -> None:
 
 
 @given(st.text(max_size=300), st.integers(12, 100))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_text_can_be_drawn(text: str, width: int) -> None:
     for line in rendered(text, width):
         assert cell_len(line) <= width

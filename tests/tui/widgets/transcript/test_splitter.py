@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tui.widgets.transcript.splitter import (
     CODE_LINES,
     MAX_LINE_CHARS,
@@ -32,14 +33,14 @@ def split(text: str, *cuts: int) -> list[MarkdownBlock]:
 
 
 @given(MARKDOWN, st.lists(st.integers(0, 400), max_size=6))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_the_blocks_do_not_depend_on_how_the_text_arrived(text: str, cuts: list[int]) -> None:
     places = sorted({min(cut, len(text)) for cut in cuts})
     assert split(text, *places) == split(text)
 
 
 @given(MARKDOWN)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_no_word_is_lost(text: str) -> None:
     shown = "".join(block.header + block.source + block.language for block in split(text))
     for mark in ("words", "Title", "item", "nested", "inside", "quote", "中文", "[x]", "x" * 50):
@@ -47,7 +48,7 @@ def test_no_word_is_lost(text: str) -> None:
 
 
 @given(MARKDOWN)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_looking_at_the_tail_changes_nothing(text: str) -> None:
     splitter = MarkdownSplitter()
     found: list[MarkdownBlock] = []

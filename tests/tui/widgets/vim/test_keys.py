@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from textual.events import Key, Paste
 from textual.widgets.text_area import Selection
 
+from tests.examples import examples
 from tests.tui.conftest import Chat, Open
 from tui.widgets.prompt.vim.state import VimMode
 
@@ -124,7 +125,7 @@ async def test_turning_them_off_takes_hold_at_once(open_chat: Open) -> None:
 KEYS = st.sampled_from([*"hlwbex0$iaAoOdcyDCpPrJ~vV.j2(", "escape", "中", "backspace"])
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(KEYS, max_size=25))
 async def test_every_change_can_be_taken_back(open_chat: Open, keys: list[str]) -> None:
     async with open_chat(vim_keys=True) as chat:

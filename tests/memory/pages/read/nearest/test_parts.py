@@ -21,6 +21,7 @@ from memory.pages.read.nearest.shapes import load_shapes
 from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import REGULAR, mode_named
 from memory.pages.render.page import page_sheets, render_page
+from tests.examples import examples
 
 TEXT = "It was told twice, and 1,024 times more.\n\tif x != 0x1f: return {y[3]} # so\n" * 14
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
@@ -73,7 +74,7 @@ def test_other_readings_come_by_their_cost_each_once_and_no_two_for_one_place(dr
     assert len(list(combinations(choices, 3))) == min(3, len(possible))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(st.sampled_from(["bicubic", "lanczos", "box", "nearest"]), st.floats(0.6, 3.0), st.integers(0, 9))
 def test_a_product_by_bands_is_the_product(kernel: str, scale: float, start: int) -> None:
     axis = Axis(start, scale, 150, int(150 * scale) + start + 5, kernel)

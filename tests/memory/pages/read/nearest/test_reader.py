@@ -22,6 +22,7 @@ from memory.pages.read.nearest.reader import read_nearest
 from memory.pages.render.layout import LayoutText
 from memory.pages.render.modes import mode_named
 from memory.pages.render.page import page_sheets, render_page
+from tests.examples import examples
 
 SCALING = Image.Resampling
 RELEASED = next(
@@ -208,7 +209,7 @@ def test_a_crop_that_lost_blank_rows_alone_is_exact() -> None:
     assert (reading.text, reading.trust) == (sheet.text, Trust.EXACT)
 
 
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=examples(2), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0003, 0.001, 0.02]))
 def test_flipped_pixels_are_read_through_and_exact_only_where_the_text_is(seed: int, share: float) -> None:
     picture, text = page("english")
