@@ -56,7 +56,15 @@ def test_a_killed_chat_leaves_a_usable_terminal_and_a_sentence(terminal: "Termin
     assert terminal.ended() == 128 + signal.SIGKILL
     assert terminal.settings == before
     left = terminal.bytes[drawn:]
-    for code in (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?1006l", b"\x1b[?2004l"):
+    for code in (
+        b"\x1b[?1049l",
+        b"\x1b[?7h",
+        b"\x1b[?25h",
+        b"\x1b[?1000l",
+        b"\x1b[?1003l",
+        b"\x1b[?1006l",
+        b"\x1b[?2004l",
+    ):
         assert code in left
     assert "SIGKILL ended the chat" in left.decode()
     assert "next start" in left.decode()

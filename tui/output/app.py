@@ -10,9 +10,11 @@ from textual import events
 from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.messages import TerminalSupportsSynchronizedOutput
 from textual.screen import Screen
 from textual.widget import Widget
 
+from tui.output.line_pace import LinePace
 from tui.output.terminal_grid import TerminalGrid
 from tui.output.whole_clusters import cut_between_graphemes
 
@@ -21,6 +23,7 @@ cut_between_graphemes()
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+CAUGHT_UP_S: Final = 0.25  # after which it is looked again whether the terminal has caught up
 AHEAD_S: Final = 1 / 30  # between two: what comes faster was not typed
 WITHOUT_CURSOR: Final = ("", "dumb", "unknown")  # values of TERM
 
@@ -38,6 +41,8 @@ class ChangesOnlyApp(App[None]):
         super().__init__()
         self._drawn_ahead = 0.0  # when, on the monotonic clock
         self.output_grid = TerminalGrid() if can_move_cursor(os.environ, sys.platform) else None
+        self.line_pace = LinePace()
+        self._left_out = False  # a frame was, and the terminal shows what was before it
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, self._redraw_resumed)  # pyright: ignore[reportUnknownMemberType] - Textual leaves its parameter open
@@ -81,9 +86,38 @@ class ChangesOnlyApp(App[None]):
         await super().on_event(event)
 
     def _display(self, screen: Screen[Any], renderable: "RenderableType | None") -> None:
-        if self.output_grid is not None and isinstance(renderable, CompositorUpdate):
-            renderable = cast("RenderableType", self.output_grid.changes(renderable))
-        super()._display(screen, renderable)  # pyright: ignore[reportUnknownMemberType] - as above
+        if self.output_grid is None or not isinstance(renderable, CompositorUpdate):
+            super()._display(screen, renderable)  # pyright: ignore[reportUnknownMemberType] - as above
+            return
+        if self.line_pace.is_behind or self._left_out:
+            self._leave_out()
+            return
+        changes = cast("RenderableType", self.output_grid.changes(renderable))
+        super()._display(screen, changes)  # pyright: ignore[reportUnknownMemberType] - as above
+        if self._sync_available:
+            self.write_sequence(self.line_pace.ask())
+
+    def _leave_out(self) -> None:
+        """Draws it all later, when the terminal has drawn what it has: that is one frame, and only what differs."""
+        if not self._left_out:
+            self._left_out = True
+            self.set_timer(CAUGHT_UP_S, self._draw_left_out)
+
+    def _draw_left_out(self) -> None:
+        if not self._left_out:
+            return
+        if self.line_pace.is_behind:
+            self.set_timer(CAUGHT_UP_S, self._draw_left_out)
+            return
+        self._left_out = False
+        screen = cast("Any", self.screen)  # as Screen._compositor_refresh
+        stack = cast("Any", self)._background_screens
+        self._display(screen, screen._compositor.render_update(full=True, screen_stack=stack))
+
+    def _on_terminal_supports_synchronized_output(self, message: TerminalSupportsSynchronizedOutput) -> None:
+        del message  # Textual calls its own handler, too
+        self.line_pace.answered()
+        self._draw_left_out()
 
 
 def can_move_cursor(environment: Mapping[str, str], platform: str) -> bool:

@@ -1,0 +1,142 @@
+"""Over a slow line the screen is little behind: frames that the terminal could not draw in time are left out."""
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyte
+import pytest
+
+from tests.loopback import Loopback, Pause, data, delta, stream
+from tui.output.line_pace import GIVEN_UP_S, QUESTION, LinePace
+
+if TYPE_CHECKING or sys.platform != "win32":
+    from tests.tui.emulator import Emulator, cells
+    from tests.tui.pty_screen import Terminal
+
+QUESTION_BYTES, ANSWER = QUESTION.encode(), "\x1b[?2026;2$y"
+END = (data(delta("stop")), data("[DONE]"))
+RATE = 3_000  # bytes a second
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_terminal_that_answers_as_quickly_as_ever_is_not_behind() -> None:
+    clock = Clock()
+    pace = LinePace(clock)
+    for _ in range(3):
+        assert pace.ask() == QUESTION
+        clock.now += 0.3
+        assert not pace.is_behind
+        pace.answered()
+
+
+def test_a_terminal_that_takes_much_longer_than_it_once_did_is_behind_until_it_answers() -> None:
+    clock = Clock()
+    pace = LinePace(clock)
+    pace.ask()
+    clock.now += 0.1
+    pace.answered()
+    pace.ask()
+    clock.now += 0.5
+    assert pace.is_behind
+    assert pace.ask() == "", "one question is out at a time"
+    pace.answered()
+    assert not pace.is_behind
+
+
+def test_a_terminal_that_never_answers_is_never_behind() -> None:
+    clock = Clock()
+    pace = LinePace(clock)
+    pace.ask()
+    clock.now += 3
+    assert not pace.is_behind
+
+
+def test_a_lost_answer_stops_nothing_for_ever() -> None:
+    clock = Clock()
+    pace = LinePace(clock)
+    pace.ask()
+    clock.now += 0.1
+    pace.answered()
+    pace.ask()
+    clock.now += GIVEN_UP_S + 1
+    assert not pace.is_behind
+    assert pace.ask() == QUESTION
+
+
+class SlowLine:
+    """A line of RATE bytes a second with all the buffers in the world, between the program and what a person sees."""
+
+    def __init__(self, terminal: "Terminal", *, answers: bool) -> None:
+        self.terminal, self.answers = terminal, answers
+        self.shown = Emulator(terminal.screen.columns, terminal.screen.lines)
+        self._stream = pyte.ByteStream(self.shown)
+        self._drawn = 0  # bytes
+        self.behind = 0.0  # seconds at the most
+        self._since = time.monotonic()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.shown.display)
+
+    def carry(self, seconds: float) -> None:
+        """Passes on what the line carries in that time."""
+        end = time.monotonic() + seconds
+        while (now := time.monotonic()) < end:
+            self.terminal.settle(0.02)
+            room, self._since = int((now - self._since) * RATE), now
+            piece = self.terminal.bytes[self._drawn : self._drawn + room]
+            asked = self.terminal.bytes[: self._drawn + len(piece)].count(QUESTION_BYTES)
+            before = self.terminal.bytes[: self._drawn].count(QUESTION_BYTES)
+            self._drawn += len(piece)
+            self._stream.feed(piece)
+            if self.answers:
+                self.terminal.type(ANSWER * (asked - before))
+            self.behind = max(self.behind, (len(self.terminal.bytes) - self._drawn) / RATE)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's")
+@pytest.mark.slow
+@pytest.mark.screen
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("answers", [True, pytest.param(False, id="control", marks=pytest.mark.soak)])
+def test_a_long_answer_over_a_slow_line_is_shown_as_it_is_after_a_moment(tmp_path: Path, *, answers: bool) -> None:
+    words = [f"word{number} of a long line in a list\n- " for number in range(500)]
+    with Loopback() as server:
+        pieces = [step for word in words for step in (data(delta(content=word)), Pause(0.01))]
+        server.answers_all(lambda _: stream(data(delta(role="assistant", content="- ")), *pieces, *END))
+        terminal = Terminal(
+            *("--workspace", str(tmp_path / "ws")),
+            columns=200,
+            rows=50,
+            screen=Emulator(200, 50),
+            PALIMPSEST_MODEL=f"openai:m@{server.address}/v1",
+            PALIMPSEST_MODELS_WINDOW="32000",
+        )
+        try:
+            terminal.until(lambda text: "mode ask" in text)
+            line = SlowLine(terminal, answers=answers)
+            line.carry(4)
+            terminal.type(ANSWER)  # it has synchronized output
+            line.carry(1)
+            terminal.type("go on\r")
+            line.behind = 0.0
+            line.carry(12)
+            terminal.quiet(0.5)
+            line.carry(4)
+            if answers:
+                assert line.behind < 7, "a frame or two"
+                assert "word499" in line.text
+                assert cells(line.shown) == cells(terminal.screen)
+            else:
+                assert line.behind > 10, "the control"
+        finally:
+            terminal.close()

@@ -1,0 +1,47 @@
+"""How far the terminal is behind what was written: over a slow line frames wait in buffers that nobody here sees.
+
+Each frame is followed by a question that every terminal with synchronized output answers in its place. As long as the
+answer is out for much longer than it once took, the terminal still draws earlier frames, and a new one would only be
+drawn after them.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+QUESTION: Final = "\x1b[?2026$p"
+SLACK_S: Final = 0.15  # a busy machine is no slow line
+GIVEN_UP_S: Final = 15.0  # the answer was lost, as where another terminal was attached
+
+
+class LinePace:
+    """Times the questions. `clock` in seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._asked: float | None = None
+        self._quickest = 0.0  # answer; 0 as long as there was none
+
+    def ask(self) -> str:
+        """What is written after a frame: the question, or nothing while one is out."""
+        if self._asked is not None and not self._is_lost():
+            return ""
+        self._asked = self._clock()
+        return QUESTION
+
+    def answered(self) -> None:
+        """The terminal answered. What answers nothing that was asked here is left alone."""
+        if self._asked is not None:
+            took = self._clock() - self._asked
+            self._quickest = min(took, self._quickest or took)
+            self._asked = None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the terminal has not drawn what was written. False as long as nothing was ever answered."""
+        if self._asked is None or not self._quickest or self._is_lost():
+            return False
+        return self._clock() - self._asked > 2 * self._quickest + SLACK_S
+
+    def _is_lost(self) -> bool:
+        return self._asked is not None and self._clock() - self._asked > GIVEN_UP_S
