@@ -113,6 +113,9 @@ class ChatScreen(TranscriptScreen):
         self.prompt.focus()
         self.call_after_refresh(self._begin)
 
+    async def on_unmount(self) -> None:
+        await asyncio.to_thread(self.draft_keeper.release)
+
     @property
     def is_idle(self) -> bool:
         """Whether the session is open and no message is being handled or waits."""
