@@ -130,6 +130,20 @@ def test_a_second_window_leaves_the_first_its_draft_until_the_first_is_killed(st
     start("-c").until(lambda text: "❯ half a thought" in text)
 
 
+@pytest.mark.parametrize(
+    ("keys", "title"),
+    [("\x1bOR", "Search"), ("\x10", "Palette"), ("\x1bOP", "Keys and commands"), ("\x06", "")],
+    ids=["F3", "Ctrl+P", "F1", "Ctrl+F"],
+)
+def test_keys_that_come_with_the_key_of_a_screen_go_to_that_screen(start: Start, keys: str, title: str) -> None:
+    terminal = start()
+    ready(terminal)
+    terminal.type(f"{keys}zorkwind")
+    text = terminal.until(lambda text: "zorkwind" in text)
+    assert title in text
+    assert "❯ zorkwind" not in text
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
 def test_a_signal_ends_it_with_its_status_and_keeps_the_draft(
     start: Start, number: signal.Signals, tmp_path: Path

@@ -22,6 +22,7 @@ from tui.chat.start import ChatStart
 from tui.chat.submissions import Submissions
 from tui.chat.transcript_screen import TranscriptScreen
 from tui.chat.view import ChatView, ChatWidgets
+from tui.held_keys import hold_keys, hold_keys_until
 from tui.internal_errors import internal_error
 from tui.shutdown import EXIT_COMMANDS
 from tui.typed_app import app_of
@@ -280,9 +281,12 @@ class ChatScreen(TranscriptScreen):
 
     # Searching
 
-    @work(exclusive=True, group="search")
-    async def action_search(self) -> None:
+    def action_search(self) -> None:
         """Opens the search, also during an answer; the prompt keeps its text."""
+        hold_keys(self, self._search())
+
+    @work(exclusive=True, group="search")
+    async def _search(self) -> None:
         if self.controller and self.is_conversation_known:
             text = self.foot.find_bar.query_text if self.foot.find_bar.display else ""
             await self.foot.find_bar.close(stays=True)
@@ -299,6 +303,7 @@ class ChatScreen(TranscriptScreen):
         elif self.controller and self.is_conversation_known:
             self.leave_blocks()
             self.foot.find_bar.open()
+            hold_keys_until(self, lambda: self.foot.find_bar.has_focus_within)
 
     # Stopping and leaving
 
