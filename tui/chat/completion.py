@@ -1,4 +1,5 @@
-"""What is suggested for the prompt: commands and their arguments, files of the project, passages of memory."""
+"""What is suggested for the prompt: commands and their arguments, files of the project, passages of memory, and
+conversations."""
 
 import asyncio
 import re
@@ -21,6 +22,7 @@ MAX_PASSAGES: Final = 8
 RETRY_S: Final = 0.5  # seconds until files are looked for again that are still being read
 TYPING_PAUSE_S: Final = 0.08  # seconds without a key before files or memory are searched
 _MEMORY: Final = re.compile(r"(?<!\S)@mem:([^\n]*)$")
+_CHAT: Final = re.compile(r"(?<!\S)@chat:([^\n]*)$")
 _ARGUMENT: Final = re.compile(r"/(\S+) +(\S*)")
 
 
@@ -46,6 +48,9 @@ class PromptCompletion:
         if memory := _MEMORY.search(before_cursor):
             await asyncio.sleep(TYPING_PAUSE_S)
             return await asyncio.to_thread(self._passages, memory[1], memory[0]) if asked == self._asked else []
+        if chat := _CHAT.search(before_cursor):
+            await asyncio.sleep(TYPING_PAUSE_S)
+            return await asyncio.to_thread(self._chats, chat[1], chat[0]) if asked == self._asked else []
         typed = typed_path(before_cursor)
         if typed is None:
             return []
@@ -96,6 +101,16 @@ class PromptCompletion:
             Suggestion(visible_line(row.snippet)[:200], visible_line(row.citation), f"{row.citation} ", mention)
             for row in rows
         ]
+
+    def _chats(self, words: str, mention: str) -> list[Suggestion]:
+        """Past conversations with the words in their titles; the citation takes their place. Blocks."""
+        from agent.services.chat_citations import citable_chats
+
+        if self.session is None:
+            return []
+        opened = self.session.conversation.id if self.session.conversation else ""
+        chats = citable_chats(self.session.memory, words, MAX_PASSAGES, without=opened)
+        return [Suggestion(visible_line(chat.title)[:200], chat.day, f"{chat.citation} ", mention) for chat in chats]
 
     def _arguments(self, text: str) -> list[Suggestion]:
         """The values that a command's first argument can have."""
