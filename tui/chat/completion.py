@@ -1,5 +1,4 @@
-"""What is suggested for the prompt: commands and their arguments, files of the project, passages of memory, and
-conversations."""
+"""What is suggested for the prompt: commands and their arguments, files, passages of memory, conversations."""
 
 import asyncio
 import re
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from agent.session import Session
 
 MAX_FILES: Final = 50
+MAX_CHANGED: Final = 5  # files that git has as changed, offered after an @ alone
 MAX_PASSAGES: Final = 8
 RETRY_S: Final = 0.5  # seconds until files are looked for again that are still being read
 TYPING_PAUSE_S: Final = 0.08  # seconds without a key before files or memory are searched
@@ -40,11 +40,12 @@ class PromptCompletion:
     async def suggest(self, text: str, before_cursor: str) -> list[Suggestion]:
         """Suggestions for the prompt's text with the cursor behind `before_cursor` in its line, best first."""
         self._asked += 1
-        asked = self._asked
         if commands := commands_for(text):
             return commands
-        if arguments := self._arguments(text):
-            return arguments
+        return self._arguments(text) or await self._mentions(before_cursor, self._asked)
+
+    async def _mentions(self, before_cursor: str, asked: int) -> list[Suggestion]:
+        """What follows an @: passages of memory, conversations, files."""
         if memory := _MEMORY.search(before_cursor):
             await asyncio.sleep(TYPING_PAUSE_S)
             return await asyncio.to_thread(self._passages, memory[1], memory[0]) if asked == self._asked else []
@@ -81,12 +82,14 @@ class PromptCompletion:
     def _paths(self, typed: str, asked: int) -> list[str]:
         """Folders and files that the path completes, then files of the whole project that have it. Blocks."""
         completed = [path.text for path in suggest_paths(typed, self._here)]
-        if not typed or typed.startswith(("/", "~", ".")) or self.session is None:
+        if typed.startswith(("/", "~", ".")) or self.session is None:
             return completed
         if self._files is None:
             from agent.services.project_files import ProjectFiles
 
             self._files = ProjectFiles(self.session.project, self._here)
+        if not typed:
+            return list(dict.fromkeys([*map(escape_name, self._files.changed(MAX_CHANGED)), *completed]))
         found = self._files.search(typed, MAX_FILES, lambda: asked != self._asked)
         return list(dict.fromkeys([*completed[:3], *map(escape_name, found), *completed]))[:MAX_FILES]
 
