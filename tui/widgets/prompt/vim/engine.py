@@ -200,10 +200,8 @@ def _extent(place: Place, command: VimCommand, target: Target | None) -> Extent 
         for _ in range(command.times):
             end = word_end(here, end, big=command.motion == "W")
         return Extent(index, end + 1)
-    if target is None and command.motion in {"e", "E"} and index < len(here) and here[index] != "\n":
-        return Extent(index, index + 1)  # on the last letter of the text
     if target is None:
-        return Extent(index, index) if command.operator == "c" and command.motion[0] not in "fFtT;," else None
+        return _extent_of_no_move(place, command)
     start, end = sorted((index, target.index))
     if target.linewise:
         return lines(here, start, end)
@@ -220,6 +218,15 @@ def _extent(place: Place, command: VimCommand, target: Target | None) -> Extent 
             return lines(here, start, end - 1)
         end -= 1
     return Extent(start, end)
+
+
+def _extent_of_no_move(place: Place, command: VimCommand) -> Extent | None:
+    """What an operator takes with a motion that leads nowhere: `e` the last letter of the text, `c` nothing, and of a
+    search that fails None."""
+    here, index = place.units, place.index
+    if command.motion in {"e", "E"} and index < len(here) and here[index] != "\n":
+        return Extent(index, index + 1)
+    return Extent(index, index) if command.operator == "c" and command.motion[0] not in "fFtT;," else None
 
 
 def _yanked(here: Units, extent: Extent, state: VimState) -> VimState:
