@@ -14,6 +14,7 @@ from textual.worker import WorkerFailed
 from foundation.terminal_text import visible
 from tui.chat.screen import ChatScreen
 from tui.chat.start import ChatStart
+from tui.held_keys import HeldKeys, hold_keys
 from tui.left_screens import is_of_left_screen
 from tui.output.app import ChangesOnlyApp
 from tui.output.direct_driver import direct_driver
@@ -72,6 +73,7 @@ class PalimpsestApp(ChangesOnlyApp):
             self._filters = [NoColor() if isinstance(theme_, Monochrome) else theme_ for theme_ in self._filters]
         self._filters.append(MutedRows())
         self.last_typed = 0.0  # on the monotonic clock: dialogs that interrupt wait for a pause
+        self.held_keys = HeldKeys(self, super().on_event)
         self.chat = ChatScreen(start, open_session)
         self._watch = TerminalWatch(self.chat.leave)
 
@@ -101,9 +103,16 @@ class PalimpsestApp(ChangesOnlyApp):
         del markup
         super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
 
-    @work(exclusive=True, group="palette")
-    async def action_show_keys(self) -> None:
+    def action_show_keys(self) -> None:
         """Shows the keys of the screen on top and, of the chat, the commands; does what is chosen."""
+        hold_keys(self, self._show_keys())
+
+    def action_show_palette(self) -> None:
+        """Shows all that can be done in the chat; does what is chosen."""
+        hold_keys(self, self._show_palette())
+
+    @work(exclusive=True, group="palette")
+    async def _show_keys(self) -> None:
         from tui.palette.key_rows import key_rows
         from tui.palette.rows import command_rows
 
@@ -112,8 +121,7 @@ class PalimpsestApp(ChangesOnlyApp):
         await self._choose("Keys and commands", lambda: [*key_rows(self.screen), *commands], note)
 
     @work(exclusive=True, group="palette")
-    async def action_show_palette(self) -> None:
-        """Shows all that can be done in the chat; does what is chosen."""
+    async def _show_palette(self) -> None:
         from tui.palette.key_rows import key_rows
         from tui.palette.rows import command_rows, session_rows, setting_rows, theme_rows
 
@@ -165,6 +173,8 @@ class PalimpsestApp(ChangesOnlyApp):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste):
             self.last_typed = time.monotonic()
+            if self.held_keys.takes(event):
+                return
         await super().on_event(event)
 
     def on_mount(self) -> None:
@@ -189,6 +199,7 @@ class PalimpsestApp(ChangesOnlyApp):
 
     async def on_unmount(self) -> None:
         self._watch.stop()
+        self.held_keys.stop()
         await self.chat.close_session()
 
     def _handle_exception(self, error: Exception) -> None:

@@ -118,6 +118,39 @@ def test_a_half_written_message_survives_a_kill(start: Start, tmp_path: Path) ->
     start().until(lambda text: "❯ half a thought" in text)
 
 
+def test_a_second_window_leaves_the_first_its_draft_until_the_first_is_killed(start: Start, tmp_path: Path) -> None:
+    drafts = tmp_path / "notes" / ".palimpsest" / "drafts"
+    first = start()
+    ready(first)
+    first.type("The boiler is serviced in May.\r")
+    first.until(lambda text: "◆" in text)
+    first.type("half a thought")
+    first.until(lambda _: any("half a thought" in path.read_text() for path in drafts.glob("*.md")))
+    second = start("-c")
+    second.until(lambda text: "❯ The boiler" in text)
+    ready(second)
+    second.type("quite another")
+    second.until(lambda text: "❯ quite another" in text)
+    second.until(lambda _: len(list(drafts.glob("*.md"))) == 2)
+    os.kill(first.pid, signal.SIGKILL)
+    first.ended()
+    start("-c").until(lambda text: "❯ half a thought" in text)
+
+
+@pytest.mark.parametrize(
+    ("keys", "title"),
+    [("\x1bOR", "Search"), ("\x10", "Palette"), ("\x1bOP", "Keys and commands"), ("\x06", "")],
+    ids=["F3", "Ctrl+P", "F1", "Ctrl+F"],
+)
+def test_keys_that_come_with_the_key_of_a_screen_go_to_that_screen(start: Start, keys: str, title: str) -> None:
+    terminal = start()
+    ready(terminal)
+    terminal.type(f"{keys}zorkwind")
+    text = terminal.until(lambda text: "zorkwind" in text)
+    assert title in text
+    assert "❯ zorkwind" not in text
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
 def test_a_signal_ends_it_with_its_status_and_keeps_the_draft(
     start: Start, number: signal.Signals, tmp_path: Path
