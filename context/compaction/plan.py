@@ -99,9 +99,7 @@ def plan_entries(
     return estimate.plan(kept, pinned, turns_left)
 
 
-def _drop_older_rounds(
-    current: tuple[Entry, ...], estimate: "_CostEstimate"
-) -> tuple[Entry | None, tuple[Entry, ...]]:
+def _drop_older_rounds(current: tuple[Entry, ...], estimate: "_CostEstimate") -> tuple[Entry | None, tuple[Entry, ...]]:
     """Lets the running turn's older rounds leave; the last round always stays."""
     question, rounds = current[0], deque(rounds_of(current[1:]))
     before = len(rounds)
