@@ -47,6 +47,9 @@ class PalimpsestApp(ChangesOnlyApp):
         Binding("f1", "show_keys", "Keys and commands", id="app.keys", show=False, priority=True),
         Binding("ctrl+p", "show_palette", "Palette: all that can be done", id="app.palette", show=False, priority=True),
         Binding("ctrl+q", "quit", "Leave", id="app.quit", show=False, priority=True),
+        Binding(
+            "ctrl+z", "suspend_process", "Stop, where no edit is to be undone; fg returns", id="app.stop", show=False
+        ),
     ]
 
     def __init__(
