@@ -18,11 +18,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 VENV = Path(os.environ.get("PALIMPSEST_VENV", HERE / ".venv"))
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
-# Ends synchronised output, leaves the alternate screen, shows the cursor, ends mouse, focus and paste reports and the
-# keyboard protocol, and takes colours back.
+# Ends synchronised output, leaves the alternate screen, shows the cursor, ends mouse, focus, paste and colour reports
+# and the keyboard protocol, and takes colours back.
 LEAVE_SCREEN = (
     "\x1b[?2026l\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"
-    "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[<u\x1b[0m\r\n"
+    "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2031l\x1b[<u\x1b[0m\r\n"
 )
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 
