@@ -6,12 +6,12 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.paths import ROOT
+from tests.tui.screen_reader.lines import Start, until, written
 
 pytestmark = [
     pytest.mark.screen,
@@ -21,31 +21,6 @@ pytestmark = [
 
 if sys.platform != "win32":
     from tests.tui.pty_screen import Terminal
-
-Start = Callable[..., "Terminal"]
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    running: list[Terminal] = []
-
-    def started(*arguments: str, **environment: str) -> Terminal:
-        words = ("--workspace", str(tmp_path / "notes"), *arguments)
-        running.append(Terminal(*words, columns=200, rows=60, **{"ACCESSIBLE": "1", **environment}))
-        return running[-1]
-
-    yield started
-    for each in running:
-        each.close()
-
-
-def written(terminal: "Terminal") -> str:
-    return terminal.bytes.decode(errors="replace").replace("\r\n", "\n")
-
-
-def until(terminal: "Terminal", words: str, times: int = 1) -> str:
-    terminal.until(lambda _: written(terminal).count(words) >= times)
-    return written(terminal)
 
 
 def test_what_was_said_is_answered_from_and_can_be_taken_up_again(start: Start) -> None:
