@@ -95,7 +95,7 @@ class FocusBar(Widget, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="focus-bar")
         self._actions: Sequence[str] = ()
-        self._width = 0
+        self._shown_width = 0
         self._rows = 1  # the most since it has the keys, at this width
         self.display = False
 
@@ -122,8 +122,8 @@ class FocusBar(Widget, can_focus=True):
             self.post_message(self.Typed(event.character))
 
     def on_resize(self) -> None:
-        if self.size.width != self._width:
-            self._width, self._rows = self.size.width, 1
+        if self.size.width != self._shown_width:
+            self._shown_width, self._rows = self.size.width, 1
             self.refresh(layout=True)
 
     def on_blur(self) -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ REPORTS = {
     "\x1b]11;rgb:0000/1111/0000\x1b\\": True,
     "\x1b]11;rgb:fdfd/f6f6/e3e3\x07": False,
 }
+KEPT = ("\x1b[", "\x1b]", "[?", "]1", "?9")  # a beginning that a key may have as well is not held
 OTHERS = ("\x1b[A", "a", "锅🙂", "\x1b[I", "\x1b[?2026;2$y", "\x1b[1;5C", "]11;", "\r")
 
 
@@ -29,15 +31,12 @@ def test_reports_are_taken_out_however_the_input_is_cut(parts: list[str], cuts: 
     text = "".join(parts)
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text) and text[cut - 1 : cut + 1] not in KEPT)})
     reports = GroundReports()
-    found = [part for start, end in zip(places, places[1:], strict=False) for part in reports.feed(text[start:end])]
+    found = [part for start, end in pairwise(places) for part in reports.feed(text[start:end])]
     assert [part.is_dark for part in found if isinstance(part, GroundReported)] == [
         REPORTS[part] for part in parts if part in REPORTS
     ]
     rest = "".join(part for part in found if isinstance(part, str)) + reports.release()
     assert rest == "".join(part for part in parts if part not in REPORTS)
-
-
-KEPT = ("\x1b[", "\x1b]", "[?", "]1", "?9")  # a beginning that a key may have as well is not held
 
 
 def test_a_key_is_never_held() -> None:
