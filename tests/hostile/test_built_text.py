@@ -29,6 +29,7 @@ SANCTIONED = frozenset(
 """Functions whose result holds nothing that a terminal obeys."""
 REASONS = {
     "tui/themes/muted_rows.py apply": "segments that were drawn already, in another colour",
+    "tui/output/whole_clusters.py split_cells": "parts of a segment that was drawn already",
     "tui/chat/foot.py _say_what_returned": "a sentence of our own",
     "tui/dialogs/line.py compose": "the heading and the notes are made visible when the screen is made",
     "tui/dialogs/permission.py _show_position": "figures, and names of our own keys",
