@@ -95,7 +95,7 @@ class FocusBar(Widget, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="focus-bar")
         self._actions: Sequence[str] = ()
-        self._shown_width = 0
+        self._shown_width: int = 0
         self._rows = 1  # the most since it has the keys, at this width
         self.display = False
 
