@@ -4,6 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from msgspec import structs
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
@@ -18,6 +19,7 @@ from tui.held_keys import HeldKeys, hold_keys
 from tui.left_screens import is_of_left_screen
 from tui.output.app import ChangesOnlyApp
 from tui.output.direct_driver import direct_driver
+from tui.output.ground_reports import ASK, GroundReported, reporting_driver
 from tui.output.paste_guard import guard_pastes
 from tui.shutdown import TerminalWatch, tolerant_driver
 from tui.themes.choice import resolve_theme
@@ -48,6 +50,9 @@ class PalimpsestApp(ChangesOnlyApp):
         Binding("f1", "show_keys", "Keys and commands", id="app.keys", show=False, priority=True),
         Binding("ctrl+p", "show_palette", "Palette: all that can be done", id="app.palette", show=False, priority=True),
         Binding("ctrl+q", "quit", "Leave", id="app.quit", show=False, priority=True),
+        Binding(
+            "ctrl+z", "suspend_process", "Stop, where no edit is to be undone; fg returns", id="app.stop", show=False
+        ),
     ]
 
     def __init__(
@@ -168,14 +173,22 @@ class PalimpsestApp(ChangesOnlyApp):
             self.chat.side_panel.use(setting)
 
     def get_driver_class(self) -> type[Driver]:
-        return tolerant_driver(direct_driver(guard_pastes(super().get_driver_class())))
+        return reporting_driver(tolerant_driver(direct_driver(guard_pastes(super().get_driver_class()))))
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste):
             self.last_typed = time.monotonic()
             if self.held_keys.takes(event):
                 return
+        elif isinstance(event, events.AppFocus) and self.named_theme == AUTO:
+            self.write_sequence(ASK)
         await super().on_event(event)
+
+    def on_ground_reported(self, message: GroundReported) -> None:
+        """Follows a terminal that has become light, or dark."""
+        if message.is_dark != self._ground.is_dark:
+            self._ground = structs.replace(self._ground, is_dark=message.is_dark)
+            self.use_theme(self.named_theme)
 
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, self._draw_colours)
