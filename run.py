@@ -10,17 +10,19 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import venv
+from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 VENV = Path(os.environ.get("PALIMPSEST_VENV", HERE / ".venv"))
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
-# Ends synchronised output, leaves the alternate screen, wraps lines, shows the cursor, ends mouse, focus and paste
-# reports and the keyboard protocol, and takes colours back.
+# Ends synchronised output, leaves the alternate screen, wraps lines, shows the cursor, ends mouse, focus, paste and
+# colour reports and the keyboard protocol, and takes colours back.
 LEAVE_SCREEN = (
     "\x1b[?2026l\x1b[?1049l\x1b[?7h\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"
-    "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[<u\x1b[0m\r\n"
+    "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2031l\x1b[<u\x1b[0m\r\n"
 )
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 
@@ -72,19 +74,67 @@ def set_up(kind: str) -> None:
 def run(command: list[object], more: "dict[str, str] | None" = None) -> int:
     """Runs it where the caller stands and gives its exit status; a signal's number is negative.
 
-    Ctrl+C reaches the command by itself. SIGTERM and SIGHUP are passed on to it, and it ends in its own way.
+    Ctrl+C reaches the command by itself. SIGTERM and SIGHUP are passed on to it, and it ends in its own way; so is a
+    SIGINT that was sent to this process alone. Where the command stops, this process does too: the shell has its
+    prompt back, and `fg` wakes both.
     """
     words = [str(word) for word in command]
     environment = {**os.environ, **(more or {}), "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
     child = subprocess.Popen(words, env=environment)
     passed_on = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, lambda number, _: child.send_signal(number)) for number in passed_on}
+    before = {number: signal.signal(number, lambda number, _: send(child, number)) for number in passed_on}
     before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    stop_passing = pass_interrupts(child)
     try:
-        return child.wait()
+        return wait(child)
     finally:
+        stop_passing()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def send(child: "subprocess.Popen[bytes]", number: int) -> None:
+    """Sends it a signal, if it still runs."""
+    if child.returncode is None:
+        os.kill(child.pid, number)
+
+
+def wait(child: "subprocess.Popen[bytes]") -> int:
+    """Waits for its end, and stops as often as it stops."""
+    if os.name == "nt":
+        return child.wait()
+    while True:
+        _, ended = os.waitpid(child.pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(ended):
+            child.returncode = os.waitstatus_to_exitcode(ended)
+            return child.returncode
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def pass_interrupts(child: "subprocess.Popen[bytes]") -> "Callable[[], None]":
+    """Passes on each SIGINT of a process; one of the terminal has reached the child. Gives what ends that.
+
+    Only sigwaitinfo tells the two apart. Where there is none (macOS, Windows), none is passed on.
+    """
+    if not hasattr(signal, "sigwaitinfo"):
+        return lambda: None
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # after the child began, which would inherit it
+
+    def watch() -> None:
+        while child.returncode is None:
+            if signal.sigwaitinfo([signal.SIGINT]).si_code <= 0:  # more than 0: of the kernel
+                send(child, signal.SIGINT)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+
+    def stop() -> None:
+        if watcher.is_alive() and watcher.ident is not None:
+            signal.pthread_kill(watcher.ident, signal.SIGINT)
+            watcher.join()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+
+    return stop
 
 
 def status(ended: int) -> int:

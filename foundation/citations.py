@@ -9,6 +9,9 @@ REFERENCE: Final = r"(?:e|pg|m)_\w+"
 PLACE: Final = r"(?P<path>[^\n\[\]#:]+\.md)(?:#L(?P<anchor>\d+)(?:-L\d+)?|:(?P<line>\d+)(?:-\d+)?)"
 """The form of a place in a note's file: `MEMORY.md#L3-L7`, `MEMORY.md:3`."""
 
+CHAT: Final = "chat:"
+"""Before the id of a conversation, in a reference to its messages."""
+
 _CITATION = re.compile(
     rf"\[(?:(?P<alone>{REFERENCE}|[^\s\[\]]+\.md(?:#L\d+-L\d+|:\d+))"
     r"|[^\n]*? · (?P<last>[^\s\[\]·]+))\](?!\(| · )"  # as `foundation.trust.Citation` writes them: the reference last

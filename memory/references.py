@@ -6,6 +6,7 @@ The model's `recall`, `/recall`, the command line, the library and the citations
     pg_9f3c21d07b44              a page
     m_1c9e40aa                   a note
     MEMORY.md#L3-L7, MEMORY.md:3 the notes whose lines the first line is within
+    chat:c_9k2x7m0p              the newest messages of a conversation, by its whole id
     #3, house letters            an archive, by its number or its whole label (the newest of that label)
     [House · Ann · e_4kx7…]      what the citation's last part names
 """
@@ -13,11 +14,12 @@ The model's `recall`, `/recall`, the command line, the library and the citations
 import re
 import time
 from collections.abc import Callable
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
-from foundation.citations import PLACE, reference_in
+from foundation.citations import CHAT, PLACE, reference_in
 from foundation.program import PROGRAM
 from foundation.trust import Citation
 from memory.archive.rows.archives import label_doubts, page_label_doubts
@@ -37,9 +39,12 @@ from memory.recalled_passage import (
     passage_of_page,
     warned,
 )
-from memory.records import Entry
+from memory.records import Entry, EntryKind
+from models.messages import Role
 
 _NUMBER: Final = re.compile(r"#\d+\Z")
+MESSAGES_OF_CHAT: Final = 60  # of a conversation that is referred to: its newest ones
+_ENTRIES_OF_CHAT: Final = 1_000  # that are looked through for them
 _PLACE: Final = re.compile(rf"{PLACE}\Z")
 
 
@@ -63,12 +68,15 @@ class References:
         self._passages = passages
 
     def find(self, text: str, conversation: str = "") -> tuple[Target, ...]:
-        """What the reference names: several where an imported id occurs in several conversations. () for plain words.
+        """What the reference names: several where an imported id occurs in several conversations, and of a conversation
+        its messages. () for plain words.
 
         `conversation` (an id or a title) narrows entries to one conversation and leaves archives out. Raises NotFound
         for a reference to nothing, or one that is ambiguous.
         """
         ref = reference_in(text)
+        if ref.startswith(CHAT) and len(ref.split()) == 1:
+            return self._messages(ref.removeprefix(CHAT), conversation)
         if ref.startswith("pg_") and self._vault().knows(ref):
             return (PageId(ref),)
         if not conversation and (archive := self._archive(ref)):
@@ -116,6 +124,22 @@ class References:
         passage = self._passages.passage(entry)
         took = round((time.monotonic() - began) * 1000, 3)
         return passage_of_entry(entry, passage, self._cold.conversation_at(entry.conversation_seq), took)
+
+    def _messages(self, id_: str, within: str) -> tuple[Entry, ...]:
+        """The newest messages on the branch of the conversation of that id, in their order. Raises NotFound."""
+        found = self._cold.conversation(id_) if id_ else None
+        is_elsewhere = found is not None and within and self._cold.conversation(within).seq != found.seq
+        if found is None or found.id != id_ or is_elsewhere:
+            raise NotFound(
+                "No such conversation",
+                f"There is no conversation {id_} here.",
+                f"`{PROGRAM} conversations list` shows their ids.",
+            )
+        path = islice(self._cold.path(found.leaf), _ENTRIES_OF_CHAT) if found.leaf is not None else iter(())
+        spoken = (
+            entry for entry in path if entry.kind is EntryKind.MESSAGE and entry.role in {Role.USER, Role.ASSISTANT}
+        )
+        return tuple(islice(spoken, MESSAGES_OF_CHAT))[::-1]
 
     def _entries(self, ref: str, conversation: str) -> tuple[Entry, ...]:
         """The entries of that id or beginning. Raises NotFound for what has the form of a reference."""

@@ -4,6 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from msgspec import structs
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
@@ -14,9 +15,11 @@ from textual.worker import WorkerFailed
 from foundation.terminal_text import visible
 from tui.chat.screen import ChatScreen
 from tui.chat.start import ChatStart
+from tui.held_keys import HeldKeys, hold_keys
 from tui.left_screens import is_of_left_screen
 from tui.output.app import ChangesOnlyApp
 from tui.output.direct_driver import direct_driver
+from tui.output.ground_reports import ASK, GroundReported, reporting_driver
 from tui.output.paste_guard import guard_pastes
 from tui.shutdown import TerminalWatch, tolerant_driver
 from tui.themes.choice import resolve_theme
@@ -47,6 +50,9 @@ class PalimpsestApp(ChangesOnlyApp):
         Binding("f1", "show_keys", "Keys and commands", id="app.keys", show=False, priority=True),
         Binding("ctrl+p", "show_palette", "Palette: all that can be done", id="app.palette", show=False, priority=True),
         Binding("ctrl+q", "quit", "Leave", id="app.quit", show=False, priority=True),
+        Binding(
+            "ctrl+z", "suspend_process", "Stop, where no edit is to be undone; fg returns", id="app.stop", show=False
+        ),
     ]
 
     def __init__(
@@ -72,6 +78,7 @@ class PalimpsestApp(ChangesOnlyApp):
             self._filters = [NoColor() if isinstance(theme_, Monochrome) else theme_ for theme_ in self._filters]
         self._filters.append(MutedRows())
         self.last_typed = 0.0  # on the monotonic clock: dialogs that interrupt wait for a pause
+        self.held_keys = HeldKeys(self, super().on_event)
         self.chat = ChatScreen(start, open_session)
         self._watch = TerminalWatch(self.chat.leave)
 
@@ -101,9 +108,16 @@ class PalimpsestApp(ChangesOnlyApp):
         del markup
         super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
 
-    @work(exclusive=True, group="palette")
-    async def action_show_keys(self) -> None:
+    def action_show_keys(self) -> None:
         """Shows the keys of the screen on top and, of the chat, the commands; does what is chosen."""
+        hold_keys(self, self._show_keys())
+
+    def action_show_palette(self) -> None:
+        """Shows all that can be done in the chat; does what is chosen."""
+        hold_keys(self, self._show_palette())
+
+    @work(exclusive=True, group="palette")
+    async def _show_keys(self) -> None:
         from tui.palette.key_rows import key_rows
         from tui.palette.rows import command_rows
 
@@ -112,8 +126,7 @@ class PalimpsestApp(ChangesOnlyApp):
         await self._choose("Keys and commands", lambda: [*key_rows(self.screen), *commands], note)
 
     @work(exclusive=True, group="palette")
-    async def action_show_palette(self) -> None:
-        """Shows all that can be done in the chat; does what is chosen."""
+    async def _show_palette(self) -> None:
         from tui.palette.key_rows import key_rows
         from tui.palette.rows import command_rows, session_rows, setting_rows, theme_rows
 
@@ -160,12 +173,22 @@ class PalimpsestApp(ChangesOnlyApp):
             self.chat.side_panel.use(setting)
 
     def get_driver_class(self) -> type[Driver]:
-        return tolerant_driver(direct_driver(guard_pastes(super().get_driver_class())))
+        return reporting_driver(tolerant_driver(direct_driver(guard_pastes(super().get_driver_class()))))
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste):
             self.last_typed = time.monotonic()
+            if self.held_keys.takes(event):
+                return
+        elif isinstance(event, events.AppFocus) and self.named_theme == AUTO:
+            self.write_sequence(ASK)
         await super().on_event(event)
+
+    def on_ground_reported(self, message: GroundReported) -> None:
+        """Follows a terminal that has become light, or dark."""
+        if message.is_dark != self._ground.is_dark:
+            self._ground = structs.replace(self._ground, is_dark=message.is_dark)
+            self.use_theme(self.named_theme)
 
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, self._draw_colours)
@@ -189,6 +212,7 @@ class PalimpsestApp(ChangesOnlyApp):
 
     async def on_unmount(self) -> None:
         self._watch.stop()
+        self.held_keys.stop()
         await self.chat.close_session()
 
     def _handle_exception(self, error: Exception) -> None:

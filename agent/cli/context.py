@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # loaded when a request is assembled
 def command(text: str) -> None:
     """Show the request that TEXT would make now, layer by layer.
 
-    Files named with @ go along, as in the chat. No model is called and nothing is stored. With -c or -r it is the
-    request within that conversation.
+    Files named with @ go along, as in the chat; one outside the project that would be asked about is not read. No
+    model is called and nothing is stored. With -c or -r it is the request within that conversation.
     """
     invocation = current()
     report = asyncio.run(_report(invocation, text))
@@ -35,11 +35,14 @@ def command(text: str) -> None:
 
 
 async def _report(invocation: Invocation, text: str) -> ContextReport:
-    from agent.services.attachments import attachments_of
+    from agent.services.outside_files import previewed_attachments
 
     session = await invocation.session(for_writing=False)
     try:
-        return await session.context_report(text, attachments_of(text, invocation.here))
+        files, refusals = await previewed_attachments(session, text, invocation.here)
+        for sentence in refusals:
+            output.narrate(sentence)
+        return await session.context_report(text, files)
     finally:
         await session.close()
 

@@ -44,10 +44,11 @@ async def _model(session: Session, text: str) -> Outcome:
 
 
 async def _context(session: Session, text: str) -> Outcome:
-    from agent.services.attachments import attachments_of
+    from agent.services.outside_files import previewed_attachments
 
-    files = await asyncio.to_thread(attachments_of, text, Path.cwd())
-    return TextResult(report_markdown(await session.context_report(text, files)))
+    files, refusals = await previewed_attachments(session, text, Path.cwd())
+    report = report_markdown(await session.context_report(text, files))
+    return TextResult("\n\n".join([report, *map(visible_code_line, refusals)]))
 
 
 async def _skill(session: Session, rest: str) -> Outcome:

@@ -206,7 +206,7 @@ class _Driver:
             self._questions.pop(asked.call.id, None)
 
     def _stop(self) -> None:
-        self._session.stop()
+        self._runner.stop()
         self._queue.return_unsent()
 
     def _end(self) -> None:

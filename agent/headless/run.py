@@ -22,7 +22,7 @@ from agent.services.unattached import unattached_sentence
 from agent.session import Session
 from agent.spending.budget import DAILY, Limit
 from context import Attachment
-from foundation.errors import Misuse
+from foundation.errors import Misuse, PalimpsestError
 from foundation.privacy import clear
 from memory.records import ONE_SHOT
 from models.messages import RecalledSpan
@@ -84,6 +84,13 @@ async def _narrate_file_notices(session: Session) -> None:
         output.narrate(sentence)
 
 
+class NotSent(PalimpsestError):
+    """A message was stopped before its turn."""
+
+    code = "stopped"
+    exit_status = EXIT_STATUS[Ending.STOPPED]
+
+
 class HeadlessMessage(NamedTuple):
     """The arguments of `Session.send`."""
 
@@ -112,6 +119,7 @@ class HeadlessRunner:
         self._here = here
         self._face = face
         self._deadline: asyncio.TimerHandle | None = None
+        self._attaching: asyncio.Future[PermissionAnswer] | None = None  # the question on a file that waits
         self._late = False
         _apply(session, options)
         if options.seconds is not None:
@@ -144,7 +152,7 @@ class HeadlessRunner:
             mentions = text = outcome.text
             skill, again = outcome.skill, outcome.again
         mentioning = text if mentions is None else mentions
-        files, refusals = await permitted_attachments(session, mentioning, self._here)
+        files, refusals = await permitted_attachments(session, mentioning, self._here, self._ask_attachment)
         for sentence in filter(None, (*refusals, unattached_sentence(mentioning, self._here))):
             output.narrate(sentence)
         if files:
@@ -205,6 +213,32 @@ class HeadlessRunner:
             turn_output.line(fields)
         if not request.answer.done():  # stopping the turn declines it
             request.answer.set_result(given)
+
+    async def _ask_attachment(self, request: events.PermissionRequested) -> PermissionAnswer:
+        """The face's answer on a file outside the project. Raises NotSent where the message is stopped meanwhile."""
+        if self._face is None or self.is_over:
+            return PermissionAnswer(False, attended=False)
+        self._attaching = request.answer
+        try:
+            shown = output_for(self._options.form)
+            await self._permission(request, shown)
+            given = await request.answer
+            if given.attended and not given.granted:
+                call, reason = request.call.id, given.reason
+                shown.line(permission_object(call, request.action, request.decision, granted=False, reason=reason))
+            return given
+        except asyncio.CancelledError:
+            if not request.answer.cancelled():
+                raise
+            raise NotSent("Stopped", "The message was not sent: it was stopped at the question on a file.") from None
+        finally:
+            self._attaching = None
+
+    def stop(self) -> None:
+        """Stops the turn, or the question that comes before it: then the message is not sent."""
+        self.session.stop()
+        if self._attaching is not None:
+            self._attaching.cancel()
 
     async def _question(self, asked: events.QuestionAsked) -> None:
         words = None

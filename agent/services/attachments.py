@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from context import Attachment, load_attachment
 from foundation.paths import expand_home
 from foundation.terminal_text import unescape_name
 
@@ -38,8 +37,3 @@ def _path(name: str, here: Path, exists: Callable[[Path], bool]) -> Path | None:
         return path if name and exists(path) else None
     except (OSError, ValueError, RuntimeError):  # a NUL, a name that is too long, an unknown home folder
         return None
-
-
-def attachments_of(text: str, here: Path) -> tuple[Attachment, ...]:
-    """The mentioned files, loaded. Raises BadAttachment."""
-    return tuple(load_attachment(path) for path in mentioned_files(text, here))

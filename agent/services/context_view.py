@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from agent.services.attachments import attachments_of
+from agent.services.outside_files import previewed_attachments
 from foundation.clock import iso
 from foundation.figures import percent
 from memory.errors import MemoryFailure
@@ -37,15 +37,16 @@ class ContextView(Struct, frozen=True):
 
 
 async def context_view(session: Session, text: str = "") -> ContextView:
-    """The request that `text` would make now, with the files that it names. Raises PalimpsestError."""
-    files = await asyncio.to_thread(attachments_of, text, Path.cwd()) if text else ()
+    """The request that `text` would make now, with the files that it names; one that would be asked about is
+    not read. Raises PalimpsestError."""
+    files, refusals = await previewed_attachments(session, text, Path.cwd()) if text else ((), [])
     assembled = await session.preview_request(text, files)
-    return await asyncio.to_thread(_view, assembled, session.memory)
+    return await asyncio.to_thread(_view, assembled, session.memory, refusals)
 
 
-def _view(assembled: AssembledRequest, memory: Memory) -> ContextView:
+def _view(assembled: AssembledRequest, memory: Memory, refusals: list[str]) -> ContextView:
     report, labels = assembled.report, source_labels(assembled.report, memory)
-    sentences = (prefix_sentence(report, assembled.parts, labels), *compaction_sentences(assembled))
+    sentences = (prefix_sentence(report, assembled.parts, labels), *compaction_sentences(assembled), *refusals)
     return ContextView(report, assembled.parts, labels, tuple(filter(None, sentences)))
 
 

@@ -12,6 +12,7 @@ from foundation.privacy import Cleared, clear
 from foundation.terminal_text import visible
 
 NEW: Final = "new"  # the draft of a conversation that has not begun
+DRAFTS_AT_MOST: Final = 20  # of one conversation: a draft per window
 PASTE_BEGINS: Final = "<!-- palimpsest: paste -->"
 PASTE_ENDS: Final = "<!-- palimpsest: end of paste -->"
 _PASTED: Final = re.compile(f"{PASTE_BEGINS}(.*?){PASTE_ENDS}", re.DOTALL)
@@ -30,6 +31,11 @@ def clear_marked(marked: str) -> Cleared:
     text, pastes = without_marks(marked)
     cleared = clear(text)
     return clear(marked) if pastes and cleared == text else cleared
+
+
+def numbered(conversation: str) -> tuple[str, ...]:
+    """The names that drafts of a conversation may have, of its first window first."""
+    return (conversation, *(f"{conversation}-{number}" for number in range(2, DRAFTS_AT_MOST + 1)))
 
 
 class Draft(Struct, frozen=True):
@@ -57,6 +63,10 @@ class Drafts:
             return
         make_private_folder(self._folder)
         write_atomically(path, clear_marked(f"<!-- rewrites {rewrites} -->\n{text}" if rewrites else text))
+
+    def has(self, conversation: str) -> bool:
+        """Whether a draft is stored."""
+        return exists(self._path(conversation))
 
     def load(self, conversation: str) -> Draft:
         """The draft, an empty one where there is none. Raises OSError and PalimpsestError."""

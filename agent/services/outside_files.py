@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from agent.events import PermissionRequested
 from agent.permissions.action import Access, Action, PermissionAnswer
-from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.policy import Decision, PermissionMode, Policy
 from agent.permissions.rules import Verdict
 from agent.services.attachments import mentioned_files
 from context import Attachment, load_attachment
 from foundation.paths import Workspace
 from foundation.terminal_text import visible_line
+from memory.records import new_id
 from models.messages import ToolCall
 
 if TYPE_CHECKING:
@@ -45,11 +46,44 @@ async def permitted_attachments(
     A file outside the project asks as a tool does, and the answer is remembered as its. Where nobody can be asked, a
     rule or the mode `auto` lets it be attached. Raises BadAttachment.
     """
+    return await _loaded(session, text, here, lambda path: _refusal(session.permissions, path, ask))
+
+
+async def previewed_attachments(
+    session: AttachingSession, text: str, here: Path
+) -> tuple[tuple[Attachment, ...], list[str]]:
+    """As `permitted_attachments`, for a request that is only looked at: what would be asked about is not read."""
+    return await _loaded(session, text, here, lambda path: _preview_refusal(session.permissions, path))
+
+
+def attach_action(path: str) -> Action:
+    """The action of attaching the file at this path."""
+    return Action(tool=ATTACH_TOOL, access=Access.READ, summary=f"Attach {visible_line(path)}", subject=path)
+
+
+def decide_attachment(policy: Policy, action: Action) -> Decision:
+    """The decision on a file outside the project: unlike what a tool reads, it asks where no rule allows it. Blocks."""
+    policy.rules.refresh()
+    if rule := policy.rules.first(Verdict.DENY, action):
+        return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
+    if policy.rules.problem:
+        return Decision(Verdict.ASK, policy.rules.problem, asks_always=True)
+    if rule := policy.rules.first(Verdict.ASK, action):
+        return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule, asks_always=True)
+    if rule := policy.rules.first(Verdict.ALLOW, action):
+        return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
+    return Decision(Verdict.ASK, "A file outside the project asks before it is attached; one inside does not.")
+
+
+async def _loaded(
+    session: AttachingSession, text: str, here: Path, refusal_of: Callable[[Path], Awaitable[str]]
+) -> tuple[tuple[Attachment, ...], list[str]]:
+    """The files that may be attached, loaded. `refusal_of` says why one from outside the project is not."""
     paths = await asyncio.to_thread(mentioned_files, text, here)
     outside = await asyncio.to_thread(_outside, paths, session, here)
     refusals: list[str] = []
     for path, real in outside.items():
-        if refusal := await _refusal(session.permissions, real, ask):
+        if refusal := await refusal_of(real):
             refusals.append(refusal)
             paths.remove(path)
     loaded = await asyncio.to_thread(lambda: tuple(map(load_attachment, paths)))
@@ -64,27 +98,41 @@ def _outside(paths: Sequence[Path], session: AttachingSession, here: Path) -> di
     return {path: real for path, real in resolved.items() if not any(map(real.is_relative_to, inside))}
 
 
+async def _preview_refusal(policy: Policy, path: Path) -> str:
+    """Why a preview does not read the file; "" where it may."""
+    decision = await asyncio.to_thread(decide_attachment, policy, attach_action(path.as_posix()))
+    name = visible_line(str(path))
+    match decision.verdict:
+        case Verdict.ALLOW:
+            return ""
+        case Verdict.DENY:
+            return f"{name} is not attached: {decision.reason}"
+        case Verdict.ASK:
+            return f"{name} is outside the project: sending this would ask about it first. It was not read for this."
+
+
 async def _refusal(policy: Policy, path: Path, ask: AskPort | None) -> str:
     """Why the file is not attached; "" where it may be."""
-    name = visible_line(str(path))
-    action = Action(tool=ATTACH_TOOL, access=Access.READ, summary=f"Attach {name}", subject=path.as_posix())
-    await asyncio.to_thread(policy.rules.refresh)
-    if rule := policy.rules.first(Verdict.DENY, action):
-        return f"{name} is not attached: {rule.where} denies it: {rule}."
-    if not policy.rules.problem and policy.rules.first(Verdict.ALLOW, action):
+    name, action = visible_line(str(path)), attach_action(path.as_posix())
+    decision = await asyncio.to_thread(decide_attachment, policy, action)
+    if decision.verdict is Verdict.DENY:
+        return f"{name} is not attached: {decision.reason}"
+    if decision.verdict is Verdict.ALLOW:
         return ""
     offers = tuple(rule.text for rule in policy.offers(action))
-    if ask is None:
-        if policy.mode is PermissionMode.AUTO:
-            return ""
-        return (
-            f"{name} is not attached: it is outside the project, and nobody can be asked here. "
-            f"The rule {visible_line(offers[0])} allows it."
-        )
-    answer: asyncio.Future[PermissionAnswer] = asyncio.get_running_loop().create_future()
-    request = PermissionRequested(ToolCall("", ATTACH_TOOL, ""), action, _REASON, answer, offers=offers)
-    given = await ask(request)
-    if not given.granted:
+    given = PermissionAnswer(False, attended=False)
+    if ask is not None:
+        answer: asyncio.Future[PermissionAnswer] = asyncio.get_running_loop().create_future()
+        call = ToolCall(new_id("attach"), ATTACH_TOOL, "")
+        given = await ask(PermissionRequested(call, action, _REASON, answer, offers=offers, decision=decision))
+    if given.granted:
+        await asyncio.to_thread(policy.remember, action, given)
+        return ""
+    if given.attended:
         return f"{name} is not attached: you declined it."
-    await asyncio.to_thread(policy.remember, action, given)
-    return ""
+    if policy.mode is PermissionMode.AUTO and not decision.asks_always:
+        return ""
+    return (
+        f"{name} is not attached: it is outside the project, and nobody can be asked here. "
+        f"The rule {visible_line(offers[0])} allows it."
+    )

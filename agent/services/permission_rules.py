@@ -10,7 +10,7 @@ from agent.permissions.action import Access, Action
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, offered_rules, parse_rule
 from agent.permissions.stored_rules import StoredRules
-from agent.services.outside_files import ATTACH_TOOL
+from agent.services.outside_files import ATTACH_TOOL, attach_action, decide_attachment
 from foundation.errors import Misuse
 
 _ACCESS: Final[dict[str, Access]] = {
@@ -99,6 +99,8 @@ def action_of(words: Sequence[str]) -> Action:
     if not words or not words[0].strip():
         raise Misuse("Nothing to test", "There is no command and no tool.", "permissions test 'git push'")
     tool, *rest = words
+    if tool == ATTACH_TOOL:
+        return attach_action(" ".join(rest))
     if tool in _ACCESS or "__" in tool:
         subject = " ".join(rest)
         access = _ACCESS.get(tool, Access.NETWORK)
@@ -109,7 +111,7 @@ def action_of(words: Sequence[str]) -> Action:
 
 def check_rules(policy: Policy, action: Action) -> RuleTest:
     """What would happen to the action now. A tool may ask besides: for a file of keys, or after untrusted text."""
-    decision = policy.decide(action)
+    decision = decide_attachment(policy, action) if action.tool == ATTACH_TOOL else policy.decide(action)
     offers = () if decision.asks_always else tuple(rule.text for rule in offered_rules(action))
     return RuleTest(action.tool, action.subject, decision.verdict, decision.reason, decision.rule, offers)
 

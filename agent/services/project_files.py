@@ -1,4 +1,5 @@
-"""The files and folders of the project by parts of their names. They are read on a thread of their own."""
+"""The files and folders of the project by parts of their names. They are read on a thread of their own,
+and so is what git knows of them."""
 
 import re
 import time
@@ -11,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.services.git_files import GitFiles
 from agent.tools.files.project import ProjectFolders
 from agent.tools.files.walk import ProjectWalk
 from agent.tools.port import ToolFailure
@@ -38,6 +40,8 @@ class ProjectFiles:
         """`here` is the folder that names are relative to."""
         self._project = project
         self._here = here
+        folders = [(folder, "" if folder == here else f"{_typed(folder, here)}/") for folder in project.folders]
+        self._git = GitFiles(folders)
         self._names: list[str] = []  # with slashes, as they are typed
         self._last = _Search(self._names, 0, "", [])
         self._lock = Lock()
@@ -54,7 +58,7 @@ class ProjectFiles:
     @property
     def is_settled(self) -> bool:
         """Whether nothing is being read."""
-        return self._reading is None or not self._reading.is_alive()
+        return self._git.is_settled and (self._reading is None or not self._reading.is_alive())
 
     def close(self) -> None:
         """Ends the reading."""
@@ -64,9 +68,11 @@ class ProjectFiles:
         """The best `most` names for what was typed, also while they are being read; [] once `is_stale`. Blocks.
 
         A file whose own name begins with it comes first, then one whose name has it, then one whose path has it, then
-        one whose path has its letters in order; the shorter before the longer.
+        one whose path has its letters in order. Of these, files that git has as changed come first, then tracked
+        ones; the shorter before the longer.
         """
         self._refresh()
+        git = self._git.names()
         wanted, names = typed.lower(), self._names
         last = self._last
         if last.names is names and last.size == len(names) and wanted.startswith(last.typed):
@@ -80,7 +86,11 @@ class ProjectFiles:
             found += [name for name in piece if has_letters(name)]
             time.sleep(0)  # the screen has its turn
         self._last = _Search(self._names, size, wanted, found)
-        return nsmallest(most, found, key=lambda name: (_rank(wanted, name.lower()), len(name), name))
+        return nsmallest(most, found, key=lambda name: (_rank(wanted, name.lower()), git.rank(name), len(name), name))
+
+    def changed(self, most: int) -> list[str]:
+        """Files that git has as changed, in alphabetical order. Waits a moment for its first answer."""
+        return nsmallest(most, self._git.names(FIRST_WAIT_S).changed)
 
     def _refresh(self) -> None:
         """Has the names read anew where they are old; waits a moment for the first reading."""

@@ -1,4 +1,4 @@
-"""A conversation's data outside the store, deleted with it: prompts, its draft, pasted images, an archive's text file.
+"""A conversation's data outside the store, deleted with it: prompts, its drafts, pasted images, an archive's text file.
 
 Collect the traces before the conversation is deleted, and remove them after.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agent.services.drafts import clear_marked, without_marks
+from agent.services.drafts import clear_marked, numbered, without_marks
 from agent.services.pasted_images import remove_images_of
 from foundation.files import UnsafePath, is_file, list_files, list_folders, read_bytes, remove, write_atomically
 from foundation.paths import Workspace, draft_name
@@ -53,8 +53,9 @@ def remove_traces(workspace: Workspace, traces: Traces) -> tuple[str, ...]:
         _remove_from_history(workspace.prompt_history, traces),
         _remove_kept_text(workspace.kept_texts, traces),
     )
-    remove(workspace.drafts / draft_name(traces.conversation), missing_ok=True)
-    images = remove_images_of(workspace, traces.messages)  # now that its draft and prompts are gone
+    for name in numbered(traces.conversation):
+        remove(workspace.drafts / draft_name(name), missing_ok=True)
+    images = remove_images_of(workspace, traces.messages)  # now that its drafts and prompts are gone
     return tuple(filter(None, (*sentences, images, _remaining_copies(workspace, traces))))
 
 

@@ -1,6 +1,7 @@
 """Selects the turns to archive when a request exceeds the high-water mark. Pure functions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -82,81 +83,93 @@ def plan_entries(
     if not turns:
         return None
     current = turns.pop() if running else ()
-    estimate = _CostEstimate(tokens, figures, settings)
-    staying: list[tuple[Entry, ...]] = list(turns)
-    leaving: list[tuple[Entry, ...]] = []
-    while staying and estimate.size(leaving, [*staying, current]) > figures.low:
-        if leaving and len(staying) == 1 and estimate.size(leaving, [*staying, current]) <= figures.high * NEARLY_FULL:
+    estimate = _CostEstimate(tokens, figures, settings, view.entries)
+    staying = deque(turns)
+    while staying and estimate.size() > figures.low:
+        if estimate.leaving and len(staying) == 1 and estimate.size() <= figures.high * NEARLY_FULL:
             break  # the next message is about the last turn
-        leaving.append(staying.pop(0))
-    leaving_turns = len(leaving)
+        estimate.leave(staying.popleft())
+    turns_left = len(turns) - len(staying)
     pinned: Entry | None = None
-    if current and estimate.size(leaving, [*staying, current]) > figures.high:
-        pinned, current = _drop_older_rounds(current, leaving, staying, estimate)
-    if not leaving or estimate.size(leaving, [*staying, current]) >= estimate.size([], [*leaving, *staying, current]):
+    if current and estimate.size() > figures.high:
+        pinned, current = _drop_older_rounds(current, estimate)
+    if not estimate.leaving or estimate.size() >= estimate.unchanged:
         return None
-    kept = tuple(entry for turn in [*staying, current] for entry in turn)
-    return estimate.plan(leaving, kept, pinned, leaving_turns)
+    kept = tuple(entry for turn in (*staying, current) for entry in turn)
+    return estimate.plan(kept, pinned, turns_left)
 
 
-def _drop_older_rounds(
-    current: tuple[Entry, ...],
-    leaving: list[tuple[Entry, ...]],
-    staying: list[tuple[Entry, ...]],
-    estimate: "_CostEstimate",
-) -> tuple[Entry | None, tuple[Entry, ...]]:
-    """Moves the running turn's older rounds to `leaving`; the last round always stays."""
-    question, rounds = current[0], rounds_of(current[1:])
-    before = len(leaving)
-    while len(rounds) > 1 and estimate.size(leaving, [*staying, (question,), *rounds]) > estimate.low:
-        leaving.append(rounds.pop(0))
+def _drop_older_rounds(current: tuple[Entry, ...], estimate: "_CostEstimate") -> tuple[Entry | None, tuple[Entry, ...]]:
+    """Lets the running turn's older rounds leave; the last round always stays."""
+    question, rounds = current[0], deque(rounds_of(current[1:]))
+    before = len(rounds)
+    while len(rounds) > 1 and estimate.size() > estimate.low:
+        estimate.leave(rounds.popleft())
     shorter = (question, *(entry for round_ in rounds for entry in round_))
-    return (question if len(leaving) > before else None), shorter
+    return (question if len(rounds) < before else None), shorter
 
 
 class _CostEstimate:
-    """Estimated tokens of a request and its summary after a compaction."""
+    """Estimated tokens of a request and its summary, as entries leave. Each entry is counted once, when it leaves."""
 
-    def __init__(self, tokens: Mapping[int, int], figures: CompactionBudget, settings: ContextSettings) -> None:
+    def __init__(
+        self,
+        tokens: Mapping[int, int],
+        figures: CompactionBudget,
+        settings: ContextSettings,
+        entries: Sequence[Entry],
+    ) -> None:
         self._tokens = tokens
         self._figures = figures
         self._settings = settings
+        self._entries_tokens = self._of(entries)
+        self._leaving_tokens = 0
+        self._own_tokens = 0  # of the user's messages among those that leave
+        self.leaving: list[Entry] = []
         self.low = figures.low
 
-    def of(self, groups: Sequence[Sequence[Entry]]) -> int:
-        return sum(self._tokens.get(entry.seq, 0) for group in groups for entry in group)
+    def leave(self, group: Sequence[Entry]) -> None:
+        """Lets a turn or a round leave."""
+        self.leaving.extend(group)
+        self._leaving_tokens += self._of(group)
+        self._own_tokens += self._of(own_messages(group))
 
-    def limit(self, leaving: Sequence[Sequence[Entry]]) -> int:
-        """Maximum tokens of a summary of these entries."""
+    @property
+    def unchanged(self) -> int:
+        """Tokens of the request where nothing leaves."""
+        return self._figures.fixed + self._figures.summaries + self._entries_tokens
+
+    def size(self) -> int:
+        """Tokens of the request after those entries have left."""
+        if not self.leaving:
+            return self.unchanged
+        staying = self._entries_tokens - self._leaving_tokens
+        return self._figures.fixed + self._summaries() + FRAME + staying
+
+    def plan(self, kept: tuple[Entry, ...], pinned: Entry | None, turns: int) -> CompactionPlan:
+        joins = self._joins()
+        limit = self._joined_limit() if joins else self._limit()
+        return CompactionPlan(tuple(self.leaving), kept, pinned, limit, joins, turns)
+
+    def _of(self, entries: Iterable[Entry]) -> int:
+        return sum(self._tokens.get(entry.seq, 0) for entry in entries)
+
+    def _limit(self) -> int:
+        """Maximum tokens of a summary of the entries that leave."""
         ceiling = min(self._settings.summary_tokens, max(SUMMARY_FLOOR, self._figures.high // 8))
-        return min(ceiling, max(SUMMARY_FLOOR, int(self.of(leaving) * SUMMARY_PART)))
+        return min(ceiling, max(SUMMARY_FLOOR, int(self._leaving_tokens * SUMMARY_PART)))
 
-    def joins(self, leaving: Sequence[Sequence[Entry]]) -> bool:
+    def _joins(self) -> bool:
         share = int(self._figures.high * self._settings.summaries_share)
-        return self._figures.summaries > 0 and self._figures.summaries + self.limit(leaving) > share
+        return self._figures.summaries > 0 and self._figures.summaries + self._limit() > share
 
-    def size(self, leaving: Sequence[Sequence[Entry]], staying: Sequence[Sequence[Entry]]) -> int:
-        """Tokens of the request after these entries have left."""
-        if not leaving:
-            return self._figures.fixed + self._figures.summaries + self.of(staying)
-        return self._figures.fixed + self._summaries(leaving) + FRAME + self.of(staying)
+    def _summaries(self) -> int:
+        carried = min(self._figures.own, self._own_tokens) if self._figures.own else 0
+        if self._joins():
+            return self._joined_limit() + carried
+        return self._figures.summaries + self._limit() + carried
 
-    def _summaries(self, leaving: Sequence[Sequence[Entry]]) -> int:
-        own = sum(self._tokens.get(entry.seq, 0) for group in leaving for entry in own_messages(group))
-        carried = min(self._figures.own, own) if self._figures.own else 0
-        if self.joins(leaving):
-            return self.joined_limit(leaving) + carried
-        return self._figures.summaries + self.limit(leaving) + carried
-
-    def joined_limit(self, leaving: Sequence[Sequence[Entry]]) -> int:
+    def _joined_limit(self) -> int:
         """Maximum tokens of a summary that replaces earlier ones, within the summaries' share."""
         share = int(self._figures.high * self._settings.summaries_share)
-        return max(self.limit(leaving), min(2 * self._settings.summary_tokens, int(share * 0.6)))
-
-    def plan(
-        self, leaving: Sequence[Sequence[Entry]], kept: tuple[Entry, ...], pinned: Entry | None, turns: int
-    ) -> CompactionPlan:
-        joins = self.joins(leaving)
-        limit = self.joined_limit(leaving) if joins else self.limit(leaving)
-        entries = tuple(entry for group in leaving for entry in group)
-        return CompactionPlan(entries, kept, pinned, limit, joins, turns)
+        return max(self._limit(), min(2 * self._settings.summary_tokens, int(share * 0.6)))

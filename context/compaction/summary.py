@@ -144,14 +144,16 @@ class _Choice:
         self._costs = [count(unit.shown) + 1 for unit in units]
         self._names = {unit.speaker: count(f"{unit.speaker}: ") + 1 for unit in units}
         self._headings = {day[:10]: count(day) + 1 for day in days}
+        alone = [(-self._gain(n, Counter()), n) for n in range(len(units))]
+        heapq.heapify(alone)
+        self._alone = alone  # units by what each adds to nothing, the same in every round
 
     def units(self, room: int) -> list[Unit]:
         """The units that are worth the most in so many tokens, in chronological order."""
         chosen: list[int] = []
         seen: Counter[str] = Counter()
         days, turns = set[str](), set[int]()
-        queue = [(-self._gain(n, seen), n) for n in range(len(self._units))]
-        heapq.heapify(queue)
+        queue = self._alone.copy()
         while queue:
             _, n = heapq.heappop(queue)
             current = self._gain(n, seen)

@@ -81,7 +81,8 @@ def _tokens(text: str, at: int) -> list[Redaction]:
     """What the candidates cover: of one that begins within an earlier one, the part after that.
 
     Hits are matched in order, and not within an accepted token that reaches the run's end, or far from its own end: a
-    run of tokens would be matched to its end from each.
+    run of tokens would be matched to its end from each. Broken tokens are matched within one too, as they may go on
+    after it; a run has few of them.
     """
     redactions: list[Redaction] = []
     pending: list[_Candidate] = []
@@ -107,7 +108,7 @@ def _matched(text: str, hit: _Hit, at: int, free: int) -> Iterator[_Candidate]:
         goes_on = hit.position >= free or (hit.run_end > free > 0 and hit.position > free - LONGEST)
         rules = [rule for rule in hit.rules if goes_on or not rule[1].begins_at_keyword]
         yield from _match(text, hit.position, at, rules)
-    elif hit.position >= free:
+    else:
         yield from _broken(text, hit.position, hit.rules)
 
 

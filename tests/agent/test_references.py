@@ -192,3 +192,24 @@ def test_words_are_a_question_where_one_can_ask_and_an_error_where_one_cannot(me
     for face in (tool, library):
         with pytest.raises(NotFound, match="no id, no lines of a note's file, and no archive's label"):
             face(memory, "ferry to Hydra")
+
+
+def test_a_conversation_is_its_newest_messages_in_their_order(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.conversations.set_leaf(conversation := memory.cold.conversation("ferries").seq, None)
+    leaf = None
+    for number in range(5):
+        draft = EntryDraft(
+            conversation=conversation,
+            parent=leaf,
+            kind=EntryKind.MESSAGE,
+            role=Role.USER,
+            text=as_given(f"message {number}"),
+        )
+        leaf = memory.cold.append(draft).seq
+    memory.conversations.set_leaf(conversation, leaf)
+    monkeypatch.setattr("memory.references.MESSAGES_OF_CHAT", 3)
+    assert [passage.text for passage in by_reference(memory, "chat:ferries")] == [f"message {n}" for n in (2, 3, 4)]
+    for unknown in ("chat:nowhere", "chat:Ferries", "chat:"):
+        with pytest.raises(NotFound, match="There is no conversation"):
+            by_reference(memory, unknown)
+    assert by_reference(memory, "chat: about ferries") == ()

@@ -65,11 +65,12 @@ def chat(opening: LaunchOptions) -> int:
     """What the screen does beside drawing: drafts, history, a session that is opened and closed."""
     import asyncio
 
-    from agent.services.drafts import NEW, Drafts
+    from agent.services.drafts import NEW
+    from agent.services.window_drafts import WindowDrafts
     from agent.session import Session
     from tui.widgets.prompt.history import PromptHistory
 
-    history, drafts = PromptHistory(opening.workspace.prompt_history), Drafts(opening.workspace.drafts)
+    history, drafts = PromptHistory(opening.workspace.prompt_history), WindowDrafts(opening.workspace.drafts)
     for act in (
         history.load,
         lambda: history.add("typed"),

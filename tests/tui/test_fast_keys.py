@@ -31,6 +31,30 @@ async def test_a_query_field_handles_a_burst_of_keys_in_their_order() -> None:
         assert field.value == "vim"
 
 
+@pytest.mark.parametrize("key", ["f3", "ctrl+p", "f1", "ctrl+f"])
+async def test_keys_that_follow_the_key_of_a_screen_at_once_go_to_that_screen(open_chat: Open, key: str) -> None:
+    async with open_chat() as chat:
+        await chat.until(lambda: chat.screen.is_idle)
+        for each in (key, "w", "i", "n", "d"):
+            chat.app.post_message(events.Key(each, each if len(each) == 1 else None))
+        await chat.until(lambda: isinstance(chat.app.focused, QueryInput) and chat.app.focused.value == "wind")
+        assert chat.screen.prompt.text == ""
+
+
+async def test_keys_go_where_the_focus_is_once_a_screen_takes_too_long(
+    open_chat: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.held_keys.HELD_AT_MOST_S", 0.2)
+    async with open_chat() as chat:
+        await chat.until(lambda: chat.screen.is_idle)
+        chat.app.held_keys.until(lambda: False)
+        for each in "wind":
+            chat.app.post_message(events.Key(each, each))
+        await chat.pilot.pause(0.05)
+        assert chat.screen.prompt.text == ""
+        await chat.until(lambda: chat.screen.prompt.text == "wind")
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("keys", [("f3", "escape"), ("ctrl+p", "escape", "f1", "escape"), ("ctrl+f", "escape")])
 async def test_screens_that_are_opened_and_left_at_once_end_nothing(open_chat: Open, keys: tuple[str, ...]) -> None:

@@ -15,6 +15,8 @@ from tests.tui.test_terminal import ready
 if sys.platform != "win32":
     from tests.tui.pty_screen import Terminal
 
+LEFT = b"\x1b[?1049l"  # the other screen of the terminal
+
 pytestmark = [
     pytest.mark.screen,
     pytest.mark.skipif(sys.platform != "linux", reason="it finds the child in /proc"),
@@ -22,16 +24,30 @@ pytestmark = [
 ]
 
 
-def started(folder: Path, script: str, *arguments: str) -> "Terminal":
-    """run.py with an environment that is set up already, whose Python is a shell script."""
+def environment(folder: Path, script: str) -> dict[str, str]:
+    """An environment for run.py that is set up already, whose Python is a shell script."""
     python = folder / "venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f"#!/bin/sh\n{script}\n")
     python.chmod(0o755)
     wanted = (ROOT / "requirements" / "core.txt").read_bytes() + (ROOT / "pyproject.toml").read_bytes()
     (folder / "venv" / "set-up-core").write_text(sha256(wanted).hexdigest())
+    return {"PALIMPSEST_VENV": str(folder / "venv")}
+
+
+def started(folder: Path, script: str, *arguments: str) -> "Terminal":
+    """run.py with such an environment."""
     program = (sys.executable, "run.py")
-    return Terminal(*arguments, program=program, columns=200, PALIMPSEST_VENV=str(folder / "venv"))
+    return Terminal(*arguments, program=program, columns=200, **environment(folder, script))
+
+
+def started_in_a_shell(folder: Path) -> "Terminal":
+    """A shell with job control, in which `run` is run.py with the real chat."""
+    script = f'exec "{sys.executable}" "$@"'
+    profile = folder / "profile"
+    profile.write_text(f"PS1='$ '\nalias run='\"{sys.executable}\" run.py --workspace \"{folder / 'notes'}\"'\n")
+    program = ("bash", "--noprofile", "--rcfile", str(profile), "-i")
+    return Terminal(program=program, columns=100, **environment(folder, script))
 
 
 @pytest.fixture
@@ -98,5 +114,59 @@ def test_ctrl_c_is_left_to_the_command_that_runs(tmp_path: Path) -> None:
         opened.type("\x03")
         assert opened.ended() == 130
         assert "stored" in opened.text
+    finally:
+        opened.close()
+
+
+def test_ctrl_z_gives_the_shell_back_and_fg_draws_the_chat_again(tmp_path: Path) -> None:
+    shell = started_in_a_shell(tmp_path)
+    try:
+        shell.until(lambda text: text.rstrip().endswith("$"))
+        shell.type("run\r")
+        ready(shell)
+        shell.type("half a thought 锅")
+        shell.until(lambda text: "❯ half a thought 锅" in text)
+        shell.type("\x03")  # moves it to the history: nothing is to be undone
+        shell.until(lambda text: "half a thought" not in text)
+        shell.type("\x1a")
+        shell.until(lambda text: "Stopped" in text)
+        shell.type("echo at the $((40 + 2)) shell\r")
+        shell.until(lambda text: "at the 42 shell" in text)
+        shell.type("fg\r")
+        ready(shell)
+        assert "at the 42" not in shell.text
+        shell.type("and on")
+        shell.until(lambda text: "❯ and on" in text)
+        shell.type("\x1a")
+        shell.until(lambda text: "❯ and on" not in text)  # an edit is undone instead
+        assert shell.bytes.count(LEFT) == 1
+        shell.type("\x03\x04")
+        shell.until(lambda _: shell.bytes.count(LEFT) == 2)
+        shell.type("exit 7\r")
+        assert shell.ended() == 7
+    finally:
+        shell.close()
+
+
+def test_an_interrupt_that_is_sent_to_run_py_alone_reaches_the_command(tmp_path: Path) -> None:
+    opened = started(tmp_path, "trap 'echo stored; exit 130' INT\necho running\nsleep 20 & wait", "-p", "x")
+    try:
+        opened.until(lambda text: "running" in text)
+        opened.settle(0.2)
+        os.kill(opened.pid, signal.SIGINT)
+        assert opened.ended() == 130
+        assert "stored" in opened.text
+    finally:
+        opened.close()
+
+
+def test_ctrl_c_reaches_the_command_once(tmp_path: Path) -> None:
+    opened = started(tmp_path, "trap 'echo once' INT\necho running\nsleep 1 & wait; sleep 0.5; exit 3", "-p", "x")
+    try:
+        opened.until(lambda text: "running" in text)
+        opened.settle(0.2)
+        opened.type("\x03")
+        assert opened.ended() == 3
+        assert opened.bytes.count(b"once") == 1
     finally:
         opened.close()

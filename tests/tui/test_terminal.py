@@ -57,20 +57,6 @@ def test_a_window_of_another_size_is_filled_where_the_environment_holds_an_old_s
     terminal.until(lambda text: "offline" in text.split("\n")[29])
 
 
-def test_what_was_said_is_answered_from_and_can_be_taken_up_again(start: Start) -> None:
-    terminal = start()
-    ready(terminal)
-    terminal.type("The boiler is serviced in May by Hansen.\r")
-    terminal.until(lambda text: "◆" in text)
-    terminal.type("\x04")
-    assert terminal.ended() == 0
-    assert b"Continue it with: palimpsest" in terminal.bytes
-    again = start("-c")
-    again.until(lambda text: "❯ The boiler is serviced in May by Hansen." in text)
-    again.type("When is the boiler serviced?\r")
-    again.until(lambda text: "May by Hansen" in text.partition("❯ When is the boiler")[2])
-
-
 PROGRAMS = [(sys.executable, "-m", "tui.main"), (str(BIN / "palimpsest"),), ("palimpsest",), ("pal",)]
 
 
@@ -108,36 +94,37 @@ def resumable(tmp_path: Path, program: tuple[str, ...], monkeypatch: pytest.Monk
     return words
 
 
-def test_a_half_written_message_survives_a_kill(start: Start, tmp_path: Path) -> None:
+def test_a_second_window_leaves_the_first_its_draft_until_the_first_is_killed(start: Start, tmp_path: Path) -> None:
+    drafts = tmp_path / "notes" / ".palimpsest" / "drafts"
+    first = start()
+    ready(first)
+    first.type("The boiler is serviced in May.\r")
+    first.until(lambda text: "◆" in text)
+    first.type("half a thought")
+    first.until(lambda _: any("half a thought" in path.read_text() for path in drafts.glob("*.md")))
+    second = start("-c")
+    second.until(lambda text: "❯ The boiler" in text)
+    ready(second)
+    second.type("quite another")
+    second.until(lambda text: "❯ quite another" in text)
+    second.until(lambda _: len(list(drafts.glob("*.md"))) == 2)
+    os.kill(first.pid, signal.SIGKILL)
+    first.ended()
+    start("-c").until(lambda text: "❯ half a thought" in text)
+
+
+@pytest.mark.parametrize(
+    ("keys", "title"),
+    [("\x1bOR", "Search"), ("\x10", "Palette"), ("\x1bOP", "Keys and commands"), ("\x06", "")],
+    ids=["F3", "Ctrl+P", "F1", "Ctrl+F"],
+)
+def test_keys_that_come_with_the_key_of_a_screen_go_to_that_screen(start: Start, keys: str, title: str) -> None:
     terminal = start()
     ready(terminal)
-    terminal.type("half a thought")
-    terminal.until(lambda _: any((tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")))
-    os.kill(terminal.pid, signal.SIGKILL)
-    terminal.ended()
-    start().until(lambda text: "❯ half a thought" in text)
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
-def test_a_signal_ends_it_with_its_status_and_keeps_the_draft(
-    start: Start, number: signal.Signals, tmp_path: Path
-) -> None:
-    terminal = start()
-    ready(terminal)
-    terminal.type("unsent")
-    terminal.until(lambda text: "❯ unsent" in text)
-    os.kill(terminal.pid, number)
-    assert terminal.ended() == 128 + number
-    assert terminal.bytes.rstrip().endswith(b"l") or b"\x1b[?1049l" in terminal.bytes
-    (draft,) = (tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")
-    assert draft.read_text() == "unsent"
-
-
-def test_a_closed_terminal_ends_it(start: Start) -> None:
-    terminal = start()
-    ready(terminal)
-    terminal.close_terminal()
-    assert terminal.ended() == 128 + signal.SIGHUP
+    terminal.type(f"{keys}zorkwind")
+    text = terminal.until(lambda text: "zorkwind" in text)
+    assert title in text
+    assert "❯ zorkwind" not in text
 
 
 def test_no_color_is_no_colour_at_all_and_the_cursor_is_seen(start: Start) -> None:
@@ -154,22 +141,6 @@ def test_without_colours_the_chosen_row_is_seen(start: Start) -> None:
     terminal.type("\x10")
     terminal.until(lambda text: "Palette" in text)
     terminal.until(lambda _: re.search(rb"\x1b\[[\d;]*;4[;m]", terminal.bytes) is not None)  # underlined
-
-
-def test_no_escape_from_memory_reaches_the_terminal(start: Start, tmp_path: Path) -> None:
-    terminal = start()
-    ready(terminal)
-    with (tmp_path / "notes" / "MEMORY.md").open("a", encoding="utf-8") as memory:
-        memory.write(
-            "\n\n<!-- 2026-03-14T09:26:53Z -->\n## Harbour\n\n- the harbour opens \x1b]52;c;QUJD\x07 at nine "
-            "\x9b31m \x1b]8;;http://evil.example\x1b\\here\x1b]8;;\x1b\\ [@click=app.quit]x[/]\n"
-        )
-    terminal.type("When does the harbour open?\r")
-    terminal.until(lambda text: "◆" in text and "opens" in text.partition("◆")[2])
-    assert b"\x1b]52" not in terminal.bytes
-    assert b"\x1b]8" not in terminal.bytes
-    assert b"\xc2\x9b" not in terminal.bytes
-    assert b"[@click=app.quit]" in terminal.bytes
 
 
 def test_it_fits_a_small_terminal(start: Start, tmp_path: Path) -> None:

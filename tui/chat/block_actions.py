@@ -69,7 +69,7 @@ class BlockActions:
         message = ["r edit and resend"] if isinstance(item, UserItem) else []
         turn = [] if self._turn_of(target) is None else ["b branch", "m bookmark", "d delete"]
         back = ["u undo delete"] if self._can_undelete else []
-        return [*back, *opening, "c copy", "i into prompt", *message, *turn]
+        return [*back, *opening, "c copy", "i quote", *message, *turn]
 
     async def act(self, action: str, target: FocusTarget) -> bool:
         """Carries an action out. False where the prompt has the keys next."""

@@ -1,4 +1,4 @@
-"""What is suggested for the prompt: commands and their arguments, files of the project, passages of memory."""
+"""What is suggested for the prompt: commands and their arguments, files, passages of memory, conversations."""
 
 import asyncio
 import re
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from agent.session import Session
 
 MAX_FILES: Final = 50
+MAX_CHANGED: Final = 5  # files that git has as changed, offered after an @ alone
 MAX_PASSAGES: Final = 8
 RETRY_S: Final = 0.5  # seconds until files are looked for again that are still being read
 TYPING_PAUSE_S: Final = 0.08  # seconds without a key before files or memory are searched
 _MEMORY: Final = re.compile(r"(?<!\S)@mem:([^\n]*)$")
+_CHAT: Final = re.compile(r"(?<!\S)@chat:([^\n]*)$")
 _ARGUMENT: Final = re.compile(r"/(\S+) +(\S*)")
 
 
@@ -38,14 +40,18 @@ class PromptCompletion:
     async def suggest(self, text: str, before_cursor: str) -> list[Suggestion]:
         """Suggestions for the prompt's text with the cursor behind `before_cursor` in its line, best first."""
         self._asked += 1
-        asked = self._asked
         if commands := commands_for(text):
             return commands
-        if arguments := self._arguments(text):
-            return arguments
+        return self._arguments(text) or await self._mentions(before_cursor, self._asked)
+
+    async def _mentions(self, before_cursor: str, asked: int) -> list[Suggestion]:
+        """What follows an @: passages of memory, conversations, files."""
         if memory := _MEMORY.search(before_cursor):
             await asyncio.sleep(TYPING_PAUSE_S)
             return await asyncio.to_thread(self._passages, memory[1], memory[0]) if asked == self._asked else []
+        if chat := _CHAT.search(before_cursor):
+            await asyncio.sleep(TYPING_PAUSE_S)
+            return await asyncio.to_thread(self._chats, chat[1], chat[0]) if asked == self._asked else []
         typed = typed_path(before_cursor)
         if typed is None:
             return []
@@ -76,12 +82,14 @@ class PromptCompletion:
     def _paths(self, typed: str, asked: int) -> list[str]:
         """Folders and files that the path completes, then files of the whole project that have it. Blocks."""
         completed = [path.text for path in suggest_paths(typed, self._here)]
-        if not typed or typed.startswith(("/", "~", ".")) or self.session is None:
+        if typed.startswith(("/", "~", ".")) or self.session is None:
             return completed
         if self._files is None:
             from agent.services.project_files import ProjectFiles
 
             self._files = ProjectFiles(self.session.project, self._here)
+        if not typed:
+            return list(dict.fromkeys([*map(escape_name, self._files.changed(MAX_CHANGED)), *completed]))
         found = self._files.search(typed, MAX_FILES, lambda: asked != self._asked)
         return list(dict.fromkeys([*completed[:3], *map(escape_name, found), *completed]))[:MAX_FILES]
 
@@ -96,6 +104,16 @@ class PromptCompletion:
             Suggestion(visible_line(row.snippet)[:200], visible_line(row.citation), f"{row.citation} ", mention)
             for row in rows
         ]
+
+    def _chats(self, words: str, mention: str) -> list[Suggestion]:
+        """Past conversations with the words in their titles; the citation takes their place. Blocks."""
+        from agent.services.chat_citations import citable_chats
+
+        if self.session is None:
+            return []
+        opened = self.session.conversation.id if self.session.conversation else ""
+        chats = citable_chats(self.session.memory, words, MAX_PASSAGES, without=opened)
+        return [Suggestion(visible_line(chat.title)[:200], chat.day, f"{chat.citation} ", mention) for chat in chats]
 
     def _arguments(self, text: str) -> list[Suggestion]:
         """The values that a command's first argument can have."""

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 from textual.timer import Timer
 
-from agent.services.drafts import Drafts
 from agent.services.pasted_images import remove_old_images
+from agent.services.window_drafts import WindowDrafts
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from tui.widgets.prompt.chips import PastedImage
@@ -61,7 +61,7 @@ class DraftKeeper:
         self._prompt = prompt
         self._history = history
         self._workspace = workspace
-        self._drafts = Drafts(workspace.drafts)
+        self._drafts = WindowDrafts(workspace.drafts)
         self._current_conversation = current_conversation
         self._rewriting = rewriting
         self._waiting = waiting
@@ -86,13 +86,14 @@ class DraftKeeper:
         except OSError as error:
             self._warn_of_refusal(error)
             return False
-        self._refusal = ""
+        self._note_kept()
         return True
 
     def stash(self) -> None:
         """Saves and empties the prompt; nothing more is saved until `restore`. ↑ gives what was not saved."""
         if not self.save():
             self._history.remember(self._prompt.full_text, self._prompt.draft_text)
+        self._drafts.release()
         self._saved_as = ""
         self._is_switching = True
         self._prompt.set_text("")
@@ -116,11 +117,19 @@ class DraftKeeper:
                 raise
         finally:
             self._is_switching = True  # the session closes now: what is saved later would be of no conversation
+            self.release()
+
+    def release(self) -> None:
+        """Leaves the drafts to the next window."""
+        with self._writing:
+            self._is_switching = True
+            self._drafts.release()
 
     def move(self, workspace: Workspace) -> None:
         """Changes the workspace of the drafts and of the prompt history."""
         self._workspace = workspace
-        self._drafts = Drafts(workspace.drafts)
+        self._drafts.release()
+        self._drafts = WindowDrafts(workspace.drafts)
         self._history.move(workspace.prompt_history)
 
     async def load_history(self) -> None:
@@ -166,6 +175,10 @@ class DraftKeeper:
         except OSError as error:
             self._warn_of_refusal(error)
         else:
+            self._note_kept()
+
+    def _note_kept(self) -> None:
+        if self._newest.strip():  # an empty draft needs no file, and says nothing about the disk
             self._refusal = ""
 
     def _write_newest(self) -> None:

@@ -22,6 +22,7 @@ from tui.chat.start import ChatStart
 from tui.chat.submissions import Submissions
 from tui.chat.transcript_screen import TranscriptScreen
 from tui.chat.view import ChatView, ChatWidgets
+from tui.held_keys import hold_keys, hold_keys_until
 from tui.internal_errors import internal_error
 from tui.shutdown import EXIT_COMMANDS
 from tui.typed_app import app_of
@@ -112,6 +113,9 @@ class ChatScreen(TranscriptScreen):
         self.prompt.use_vim_keys(start.vim_keys)
         self.prompt.focus()
         self.call_after_refresh(self._begin)
+
+    async def on_unmount(self) -> None:
+        await asyncio.to_thread(self.draft_keeper.release)
 
     @property
     def is_idle(self) -> bool:
@@ -277,9 +281,12 @@ class ChatScreen(TranscriptScreen):
 
     # Searching
 
-    @work(exclusive=True, group="search")
-    async def action_search(self) -> None:
+    def action_search(self) -> None:
         """Opens the search, also during an answer; the prompt keeps its text."""
+        hold_keys(self, self._search())
+
+    @work(exclusive=True, group="search")
+    async def _search(self) -> None:
         if self.controller and self.is_conversation_known:
             text = self.foot.find_bar.query_text if self.foot.find_bar.display else ""
             await self.foot.find_bar.close(stays=True)
@@ -296,6 +303,7 @@ class ChatScreen(TranscriptScreen):
         elif self.controller and self.is_conversation_known:
             self.leave_blocks()
             self.foot.find_bar.open()
+            hold_keys_until(self, lambda: self.foot.find_bar.has_focus_within)
 
     # Stopping and leaving
 

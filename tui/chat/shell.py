@@ -78,5 +78,5 @@ class ShellCommand:
             return
         block = replace(present, rows=self._rows(state))
         if whole is not None:
-            block = replace(block, read=lambda: whole)
-        self._transcript.replace_item(present, [block.opened(excerpt) if present.is_open else block])
+            block = replace(block, read=lambda: whole) if whole.text else replace(block.closed(), read=None)
+        self._transcript.replace_item(present, [block.opened(excerpt) if block.is_open else block])

@@ -16,6 +16,8 @@ from textual._xterm_parser import XTermParser
 from textual.driver import Driver
 from textual.message import Message
 
+from tui.output.ground_reports import GroundReported, GroundReports
+
 BEGIN: Final = "\x1b[200~"
 END: Final = "\x1b[201~"
 CONTROL_SEQUENCE: Final = "\x1b["
@@ -53,12 +55,24 @@ class PasteSafeParser(XTermParser):
 
     def __init__(self, debug: bool = False) -> None:
         self._guard = PasteGuard()
+        self._reports = GroundReports()
         self._unknown = ""  # what was given back so far of a sequence that Textual does not know
         super().__init__(debug)
 
     def feed(self, data: str) -> Iterable[Message]:
-        safe = self._guard.feed(data) if data else ""
-        return super().feed(safe) if safe or not data else ()  # an empty text is the end of the input
+        if not data:  # the end of the input
+            yield from super().feed("")
+            return
+        for part in self._reports.feed(self._guard.feed(data)):
+            if isinstance(part, GroundReported):
+                yield part
+            elif part:
+                yield from super().feed(part)
+
+    def tick(self) -> Iterable[Message]:
+        if held := self._reports.release():
+            yield from super().feed(held)
+        yield from super().tick()
 
     def _sequence_to_key_events(self, sequence: str, alt: bool | None = None) -> Iterable[events.Key]:
         """Textual passes `alt` for each character of a sequence that it does not know; True right after its escape."""

@@ -334,6 +334,7 @@ class LineChat:
             controller.queue.return_unsent()
             typed = self._composition.draft(self._input.rest).rstrip("\n")
             await controller.save_draft("\n\n".join(filter(str.strip, [controller.draft.text, typed])))
+            await asyncio.to_thread(controller.drafts.release)
             conversation = controller.session.conversation
             if self._running is not None:
                 self._running.cancel()

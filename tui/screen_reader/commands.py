@@ -50,7 +50,8 @@ KEYS: Final = (
     "Enter sends. A backslash at the end of a line, or three quotation marks around several, make a longer message.",
     "While an answer is written, what you enter waits for its end; Enter alone opens a line for it.",
     "Arrow up and Ctrl+R bring back what you typed. In it, the character ␤ is a line end.",
-    "Tab completes commands, their arguments, @files, and @mem: with a word to the citation of a passage.",
+    "Tab completes commands, their arguments, @files, @mem: with a word to the citation of a passage, and "
+    "@chat: with a word of its title to that of a conversation.",
     "Ctrl+C stops an answer; at the prompt it clears the line, and a second one leaves. Ctrl+D leaves.",
     "A question is answered with a number or the first word; Enter alone changes nothing.",
 )

@@ -1,4 +1,4 @@
-"""Completes commands, their arguments, @files and @mem: with Tab."""
+"""Completes commands, their arguments, @files, @mem: and @chat: with Tab."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LINE_COMMANDS: Final = ("/show", "/find", "/steer")  # of the chat in lines
 MAX_PASSAGES: Final = 8
 MAX_SNIPPET: Final = 100  # characters
-_MEMORY: Final = re.compile(r"@mem:([^:\s]+)(?::(\d*)\S*)?")
+_MEMORY: Final = re.compile(r"@(mem|chat):([^:\s]+)(?::(\d*)\S*)?")
 
 
 def complete(line: str, word: str, here: Path, session: "Session | None" = None) -> list[str]:
@@ -29,7 +29,7 @@ def complete(line: str, word: str, here: Path, session: "Session | None" = None)
         if values:
             return [f"{value} " for value in values]
     if (memory := _MEMORY.fullmatch(word)) and session is not None:
-        return _passages(session, memory[1], memory[2] or "")
+        return _cited(session, memory[1], memory[2], memory[3] or "")
     typed = typed_path(word)
     if typed is None:
         return []
@@ -37,16 +37,27 @@ def complete(line: str, word: str, here: Path, session: "Session | None" = None)
     return [mention if mention.endswith("/") else f"{mention} " for mention in mentions if mention.startswith(word)]
 
 
-def _passages(session: "Session", words: str, number: str) -> list[str]:
-    """Passages, numbered, where several have the words; else the citation of the one that is meant."""
-    from agent.services.live_search import find_rows
-
-    rows = find_rows(session.memory, words.replace("_", " ")).rows[:MAX_PASSAGES]
+def _cited(session: "Session", kind: str, words: str, number: str) -> list[str]:
+    """Passages or conversations, numbered, where several have the words; else the citation of the one that is meant."""
+    rows = _citations(session, kind, words.replace("_", " "))
     if number.isascii() and number.isdigit() and 0 < int(number) <= len(rows):
         rows = [rows[int(number) - 1]]
     if len(rows) == 1:
-        return [f"{rows[0].citation} "]
-    return [f"@mem:{words}:{n} {visible_line(row.snippet)[:MAX_SNIPPET]}" for n, row in enumerate(rows, 1)]
+        return [f"{rows[0][0]} "]
+    return [f"@{kind}:{words}:{n} {visible_line(text)[:MAX_SNIPPET]}" for n, (_, text) in enumerate(rows, 1)]
+
+
+def _citations(session: "Session", kind: str, words: str) -> list[tuple[str, str]]:
+    """The citations of what has the words, each with a line about it."""
+    if kind == "chat":
+        from agent.services.chat_citations import citable_chats
+
+        opened = session.conversation.id if session.conversation else ""
+        chats = citable_chats(session.memory, words, MAX_PASSAGES, without=opened)
+        return [(chat.citation, f"{chat.title}, {chat.day}") for chat in chats]
+    from agent.services.live_search import find_rows
+
+    return [(row.citation, row.snippet) for row in find_rows(session.memory, words).rows[:MAX_PASSAGES]]
 
 
 def _commands(word: str) -> list[str]:

@@ -15,11 +15,12 @@ from agent.events import SessionEvent
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.action import PermissionAnswer
 from agent.queue_steering import QueueSteering, without_pastes
-from agent.services.drafts import NEW, Drafts
+from agent.services.drafts import NEW
 from agent.services.outside_files import permitted_attachments
 from agent.services.permission_question import PermissionQuestion
 from agent.services.turn_sentences import MODEL_CHANGED
 from agent.services.unattached import unattached_sentence
+from agent.services.window_drafts import WindowDrafts
 from agent.spending.budget import OFFLINE
 from agent.turn.ports import TurnInput
 from foundation.errors import PalimpsestError
@@ -60,7 +61,7 @@ class LineController:
         self.session = session
         self.output = output
         self.ask = ask
-        self.drafts = Drafts(session.workspace.drafts)
+        self.drafts = WindowDrafts(session.workspace.drafts)
         self.draft = WholeMessage("")  # for the next prompt
         self.queue = MessageQueue(on_change=on_change, on_return=self._return)
         self.waiting = Waiting(output.say, lambda: output.last_line)
@@ -131,6 +132,7 @@ class LineController:
     async def restore_draft(self) -> None:
         """Puts the draft of the conversation into the next prompt."""
         try:
+            await asyncio.to_thread(self.drafts.release)  # the one of the conversation before
             draft = await asyncio.to_thread(self.drafts.load, self._draft_name)
             if draft.rewrites:
                 await self.session.branch.branch_from(draft.rewrites)

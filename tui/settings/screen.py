@@ -28,6 +28,7 @@ _FRAME_COLUMNS: Final = 6  # the padding and the scrollbar
 _LEAST_VALUE_COLUMNS: Final = 12
 _VALUE_COLUMNS: Final = 16  # beside a sentence
 _WIDE_COLUMNS: Final = 120
+_VALUE_INDENT: Final = 6  # of a value below its name
 
 
 class SettingsPort(Protocol):
@@ -137,9 +138,13 @@ class SettingsScreen(ThemedScreen[None]):
         box = ("[x] " if row.written == "true" else "[ ] ") if is_switch else "    "
         style, muted = theme_colour(self, "accent-ink") if row.is_changed else "", theme_colour(self, "muted")
         text = Text(f"{box}{row.setting.name}", style, no_wrap=True, overflow="ellipsis", end="")
+        value = "" if is_switch else visible_line(row.written) or "(empty)"
         is_wide = width >= _WIDE_COLUMNS  # there is room for the sentence
-        room = _VALUE_COLUMNS if is_wide else max(width - column - 2, _LEAST_VALUE_COLUMNS)
-        value = clip("" if is_switch else visible_line(row.written) or "(empty)", room)
+        room = _VALUE_COLUMNS if is_wide else width - column - 2
+        if room < _LEAST_VALUE_COLUMNS:
+            below = clip(value, width - _VALUE_INDENT)
+            return text.append(f"\n{' ' * _VALUE_INDENT}{below}", muted) if below else text
+        value = clip(value, room)
         text.append(" " * max(column + 2 - cell_len(text.plain), 1)).append(value, "" if is_wide else muted)
         return text.append(" " * (room - cell_len(value) + 2) + row.setting.sentence, muted) if is_wide else text
 

@@ -19,7 +19,9 @@ AUTO: Final = "auto"  # the setting that asks
 WAITED_S: Final = 1.0  # seconds for the answers after the question; what is silent longer gives none
 LEAST_WAITED_S: Final = 0.1  # seconds, where the program took longer to load
 _QUESTION: Final = b"\x1b]11;?\x1b\\\x1b[c"
-_GROUND: Final = re.compile(rb"\x1b\]11;rgba?:([0-9a-fA-F]+)/([0-9a-fA-F]+)/([0-9a-fA-F]+)[^\x07\x1b]*(?:\x07|\x1b\\)")
+GROUND: Final = r"\x1b\]11;rgba?:([0-9a-fA-F]+)/([0-9a-fA-F]+)/([0-9a-fA-F]+)[^\x07\x1b]*(?:\x07|\x1b\\)"
+"""The pattern of the answer; its groups are the parts of the colour."""
+_GROUND: Final = re.compile(GROUND.encode())
 _ATTRIBUTES: Final = re.compile(rb"\x1b\[\?[0-9;]*c")
 _WITHOUT_ANSWER: Final = frozenset({"", "dumb", "linux", "unknown"})
 _MOST_BYTES: Final = 4_096
@@ -66,7 +68,7 @@ class GroundQuestion:
             finally:
                 self._restore()
         found = _GROUND.search(told)
-        is_dark = _is_dark(*found.groups()) if found else _named_dark(self._environment)
+        is_dark = is_dark_colour(*found.groups()) if found else _named_dark(self._environment)
         typed = _ATTRIBUTES.sub(b"", _GROUND.sub(b"", told)).decode("utf-8", "ignore")
         return TerminalGround(is_dark, "" if "\x1b" in typed else typed)
 
@@ -103,7 +105,7 @@ def _terminal() -> tuple[int, int] | None:
     return None
 
 
-def _is_dark(*parts: bytes) -> bool:
+def is_dark_colour(*parts: bytes | str) -> bool:
     """By the luma of the colour, ITU-R BT.601; a part has one to four hexadecimal digits."""
     red, green, blue = (int(part, 16) / (16 ** len(part) - 1) for part in parts)
     return 0.299 * red + 0.587 * green + 0.114 * blue < 0.5

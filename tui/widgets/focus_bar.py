@@ -1,4 +1,8 @@
-"""The line with the actions of the focused block, in place of the status bar; it has the keys while it is shown."""
+"""The actions of the focused block, in place of the status bar; has the keys while it is shown.
+
+Actions that do not fit on one line go on on the next ones. Where that is too many lines, the last actions give way to
+the key of the list that has them all.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +12,7 @@ from rich.cells import cell_len
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
@@ -15,6 +20,31 @@ from tui.typed_app import theme_colour
 from tui.widgets.status import GAP, clip
 
 BACK: Final = "Esc prompt"
+MORE: Final = "F1 more"
+MOST_ROWS: Final = 3
+LOW_SCREEN: Final = 14  # rows: below, the bar takes one
+
+
+def action_rows(actions: Sequence[str], width: int, most: int) -> list[str]:
+    """The actions on `most` rows at most. At least the first one is shown, and the way back."""
+    rows = _filled([*actions, BACK], width)
+    shown = list(actions)
+    while len(rows) > most and len(shown) > 1:
+        shown.pop()
+        rows = _filled([*shown, MORE, BACK], width)
+    if len(rows) > most:
+        rows = [GAP.join([*shown, BACK])]
+    return [clip(row, width) for row in rows]
+
+
+def _filled(words: Sequence[str], width: int) -> list[str]:
+    rows: list[str] = []
+    for word in words:
+        if rows and cell_len(longer := f"{rows[-1]}{GAP}{word}") <= width:
+            rows[-1] = longer
+        else:
+            rows.append(word)
+    return rows
 
 
 class FocusBar(Widget, can_focus=True):
@@ -65,19 +95,25 @@ class FocusBar(Widget, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="focus-bar")
         self._actions: Sequence[str] = ()
+        self._shown_width: int = 0
+        self._rows = 1  # the most since it has the keys, at this width
         self.display = False
 
     def show_actions(self, actions: Sequence[str]) -> None:
-        """Shows these: `c copy`. Those that do not fit are left out, the last ones first."""
+        """Shows these: `c copy`."""
         self._actions = actions
-        self.refresh()
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many rows as the actions take. It grows from one block to the next and does not shrink, so that the
+        prompt above it stays in its row."""
+        most = MOST_ROWS if viewport.height >= LOW_SCREEN else 1
+        self._rows = min(max(self._rows, len(action_rows(self._actions, width, most))), most)
+        return self._rows
 
     def render(self) -> Text:
-        shown = list(self._actions)
-        while len(shown) > 1 and cell_len(GAP.join([*shown, BACK])) > self.size.width:
-            shown.pop()
-        line = clip(GAP.join([*shown, BACK]), self.size.width)
-        return Text(line, theme_colour(self, "accent-ink"), no_wrap=True, end="")
+        rows = action_rows(self._actions, self.size.width, max(self.size.height, 1))
+        return Text("\n".join(rows), theme_colour(self, "accent-ink"), no_wrap=True, end="")
 
     def on_key(self, event: events.Key) -> None:
         if event.is_printable and event.character and event.key not in self.screen.active_bindings:
@@ -85,7 +121,13 @@ class FocusBar(Widget, can_focus=True):
             event.prevent_default()
             self.post_message(self.Typed(event.character))
 
+    def on_resize(self) -> None:
+        if self.size.width != self._shown_width:
+            self._shown_width, self._rows = self.size.width, 1
+            self.refresh(layout=True)
+
     def on_blur(self) -> None:
+        self._rows = 1
         self.post_message(self.Left())
 
     def action_move(self, by: int) -> None:

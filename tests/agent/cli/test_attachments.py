@@ -67,3 +67,21 @@ def test_a_file_outside_the_project_needs_a_rule_or_the_mode_where_nobody_can_be
     assert "With keys.txt" not in refused.err
     assert "With keys.txt" in run("-p", f"read @{outside}", "--allow", f"attach_file(/{outside})").err
     assert "With keys.txt" in run("-p", f"read @{outside}", "--mode", "auto").err
+
+
+def test_a_preview_does_not_read_a_file_that_would_be_asked_about(
+    run: Run, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("elsewhere") / "密钥.txt"
+    outside.write_text("not for everybody", encoding="utf-8")
+    asked = f"{outside} is outside the project: sending this would ask about it first. It was not read for this."
+    for shown in (run("context", f"read @{outside}"), run("-p", f"/context read @{outside}")):
+        assert asked in shown.out + shown.err
+        assert "not for everybody" not in shown.out
+        assert f"attachment {outside.name}" not in shown.out
+    assert run("permissions", "add", "allow", f"attach_file(/{outside})").status == 0
+    assert "not for everybody" in run("context", f"read @{outside}").out
+    assert run("permissions", "add", "deny", f"attach_file(/{outside})").status == 0
+    denied = run("context", f"read @{outside}")
+    assert f"{outside} is not attached: A rule of yours denies it" in denied.err
+    assert "not for everybody" not in denied.out

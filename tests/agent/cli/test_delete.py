@@ -159,6 +159,7 @@ def test_what_was_typed_and_the_draft_go_with_the_conversation(run: Run, root: P
     first = run("-p", "the zorkmessage that I typed", "--json").json["conversation"]
     run("-p", "another one, of another talk")
     Drafts(space.drafts).save(first, "zorkdraft")
+    Drafts(space.drafts).save(f"{first}-2", "the zorkdraft of a second window")
     said = run("conversations", "delete", first, "--yes")
     assert "1 of its messages was taken out of what you typed" in said.err
     assert not list(space.drafts.iterdir())

@@ -39,12 +39,19 @@ def test_rules_are_added_listed_and_removed(run: Run) -> None:
         (("remember", "MEMORY.md"), 3, "Memory is written only with a yes."),
         (("fetch_url", "https://docs.python.org/3/"), 0, "A rule of yours allows it"),
         (("git__log", "x"), 3, "No rule decides"),
+        (("attach_file", "/etc/hosts"), 3, "A file outside the project asks before it is attached"),
+        (("attach_file", "/srv/锅炉 notes.txt"), 0, "A rule of yours allows it: allow attach_file(//srv/**)."),
+        (("attach_file", "/srv/keys"), 4, "A rule of yours denies it: deny attach_file(//srv/keys)."),
+        (("attach_file", "/srv/ask"), 3, "A rule of yours asks: ask attach_file(//srv/ask)."),
     ],
 )
 def test_which_rule_decides(run: Run, words: tuple[str, ...], status: int, reason: str) -> None:
     run("permissions", "add", "deny", "run_command(git push *)")
     run("permissions", "add", "allow", "fetch_url(docs.python.org)")
     run("permissions", "add", "allow", "run_command(git status *)", "--project")
+    run("permissions", "add", "allow", "attach_file(//srv/**)")
+    run("permissions", "add", "deny", "attach_file(//srv/keys)")
+    run("permissions", "add", "ask", "attach_file(//srv/ask)")
     ran = run("permissions", "test", *words)
     assert ran.status == status and reason in ran.out
     assert run("permissions", "test", *words, "--json").json["reason"].startswith(reason.removesuffix("."))

@@ -102,6 +102,59 @@ def test_the_program_answers_for_permission(
     assert ("Blue tea." in (root / "MEMORY.md").read_text()) is granted
 
 
+@pytest.mark.parametrize("granted", [True, False])
+def test_the_program_answers_for_a_file_outside_the_project(
+    drive: Callable[..., Driver], server: ChatServer, tmp_path_factory: pytest.TempPathFactory, granted: bool
+) -> None:
+    outside = tmp_path_factory.mktemp("elsewhere") / "茶 tea.txt"
+    outside.write_text("The tea is blue.", encoding="utf-8")
+    server.plays(chat("So."), chat("Again."))
+    driver = drive()
+    message = {"type": "user", "text": f'read @"{outside}"'}
+    driver.says(message)
+    request = driver.until("permission_request")
+    assert (request["tool"], request["access"], request["subject"]) == ("attach_file", "read", str(outside))
+    driver.says({"type": "permission", "id": request["id"], "granted": granted, "scope": "session"})
+    outcome = driver.until("permission")
+    assert (outcome["id"], outcome["granted"], outcome["by"]) == (request["id"], granted, "answer")
+    assert driver.until("result")["text"] == "So."
+    assert ("The tea is blue." in json.dumps(server.chats[0])) is granted
+    if granted:  # it is remembered for the session
+        driver.says(message)
+        assert driver.until("result")["text"] == "Again."
+    assert driver.ends() == 0
+
+
+def test_a_stop_at_the_question_on_a_file_sends_nothing(
+    drive: Callable[..., Driver], server: ChatServer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("elsewhere") / "tea.txt"
+    outside.write_text("The tea is blue.", encoding="utf-8")
+    server.plays(chat("So."))
+    driver = drive()
+    driver.says({"type": "user", "text": f"read @{outside}"})
+    driver.until("permission_request")
+    driver.says({"type": "stop"})
+    assert "was not sent" in driver.until("error")["error"]["message"]
+    driver.says({"type": "user", "text": "and now?"})
+    assert driver.until("result")["text"] == "So."
+    assert len(server.chats) == 1
+    assert driver.ends() == 0
+
+
+def test_a_file_outside_is_left_out_where_the_input_ends_before_the_answer(
+    drive: Callable[..., Driver], server: ChatServer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("elsewhere") / "tea.txt"
+    outside.write_text("The tea is blue.", encoding="utf-8")
+    server.plays(chat("So."))
+    driver = drive()
+    driver.says({"type": "user", "text": f"read @{outside}"})
+    driver.until("permission_request")
+    assert driver.ends() == 0
+    assert "The tea is blue." not in json.dumps(server.chats[0])
+
+
 def test_a_wrong_line_is_reported_and_the_next_is_taken(drive: Callable[..., Driver], server: ChatServer) -> None:
     server.plays(chat("Here."))
     driver = drive()

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from agent.services.context_view import context_view
 from foundation.paths import Workspace
 from models.messages import Message
@@ -67,4 +69,16 @@ async def test_before_the_first_request_nothing_is_compared(
     view = await context_view(session)
     assert not any(part.is_unchanged for part in view.parts)
     assert view.sentences == ()
+    await session.close()
+
+
+async def test_a_file_that_would_be_asked_about_is_named_and_not_read(
+    workspace: Workspace, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("elsewhere") / "密钥.txt"
+    outside.write_text("not for everybody", encoding="utf-8")
+    session = open_session(workspace, tmp_path)
+    view = await context_view(session, f"read @{outside}")
+    assert any(f"{outside} is outside the project" in sentence for sentence in view.sentences)
+    assert not any("not for everybody" in part.text for part in view.parts)
     await session.close()

@@ -87,3 +87,22 @@ def test_the_last_turn_stays_where_it_fits() -> None:
         BranchView((), held), {1: 500, 2: 500, 3: 500, 4: 500}, figures, ContextSettings(), running=False
     )
     assert plan is not None and [one.seq for one in plan.kept] == [3, 4] and plan.first_kept == 3
+
+
+class CountedReads(dict[int, int]):
+    """Tokens that count how often they are read."""
+
+    reads = 0
+
+    def get(self, key: int, default: int = 0, /) -> int:  # type: ignore[override]  # only as it is called here
+        self.reads += 1
+        return super().get(key, default)
+
+
+def test_a_long_conversation_is_planned_in_one_pass() -> None:
+    held = entries(*(Q, C, T, A) * 500, *(Q, *(C, T) * 500))
+    tokens = CountedReads({one.seq: 10 for one in held})
+    figures = CompactionBudget(fixed=300, summaries=100, low=400, high=500, own=200)
+    plan = plan_entries(BranchView((), held), tokens, figures, ContextSettings(), running=True)
+    assert plan is not None and len(plan.leaving) > 2_900
+    assert tokens.reads <= 4 * len(held)

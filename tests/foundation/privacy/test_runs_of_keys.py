@@ -6,7 +6,7 @@ from itertools import pairwise
 from string import ascii_letters, digits
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foundation.privacy import clear, examine
@@ -35,7 +35,13 @@ PIECES = (
 )
 
 
+GITHUB, SLACK, MAILCHIMP, JWT = PIECES[0], PIECES[3], PIECES[7], PIECES[8]
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+@example(f"{GITHUB}{SLACK}\\\n{MAILCHIMP}")  # the second one begins within the first and goes on in the next line
+@example(f"{JWT}{PIECES[1]}{GITHUB}{GITHUB}\\\n {MAILCHIMP}{GITHUB}")
+@example(f"{JWT}{SLACK}\\\na-7{JWT}")  # the first one ends beyond the run in which the second one begins
 def test_skipping_what_a_token_covers_finds_the_same(text: str) -> None:
     every = sorted(candidate for hit in _hits(text, 0) for candidate in _matched(text, hit, 0, 0))
     spans: list[tuple[int, int, str]] = []

@@ -72,6 +72,11 @@ async def resumed(chat: Any) -> None:
     await chat.pilot.pause()
 
 
+def foot(chat: Any) -> str:
+    """The rows of the focused block's actions."""
+    return " · ".join(chat.seen[-3:])
+
+
 async def focus(chat: Any, words: str) -> None:
     """Moves up to the block whose first row has these words."""
     for _ in range(30):
@@ -209,12 +214,12 @@ async def test_a_letter_that_is_no_action_goes_to_the_prompt(open_chat: Any, ses
         await chat.say("why?")
         await chat.quiet()
         await chat.press("ctrl+up")
-        assert "c copy" in chat.seen[-1]
-        assert "Esc prompt" in chat.seen[-1]
+        assert "c copy" in foot(chat)
+        assert "Esc prompt" in foot(chat)
         await chat.press("h", "i")
         assert chat.screen.prompt.text == "hi"
         assert chat.screen.prompt.has_focus
-        assert "c copy" not in chat.seen[-1]
+        assert "c copy" not in foot(chat)
         assert not any("▌" in line for line in chat.seen)
 
 
@@ -226,7 +231,7 @@ async def test_down_past_the_last_block_goes_back_to_the_prompt(
         await chat.say("why?")
         await chat.quiet()
         await chat.press("alt+up", "alt+up")
-        assert "r edit and resend" in chat.seen[-1]
+        assert "r edit and resend" in foot(chat)
         await chat.press("alt+down", "down")
         assert chat.screen.prompt.has_focus
 
@@ -239,7 +244,7 @@ async def test_a_message_is_edited_and_sent_again_on_a_branch(open_chat: Any, se
             await chat.say(text)
             await chat.quiet()
         await chat.press("ctrl+up", "up")
-        assert "r edit and resend" in chat.seen[-1]
+        assert "r edit and resend" in foot(chat)
         await chat.press("r")
         await chat.until(lambda: chat.screen.prompt.text == "second")
         await chat.quiet()
@@ -280,13 +285,13 @@ async def test_a_turn_is_deleted_and_taken_back(open_chat: Any, session: Session
         await chat.quiet()
         assert "Two." not in chat.text
         await chat.press("ctrl+up")
-        assert "u undo delete" in chat.seen[-1]
+        assert "u undo delete" in foot(chat)
         await chat.press("u")
         await chat.until(lambda: "“second” is back" in chat.text)
         await chat.quiet()
         assert "Two." in chat.text
         await chat.press("ctrl+up")
-        assert "u undo delete" not in chat.seen[-1]
+        assert "u undo delete" not in foot(chat)
 
 
 async def test_deleting_says_what_goes_before_it_goes(open_chat: Any, session: Session, server: Script) -> None:
@@ -297,19 +302,19 @@ async def test_deleting_says_what_goes_before_it_goes(open_chat: Any, session: S
             await chat.say(text)
             await chat.quiet()
         await chat.press("ctrl+up", "d")
-        assert "d again deletes your message and its answer" in chat.seen[-1]
+        assert "d again deletes your message and its answer" in foot(chat)
         await chat.press("up", "d")
-        assert "d again deletes your message and its answer" in chat.seen[-1]
+        assert "d again deletes your message and its answer" in foot(chat)
         await chat.press("up", "up", "up", "d")
-        assert "d again deletes your message, its answer and 2 turns after it" in chat.seen[-1]
+        assert "d again deletes your message, its answer and 2 turns after it" in foot(chat)
         await chat.press("up")
-        assert "d again deletes" not in chat.seen[-1]
-        assert "c copy" in chat.seen[-1]
+        assert "d again deletes" not in foot(chat)
+        assert "c copy" in foot(chat)
         await chat.press("down", "d")  # the first d was forgotten
-        assert "d again deletes" in chat.seen[-1]
+        assert "d again deletes" in foot(chat)
         await chat.press("escape")
         await chat.press("ctrl+up", "d")
-        assert "d again deletes" in chat.seen[-1]
+        assert "d again deletes" in foot(chat)
         await chat.press("escape")
         await chat.quiet()
         assert all(answer in chat.text for answer in ("One. 一 🏺", "Two.", "Three."))
@@ -331,7 +336,7 @@ async def test_the_undo_of_a_deletion_stays_in_its_conversation(
         await chat.say("elsewhere")
         await chat.quiet()
         await chat.press("ctrl+up")
-        assert "u undo delete" not in chat.seen[-1]
+        assert "u undo delete" not in foot(chat)
 
 
 async def test_a_bookmark_is_a_label_of_the_tree(open_chat: Any, session: Session, server: Script) -> None:

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.services.context_view import context_view
+from agent.session import Session
 from foundation.paths import Workspace
+from foundation.privacy import as_given
+from memory.records import EntryDraft, EntryKind
+from models.messages import Role
 from tests.agent.sessions import open_session
 from tests.tui.conftest import Chat, Open
 
@@ -39,6 +44,41 @@ async def test_a_passage_of_memory_is_cited(open_chat: Open, workspace: Workspac
         await chat.press("tab")
         assert chat.screen.prompt.text.startswith("when? [")
         assert "MEMORY.md" in chat.screen.prompt.text
+
+
+async def test_a_past_conversation_is_cited_by_its_title_and_its_messages_are_in_the_request(
+    open_chat: Open, workspace: Workspace, tmp_path: Path
+) -> None:
+    session = open_session(workspace, tmp_path)
+    past = store_chat(session, "Trip to 希腊 🏺", "The ferry to Hydra leaves at 09:40.", "Then book the 09:40 ferry.")
+    store_chat(session, "Boiler", "It is serviced in May.", "Noted.")
+    async with open_chat(session=session) as chat:
+        await chat.insert("when? @chat:希腊")
+        await chat.until(lambda: offered(chat))
+        assert [item.label for item in chat.screen.suggestions.items] == ["Trip to 希腊 🏺"]
+        await chat.press("tab")
+        assert chat.screen.prompt.text.startswith("when? [Trip to 希腊 🏺 · ")
+        assert f"chat:{past}]" in chat.screen.prompt.text
+        view = await context_view(session, chat.screen.prompt.text)
+        message = "\n".join(part.text for part in view.parts if part.layer == "message")
+        assert "The ferry to Hydra leaves at 09:40." in message
+        assert "Then book the 09:40 ferry." in message
+        assert "serviced in May" not in message
+        await chat.press("ctrl+u")
+        await chat.insert("@chat:")
+        await chat.until(lambda: len(offered(chat)) == 2)
+
+
+def store_chat(session: Session, title: str, said: str, answered: str) -> str:
+    conversation = session.memory.conversations.new(as_given(title))
+    entry = None
+    for role, text in ((Role.USER, said), (Role.ASSISTANT, answered)):
+        draft = EntryDraft(
+            conversation=conversation.seq, parent=entry, kind=EntryKind.MESSAGE, role=role, text=as_given(text)
+        )
+        entry = session.memory.conversations.append(draft).seq
+    session.memory.conversations.set_leaf(conversation.seq, entry)
+    return conversation.id
 
 
 @pytest.mark.parametrize(

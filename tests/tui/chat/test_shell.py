@@ -101,6 +101,22 @@ async def test_a_key_ends_a_command_with_what_it_started(
         assert "again leaves" not in chat.seen[-1]
 
 
+@posix
+async def test_a_command_without_output_says_so_once(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:
+    session = open_session(workspace, tmp_path)
+    async with open_chat(session=session) as chat:
+        await chat.say("!sleep 60")
+        await chat.until(lambda: "! sleep 60" in chat.text)
+        await chat.press("escape")
+        await chat.quiet()
+        assert chat.text.count("no output") == 1
+        assert "no text" not in chat.text
+        await chat.press("ctrl+up", "enter")  # nothing opens
+        assert "no text" not in chat.text
+        await chat.press("i")
+        await chat.until(lambda: "sleep 60" in chat.screen.prompt.full_text)
+
+
 async def test_a_note_is_kept_in_memory(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:
     session = open_session(workspace, tmp_path)
     async with open_chat(session=session) as chat:

@@ -11,37 +11,26 @@ from textual.screen import Screen
 
 import tui.app
 from agent.events import CallLimitReached
-from agent.permissions.action import Access, Action, PersonQuestion
 from tests.tui.displayed import displayed_lines
+from tests.tui.screens import DIALOGS
 from tui.app import PalimpsestApp
-from tui.dialogs.choices import ChoiceItem, ChoicesScreen
-from tui.dialogs.confirm import GoOnScreen, ProposalScreen
-from tui.dialogs.permission import PermissionScreen
-from tui.dialogs.question import QuestionScreen
-from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
+from tui.dialogs.confirm import GoOnScreen
 from tui.themes.own import DARK, THEMES
 
-LONG = "很长的路径/项目资料/🏺陶器/" * 9
-FACTS = (f"It runs: python3 -m server --root '{LONG}'", "It gets the variables: TOKEN")
-ACTION = Action(tool="run_command", access=Access.RUN, summary=f"run ls {LONG}", detail=f"ls {LONG}")
-DIALOGS: dict[str, Callable[[], Screen[Any]]] = {
-    "choices": lambda: ChoicesScreen("模型 🤖", [ChoiceItem("a", LONG, LONG), ChoiceItem("b", "b")]),
-    "proposal": lambda: ProposalScreen("Archive 归档", [("turns", LONG), ("pages", "3 🏺")]),
-    "limit": lambda: GoOnScreen(CallLimitReached(200, 200, asyncio.get_running_loop().create_future()).question),
-    "repetition": lambda: GoOnScreen(
-        CallLimitReached(10, 10, asyncio.get_running_loop().create_future(), "mcp__文件_🏺").question
-    ),
-    "permission": lambda: PermissionScreen(ACTION, "No rule decides.", offers=["run_command(ls *)"]),
-    "question": lambda: QuestionScreen(PersonQuestion(LONG, ("是 ✅", "否 ❌"))),
-    "trust": lambda: TrustScreen(FACTS),
-    "changes": lambda: ChangesScreen(FACTS),
-    "link": lambda: LinkScreen("MEMORY.md", LONG, "It is read."),
-    "server": lambda: ServerScreen("文件-files 📁", FACTS, is_changed=False),
+
+def limit(*limits: Any) -> GoOnScreen:
+    return GoOnScreen(CallLimitReached(*limits[:2], asyncio.get_running_loop().create_future(), *limits[2:]).question)
+
+
+SHEETS: dict[str, Callable[..., Screen[Any]]] = {
+    **DIALOGS,
+    "limit of calls": lambda *_: limit(200, 200),
+    "repetition": lambda *_: limit(10, 10, "mcp__文件_🏺"),
 }
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)])
-@pytest.mark.parametrize("kind", DIALOGS)
+@pytest.mark.parametrize("kind", SHEETS)
 async def test_a_dialog_stands_in_the_middle(kind: str, size: tuple[int, int]) -> None:
     class Asking(App[None]):
         CSS_PATH: ClassVar = [Path(tui.app.__file__).parent / path for path in PalimpsestApp.CSS_PATH]
@@ -51,7 +40,7 @@ async def test_a_dialog_stands_in_the_middle(kind: str, size: tuple[int, int]) -
         app.register_theme(theme)
     app.theme = DARK
     async with app.run_test(size=size) as pilot:
-        await app.push_screen(DIALOGS[kind]())
+        await app.push_screen(SHEETS[kind](app, None))
         await pilot.pause()
         sheet = app.screen.query_one(".sheet").region
         width, height = size

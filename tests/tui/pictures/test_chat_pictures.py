@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from agent.events import TurnFailed
+from agent.services.drafts import Drafts
 from agent.services.panel_figures import PanelFigures, SpentToday, TouchedFile
 from foundation.paths import Workspace
 from tests.tui.chat.test_side_panel import wide_session
@@ -16,7 +17,6 @@ from tests.tui.fakes import RECALLED, FakeSession, answer
 from tests.tui.pictures.acts import at_end, idle, saying
 from tests.tui.pictures.conftest import Picture
 from tui.app import PalimpsestApp
-from tui.chat.drafts import Drafts
 from tui.widgets.prompt.chips import PastedImage
 from tui.widgets.query_input import QueryInput
 from tui.widgets.transcript.view import Transcript

@@ -1,17 +1,15 @@
 """The chat in lines in a real terminal, with the real memory and no model."""
 
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.paths import ROOT
+from tests.tui.screen_reader.lines import Start, until, written
 
 pytestmark = [
     pytest.mark.screen,
@@ -21,46 +19,6 @@ pytestmark = [
 
 if sys.platform != "win32":
     from tests.tui.pty_screen import Terminal
-
-Start = Callable[..., "Terminal"]
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    running: list[Terminal] = []
-
-    def started(*arguments: str, **environment: str) -> Terminal:
-        words = ("--workspace", str(tmp_path / "notes"), *arguments)
-        running.append(Terminal(*words, columns=200, rows=60, **{"ACCESSIBLE": "1", **environment}))
-        return running[-1]
-
-    yield started
-    for each in running:
-        each.close()
-
-
-def written(terminal: "Terminal") -> str:
-    return terminal.bytes.decode(errors="replace").replace("\r\n", "\n")
-
-
-def until(terminal: "Terminal", words: str, times: int = 1) -> str:
-    terminal.until(lambda _: written(terminal).count(words) >= times)
-    return written(terminal)
-
-
-def test_what_was_said_is_answered_from_and_can_be_taken_up_again(start: Start) -> None:
-    chat = start()
-    until(chat, "You: ")
-    chat.type("The boiler is serviced in May by Hansen. 锅炉 🔧\r")
-    until(chat, "End of answer.")
-    until(chat, "You: ", 2)
-    chat.type("\x04")
-    assert chat.ended() == 0
-    assert "Continue it with: " in written(chat)
-    assert b"\x1b" not in chat.bytes
-    again = start("-c")
-    text = until(again, "End of answer.\nYou: ")
-    assert "You: The boiler is serviced in May by Hansen. 锅炉 🔧\nAnswer:\n" in text
 
 
 @pytest.mark.parametrize(("value", "is_linear"), [("1", True), ("yes", True), ("0", False), ("", False)])
@@ -98,37 +56,6 @@ def test_a_workspace_from_elsewhere_is_trusted_only_on_a_word(start: Start, tmp_
     until(trusting, "You: ")
     trusting.type("Kept?\r")
     until(trusting, "End of answer.")
-
-
-def test_what_is_typed_survives_a_kill(start: Start, tmp_path: Path) -> None:
-    chat = start()
-    until(chat, "You: ")
-    chat.type("half a thought")
-    chat.until(lambda _: any((tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")))
-    os.kill(chat.pid, signal.SIGKILL)
-    chat.ended()
-    until(start(), "You: half a thought")
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
-def test_a_signal_ends_it_with_its_status_and_keeps_the_draft(
-    start: Start, number: signal.Signals, tmp_path: Path
-) -> None:
-    chat = start()
-    until(chat, "You: ")
-    chat.type("unsent")
-    until(chat, "You: unsent")
-    os.kill(chat.pid, number)
-    assert chat.ended() == 128 + number
-    (draft,) = (tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")
-    assert draft.read_text() == "unsent"
-
-
-def test_a_closed_terminal_ends_it(start: Start) -> None:
-    chat = start()
-    until(chat, "You: ")
-    chat.close_terminal()
-    assert chat.ended() == 128 + signal.SIGHUP
 
 
 def test_what_was_typed_before_a_question_answers_nothing(start: Start, tmp_path: Path) -> None:
@@ -342,20 +269,6 @@ def test_no_text_speaks_of_keys_that_are_not_here(start: Start) -> None:
     assert "/steer MESSAGE" in text
     for key in ("F1", "F2", "F3", "Ctrl+S", "Ctrl+G", "Esc"):
         assert key not in text, key
-
-
-def test_no_escape_from_memory_reaches_the_terminal(start: Start, tmp_path: Path) -> None:
-    chat = start()
-    until(chat, "You: ")
-    with (tmp_path / "notes" / "MEMORY.md").open("a", encoding="utf-8") as memory:
-        memory.write(
-            "\n\n<!-- 2026-03-14T09:26:53Z -->\n## Harbour\n\n- the harbour opens \x1b]52;c;QUJD\x07 at nine \x9b31m\n"
-        )
-    chat.type("When does the harbour open?\r")
-    assert "opens ␛]52;c;QUJD␇ at nine" in until(chat, "End of answer.")
-    assert b"\x1b" not in chat.bytes
-    assert b"\x07" not in chat.bytes
-    assert b"\xc2\x9b" not in chat.bytes
 
 
 def test_the_bell_rings_at_the_end_of_an_answer_where_it_is_set(start: Start) -> None:

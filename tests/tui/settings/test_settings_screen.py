@@ -139,3 +139,15 @@ async def test_esc_leaves_the_field_then_the_query_then_the_screen(open_chat: Op
         assert chat.app.screen is screen
         await chat.press("escape")
         await chat.until(lambda: chat.app.screen is chat.screen)
+
+
+@pytest.mark.parametrize("columns", [40, 50, 60, 80, 120])
+async def test_the_values_are_shown_at_every_width(open_chat: Open, session: Any, columns: int) -> None:
+    async with open_chat(session=session, size=(columns, 24)) as chat:
+        screen = await opened(chat, "models.limits")
+        await chat.until(lambda: any("models.limits.body_mb" in line for line in chat.seen))
+        row = screen.chosen
+        assert row is not None
+        at = next(number for number, line in enumerate(chat.seen) if row.setting.name in line)
+        shown = " ".join(line.strip() for line in chat.seen[at : at + 2]).partition(row.setting.name)[2]
+        assert shown.split()[0].startswith(row.written or "(empty)"), chat.seen

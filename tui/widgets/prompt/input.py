@@ -186,6 +186,7 @@ class Prompt(UnitTextArea):
         self._history_cursor = None
         self._chips = ChipBuffer()
         self.clear()
+        self.history.clear()  # ↑ brings it back
         if self._vim:
             self._vim.begin()
             self._show_vim_state()

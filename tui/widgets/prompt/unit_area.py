@@ -21,6 +21,12 @@ class UnitTextArea(LongLineArea):
         before_it = self.text[:offset]
         return before_it.count("\n"), len(before_it) - before_it.rfind("\n") - 1
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Without an edit to take back or to do again, the key of `undo` is the application's."""
+        if action == "undo":
+            return bool(self.history.undo_stack or self.history.redo_stack or self.text)
+        return super().check_action(action, parameters)
+
     def get_cursor_left_location(self) -> Location:
         row, column = self.cursor_location
         return (row, before(self.document.get_line(row), column)) if column else super().get_cursor_left_location()

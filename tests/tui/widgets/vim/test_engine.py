@@ -52,6 +52,8 @@ class Typist:
         ("|one, two", "w", "one|, two"),
         ("|one, two", "W", "one, |two"),
         ("one two thr|ee", "2b", "one |two three"),
+        ("a\n|\nb", "w", "a\n\n|b"),
+        ("|a\n\n\nb", "2w", "a\n\n|\nb"),
         ("|one two", "e", "on|e two"),
         ("|one two", "2e", "one tw|o"),
         ("  one t|wo", "0", "|  one two"),
@@ -215,3 +217,20 @@ def test_what_is_deleted_can_be_put_back(text: str, cursor: int, keys: str) -> N
 @given(TEXTS)
 def test_units_are_the_text(text: str) -> None:
     assert "".join(units(text)) == text
+
+
+@pytest.mark.parametrize(
+    "before,keys,after",
+    [
+        ("|x", "2onew⎋", "x\nnew\nne|w"),
+        ("|x", "3O新⎋", "新\n新\n|新\nx"),
+        ("|x", "onew⎋2.", "x\nnew\nnew\nne|w"),
+        ("a\n|\nb", "yyp", "a\n\n|\nb"),
+        ("a\n|\nb", "yy2P", "a\n|\n\n\nb"),
+        ("one en|d", "de", "one e|n"),
+        ("one en|d", "ceX⎋", "one en|X"),
+        ("|one", "ctzx", "|ne"),
+    ],
+)
+def test_counts_empty_lines_and_searches_that_fail_are_as_in_vim(before: str, keys: str, after: str) -> None:
+    assert Typist.at(before).type(keys).drawn == after

@@ -79,8 +79,9 @@ def leave_insert(text: str, cursor: int, state: VimState) -> Step:
         before, after, change = insertion.before, insertion.after, insertion.change
         is_known = len(text) >= len(before) + len(after) and text.startswith(before) and text.endswith(after)
         inserted = text[len(before) : len(text) - len(after)] if is_known else ""
-        if change.keys in {"i", "a", "I", "A"} and inserted and len(inserted) * change.count <= MAX_INSERTED:
-            text, cursor = before + inserted * change.count + after, len(before) + len(inserted) * change.count
+        if change.keys in {"i", "a", "I", "A", "o", "O"} and inserted and len(inserted) * change.count <= MAX_INSERTED:
+            repeated = ("\n" if change.keys in {"o", "O"} else "").join([inserted] * change.count)
+            text, cursor = before + repeated + after, len(before) + len(repeated)
         state = replace(state, change=replace(change, inserted=inserted))
     place = Place.at(text, cursor)
     return replace(place, index=max(line_start(place.units, place.index), place.index - 1)).step(state)
@@ -200,7 +201,7 @@ def _extent(place: Place, command: VimCommand, target: Target | None) -> Extent 
             end = word_end(here, end, big=command.motion == "W")
         return Extent(index, end + 1)
     if target is None:
-        return Extent(index, index) if command.operator == "c" else None
+        return _extent_of_no_move(place, command)
     start, end = sorted((index, target.index))
     if target.linewise:
         return lines(here, start, end)
@@ -217,6 +218,15 @@ def _extent(place: Place, command: VimCommand, target: Target | None) -> Extent 
             return lines(here, start, end - 1)
         end -= 1
     return Extent(start, end)
+
+
+def _extent_of_no_move(place: Place, command: VimCommand) -> Extent | None:
+    """What an operator takes with a motion that leads nowhere: `e` the last letter of the text, `c` nothing, and of a
+    search that fails None."""
+    here, index = place.units, place.index
+    if command.motion in {"e", "E"} and index < len(here) and here[index] != "\n":
+        return Extent(index, index + 1)
+    return Extent(index, index) if command.operator == "c" and command.motion[0] not in "fFtT;," else None
 
 
 def _yanked(here: Units, extent: Extent, state: VimState) -> VimState:
@@ -290,7 +300,7 @@ def _replace(place: Place, command: VimCommand, state: VimState) -> Step:
 
 def _put(place: Place, command: VimCommand, state: VimState) -> Step:
     here, index, register = place.units, place.index, state.register
-    if not register.text or len(register.text) * command.times > MAX_INSERTED:
+    if not (register.text or register.linewise) or len(register.text) * command.times > MAX_INSERTED:
         return place.step(state)
     state = _changed(state, command)
     if register.linewise:

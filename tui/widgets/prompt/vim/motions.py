@@ -115,16 +115,13 @@ _SCRIPTS: Final = (
 def word_forward(units: Units, index: int, *, big: bool) -> int:
     """The start of the next word; an empty line is one."""
     kind = kind_of(units[index], big=big) if index < len(units) else ""
-    was_newline = index < len(units) and units[index] == "\n"
     while index < len(units) and kind and kind_of(units[index], big=big) == kind:
         index += 1
+    start = index
     while index < len(units) and units[index].isspace():
-        if units[index] == "\n" and was_newline and index > 0 and units[index - 1] == "\n":
+        if index > start and units[index] == "\n" and units[index - 1] == "\n":
             return index
-        was_newline = was_newline or units[index] == "\n"
         index += 1
-        if index < len(units) and units[index] == "\n" and units[index - 1] == "\n":
-            return index
     return index
 
 
