@@ -62,9 +62,9 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """`20260314T092653Z-3f2a9c01`."""
+        """`20260314T092653123Z-3f2a9c01`: the time to the millisecond, so that the names are in order."""
         key = f"{self.digest} {self.device} {self.workspace} {self.time_ms}"
-        return f"{self.time:%Y%m%dT%H%M%SZ}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
+        return f"{self.time:%Y%m%dT%H%M%S}{self.time_ms % 1000:03}Z-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
 
     @property
     def size(self) -> int:
