@@ -47,6 +47,9 @@ def overdue(workspace: Workspace, now: datetime, remind_days: int) -> str:
     days = (now - last.time).days
     if days < remind_days:
         return ""
-    return (
-        f"{days:,} days old ({last.time.astimezone():%Y-%m-%d}): `{own_command('backup', last.place)}` makes a new one"
-    )
+    return f"{days:,} days old ({last.time.astimezone():%Y-%m-%d}): {renewal(last)}"
+
+
+def renewal(last: LastBackup) -> str:
+    """What makes a new one, for a person."""
+    return f"`{own_command('backup', last.place)}` makes a new one."

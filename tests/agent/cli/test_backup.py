@@ -96,3 +96,23 @@ def test_an_untrusted_workspace_is_saved_and_left_as_it_is(
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "cloned").rglob("*")}
     assert bare("--workspace", str(tmp_path / "cloned"), "backup", str(tmp_path / "second")).status == 0
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cloned").rglob("*")} == before
+
+
+def test_doctor_names_the_last_backup_and_an_old_one(run: Run, root: Path, place: Path) -> None:
+    assert "backup" not in [row["topic"] for row in run("doctor", "--json").json["findings"]]
+    run("backup", str(place))
+    assert f"at {place}" in run("doctor").out
+    noted = root / ".palimpsest" / "backup.json"
+    noted.write_text(json.dumps(json.loads(noted.read_text()) | {"time_ms": 0}))
+    assert "days old (1970-01-0" in run("doctor").out
+
+
+def test_status_reminds_of_an_old_backup_alone(run: Run, root: Path, place: Path) -> None:
+    assert "last backup" not in run("-p", "/status").out
+    run("backup", str(place))
+    assert "last backup" not in run("-p", "/status").out
+    noted = root / ".palimpsest" / "backup.json"
+    noted.write_text(json.dumps(json.loads(noted.read_text()) | {"time_ms": 0}))
+    assert "last backup: " in run("-p", "/status").out
+    run("config", "set", "backup.remind_days", "0")
+    assert "last backup" not in run("-p", "/status").out
