@@ -13,7 +13,7 @@ from memory.versions.objects import checked, content_name, unchecked
 from memory.zstd import packer, unpack
 
 FILE_PIECE: Final = 2**20
-DATABASE_PIECE: Final = 2**18
+DATABASE_PIECE: Final = 2**16
 """Bytes of a piece of the database: a few changed pages cost little, and a remote place takes not too many files."""
 
 MOST: Final = 2**20
