@@ -22,7 +22,7 @@ from memory.backup.place import BackupPlace, LocalPlace, held
 from memory.backup.reminder import LastBackup, record_backup
 from memory.backup.retention import Removed, readable_snapshots, remove_old, remove_unneeded
 from memory.backup.snapshot import SUFFIX, SavedFile, Snapshot, digest_of, encode_snapshot
-from memory.backup.sources import SourceFile, Sources
+from memory.backup.sources import Sources, WorkspaceFile
 from memory.versions.objects import content_name
 
 _ATTEMPTS = 3
@@ -111,15 +111,15 @@ def _save(
     for _ in range(_ATTEMPTS):
         sources = Sources(workspace)
         files: dict[str, SavedFile] = {}
-        bodies: list[SourceFile] = []
+        bodies: list[WorkspaceFile] = []
 
-        def save_all(found: Iterable[SourceFile], files: dict[str, SavedFile] = files) -> None:
+        def save_all(found: Iterable[WorkspaceFile], files: dict[str, SavedFile] = files) -> None:
             for source in found:
                 if (saved := writer.save(source, known.get(source.name))) is not None:
                     files[source.name] = saved
                     on_file(len(files))
 
-        def save_manifests(sources: Sources = sources, bodies: list[SourceFile] = bodies) -> None:
+        def save_manifests(sources: Sources = sources, bodies: list[WorkspaceFile] = bodies) -> None:
             save_all(sources.manifests())
             bodies += sources.bodies()
 
@@ -130,7 +130,7 @@ def _save(
         else:
             copy = copies / "cold.db"
             copy_database(workspace, copy, save_manifests)
-            database = writer.save(SourceFile(_DATABASE, copy), None, piece=DATABASE_PIECE)
+            database = writer.save(WorkspaceFile(_DATABASE, copy), None, piece=DATABASE_PIECE)
             remove(copy)
             if database is not None:
                 files[_DATABASE] = database
@@ -158,7 +158,7 @@ class _PieceWriter:
             if self._there.get(name + PIECE) == size
         }
 
-    def save(self, source: SourceFile, last: SavedFile | None, *, piece: int = FILE_PIECE) -> SavedFile | None:
+    def save(self, source: WorkspaceFile, last: SavedFile | None, *, piece: int = FILE_PIECE) -> SavedFile | None:
         """Saves one file; None where it was deleted meanwhile. One that changes while it is read is read once more."""
         try:
             before = _state_of(source.path)
@@ -181,7 +181,7 @@ class _PieceWriter:
             name in self.sizes for name in last.pieces
         )
 
-    def _read(self, source: SourceFile, state: "_FileState", piece: int) -> SavedFile:
+    def _read(self, source: WorkspaceFile, state: "_FileState", piece: int) -> SavedFile:
         digest, size, names = hashlib.sha256(), 0, list[str]()
         with open_for_reading(source.path) as file:
             for body in cut(file, piece):

@@ -22,7 +22,7 @@ _REWRITTEN = (".manifest", "/workspace.id", "/deleted.ids")
 _BODIES = ("packs", "versions/objects", "checkpoints/objects", "knowledge")
 
 
-class SourceFile(NamedTuple):
+class WorkspaceFile(NamedTuple):
     """A file to save, and its path in the workspace. `path` may be elsewhere, where its owner allowed a link."""
 
     name: str
@@ -36,7 +36,7 @@ class Sources:
         self._workspace = workspace
         self.skipped: set[str] = set()
 
-    def notes(self) -> Iterator[SourceFile]:
+    def notes(self) -> Iterator[WorkspaceFile]:
         """The person's own files, and the mirrors of conversations."""
         for name in (*LINKABLE_FILES, "entities.yaml"):
             yield from self._single(name, self._workspace.followed(name))
@@ -44,15 +44,15 @@ class Sources:
             yield from self._below(name, self._workspace.followed(name))
         yield from self._below("conversations", self._workspace.conversations)
 
-    def state(self) -> Iterator[SourceFile]:
+    def state(self) -> Iterator[WorkspaceFile]:
         """The program's own files, but the database and `bodies`."""
         yield from self._below(self._workspace.state.name, self._workspace.state, without=self._is_no_state)
 
-    def manifests(self) -> Iterator[SourceFile]:
+    def manifests(self) -> Iterator[WorkspaceFile]:
         """Files beside the packs that are rewritten in a transaction of the database."""
         return (source for source in self.bodies() if source.name.endswith(_REWRITTEN))
 
-    def bodies(self) -> Iterator[SourceFile]:
+    def bodies(self) -> Iterator[WorkspaceFile]:
         """Files that the database and the lists refer to. But for `manifests` none is ever changed."""
         for name in _BODIES:
             below = f"{self._workspace.state.name}/{name}"
@@ -67,18 +67,18 @@ class Sources:
             or own.endswith((".lock", ".tmp"))
         )
 
-    def _single(self, name: str, path: Path) -> Iterator[SourceFile]:
+    def _single(self, name: str, path: Path) -> Iterator[WorkspaceFile]:
         found = status(path)
         if found is None:
             return
         if S_ISREG(found.st_mode):
-            yield SourceFile(name, path)
+            yield WorkspaceFile(name, path)
         else:
             self.skipped.add(name)
 
     def _below(
         self, name: str, folder: Path, *, without: Callable[[str], bool] = lambda name: name.endswith(".tmp")
-    ) -> Iterator[SourceFile]:
+    ) -> Iterator[WorkspaceFile]:
         found = status(folder)
         if found is None:
             return
@@ -92,7 +92,7 @@ class Sources:
             if S_ISDIR(file_status.st_mode):
                 yield from self._below(below, path, without=without)
             elif S_ISREG(file_status.st_mode) and _is_utf8(below):
-                yield SourceFile(below, path)
+                yield WorkspaceFile(below, path)
             else:
                 self.skipped.add(below)
 

@@ -102,9 +102,11 @@ def main(folder: Path, kills: int, seed: int) -> None:
     while fuse <= kills and attempt(fuse, 0):
         landed["at an operation"] += 1
         fuse += 1
-    backup()
+    began = time.monotonic()
+    assert not attempt(0, 0)
+    duration = time.monotonic() - began
     for _ in range(kills):
-        landed["at a moment"] += attempt(0, chance.uniform(0.001, 0.15))
+        landed["at a moment"] += attempt(0, chance.uniform(0.001, duration / 3))  # it was looked at for most of it
     backup()
     look(place, folder, snapshot_ids(place), 3)
     assert check_backup(place).unneeded == 0

@@ -146,8 +146,8 @@ def test_a_small_change_of_a_large_database_costs_a_few_pieces(
     filled: Memory, save: Save, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memory.backup.backup.DATABASE_PIECE", 16_384)
-    for n in range(6):
-        talk(filled, 40, f"conversation {n}")
+    for n in range(5):
+        talk(filled, 20, f"conversation {n}")
     large = save()
     database = next(file for file in large.snapshot.files if file.path.endswith("cold.db"))
     assert len(database.pieces) > 12

@@ -41,4 +41,4 @@ def test_killed_anywhere_no_snapshot_is_lost_or_torn(tmp_path: Path, clock: Fake
     assert ran.returncode == 0, ran.stderr
     landed = json.loads(ran.stdout)
     assert landed["at an operation"] >= min(kills, 10)
-    assert landed["at a moment"] > kills * 0.4
+    assert landed["at a moment"] >= kills / 5
