@@ -54,6 +54,20 @@ class FusedPlace(LocalPlace):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+class FusedReads(LocalPlace):
+    """Ends the process by SIGKILL at its read number `fuse`."""
+
+    def __init__(self, folder: Path, fuse: int) -> None:
+        super().__init__(folder)
+        self._fuse = fuse
+
+    def read(self, name: str) -> bytes:
+        self._fuse -= 1
+        if self._fuse == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().read(name)
+
+
 def was_killed(work: Callable[[], object], after: float = 0) -> bool:
     """Runs the work in a fork, which is killed after so many seconds; False where it had ended by then."""
     child = os.fork()
@@ -111,6 +125,14 @@ def main(folder: Path, kills: int, seed: int) -> None:
     look(place, folder, snapshot_ids(place), 3)
     assert check_backup(place).unneeded == 0
     assert not list(place.folder.glob(".*.tmp"))
+    snapshot, target = choose_snapshot(place, None), folder / "again"
+    for fuse in range(1, min(kills, len(snapshot.pieces))):
+        assert was_killed(
+            lambda fuse=fuse: restore(FusedReads(place.folder, fuse), snapshot, target, settings=SETTINGS)
+        )
+        assert not target.exists()
+    assert restore(place, snapshot, target, settings=SETTINGS).report.problems == ()
+    assert not list(folder.glob(".again*"))
     print(json.dumps(landed))
 
 
