@@ -20,6 +20,8 @@ from foundation.program import PROGRAM, own_command
 from foundation.sizes import format_size
 
 if TYPE_CHECKING:  # loaded by the commands that use them
+    from collections.abc import Sequence
+
     from foundation.paths import Workspace
     from memory.backup.backup import BackupResult
     from memory.backup.place import BackupPlace
@@ -62,7 +64,8 @@ def create(place: str | None, keep: int | None) -> None:
 
     access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
     try:
-        at = _open(_last_place(access.workspace) if place is None else _spelt(place), workspace.root)
+        saved = [workspace.root, *(Path(target) for _, target in access.workspace.links)]
+        at = _open(_last_place(access.workspace) if place is None else _spelt(place), saved)
         with output.Progress("files") as count:
             result = back_up(
                 access.workspace,
@@ -191,10 +194,10 @@ def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> 
     invocation.status = 1 if problems or result.left_out else 0
 
 
-def _open(place: str, workspace: Path | None = None) -> BackupPlace:
+def _open(place: str, saved: Sequence[Path] = ()) -> BackupPlace:
     from memory.backup.place import open_place
 
-    return open_place(place, current().here, workspace)
+    return open_place(place, current().here, saved)
 
 
 def _settings_for(snapshot: Snapshot) -> ArchiveSettings:

@@ -4,7 +4,7 @@ All are in one flat folder, so that a copy of it made with any tool is a backup,
 """
 
 import errno
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -212,10 +212,10 @@ class RemotePlace:
             raise BackupDamaged("A file of the backup is missing", error.message) from error
 
 
-def open_place(address: str, here: Path, workspace: Path | None = None) -> BackupPlace:
+def open_place(address: str, here: Path, saved: Sequence[Path] = ()) -> BackupPlace:
     """The place at that address: s3://bucket/prefix, ssh://host/folder, or a folder.
 
-    Raises UnusableFolder for a folder inside the workspace, Misuse, MissingLibrary.
+    `saved` are the folders that are backed up. Raises UnusableFolder for one inside of them, Misuse, MissingLibrary.
     """
     if (storage := remote_storage(address, BACKUP_FILE)) is not None:
         return RemotePlace(storage)
@@ -226,10 +226,10 @@ def open_place(address: str, here: Path, workspace: Path | None = None) -> Backu
             "Name a folder, s3://bucket/prefix or ssh://host/folder.",
         )
     folder = resolve_path(here / expand_home(address))
-    if workspace is not None and folder.is_relative_to(workspace):
+    if (within := next((each for each in saved if folder.is_relative_to(each)), None)) is not None:
         raise UnusableFolder(
             "The backup would be in the workspace",
-            f"{folder} lies inside {workspace}, and what destroys the one destroys the other.",
+            f"{folder} lies inside {within}, and what destroys the one destroys the other.",
             "Name a folder elsewhere, best on another disk.",
         )
     return LocalPlace(folder)

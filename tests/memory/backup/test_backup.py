@@ -301,7 +301,9 @@ def test_a_newer_format_is_refused_and_left(save: Save, place: LocalPlace, tmp_p
 def test_folders_that_will_not_do_are_refused(save: Save, place: LocalPlace, filled: Memory, tmp_path: Path) -> None:
     root = filled.workspace.root
     with pytest.raises(UnusableFolder, match="inside"):
-        open_place("deeper/backup", root, root)
+        open_place("deeper/backup", root, [root])
+    with pytest.raises(UnusableFolder, match="inside"):
+        open_place(str(tmp_path / "linked" / "backup"), root, [root, tmp_path / "linked"])
     with pytest.raises(UnusableFolder, match="no place"):
         open_place("ftp://host/x", tmp_path)
     with pytest.raises(NotABackup, match="other files"):
