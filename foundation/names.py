@@ -40,3 +40,6 @@ VECTORS_FOLDER = _grammar("the folder of an embedder's vectors", r"[0-9a-f]{16}"
 WORKSPACE_ID = _grammar("the id of a workspace", r"[0-9a-f]{32}")
 DRAFT = _grammar("the name of a draft", r"[0-9A-Za-z_-]{1,100}")
 MIRROR = _grammar("the name of a mirror", r"[0-9a-z_][0-9a-z_-]{0,99}\.md")
+BACKUP_FILE = _grammar(
+    "the name of a file of a backup", r"[0-9a-f]{64}\.piece|[0-9]{8}T[0-9]{9}Z-[0-9a-f]{8}\.snapshot"
+)

@@ -16,6 +16,7 @@ from foundation.sizes import MEGABYTE
 from foundation.text.analysis import Analyser
 from foundation.workspace_trust import TrustStore, trust_store
 from memory.access import WorkspaceAccess
+from memory.archive.packs.addresses import remote_storage
 from memory.archive.packs.pack_cache import CachedStorage, PackDigest
 from memory.archive.packs.storage import LocalStorage, Storage
 from memory.archive.rows import pages
@@ -299,18 +300,10 @@ def open_storage(settings: ArchiveSettings, workspace: Workspace, cold: ColdStor
 
 
 def _remote_storage(address: str) -> Storage:
-    match address.partition("://"):
-        case ("s3", _, rest) if rest.partition("/")[0]:
-            from memory.archive.packs.s3 import S3Storage
-
-            return S3Storage(address)
-        case ("ssh" | "sftp", _, rest) if rest.partition("/")[0]:
-            from memory.archive.packs.ssh import SshStorage
-
-            return SshStorage(address)
-        case _:
-            raise Misuse(
-                "Where packs stand",
-                f"archive.storage is “{address}”.",
-                "Name s3://bucket/prefix or ssh://host/folder, or nothing for the workspace's own folder.",
-            )
+    if (storage := remote_storage(address)) is not None:
+        return storage
+    raise Misuse(
+        "Where packs stand",
+        f"archive.storage is “{address}”.",
+        "Name s3://bucket/prefix or ssh://host/folder, or nothing for the workspace's own folder.",
+    )

@@ -151,3 +151,17 @@ class VersionSettings(Struct, frozen=True, kw_only=True):
             extra={"guarded": True},
         ),
     ] = 365
+
+
+class BackupSettings(Struct, frozen=True, kw_only=True):
+    """When /status and `doctor` remind of a backup."""
+
+    remind_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=36_500,
+            description="Remind when the last backup of this workspace is at least so many days old; 0 never does. "
+            "Where no backup was ever made, nothing reminds.",
+        ),
+    ] = 14

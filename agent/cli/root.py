@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "config": ("config", "Show, set and check the configuration."),
     "stats": ("stats", "Say what is stored."),
     "check": ("check", "Check what is stored against its hashes."),
+    "backup": ("backup", "Back up the workspace, and restore it."),
     "doctor": ("doctor", "Look at the installation, and say what is missing."),
 }
 """Name → (module in agent.cli, summary). The order is help's."""

@@ -84,8 +84,16 @@ async def _status(session: Session, _rest: str) -> Outcome:
         ("memory", _memory_status(session)),
         *([("observing", observing)] if (observing := await asyncio.to_thread(_observing_status, session)) else ()),
         ("background", session.working or "nothing"),
+        *([("last backup", overdue)] if (overdue := await asyncio.to_thread(_overdue_backup, session)) else ()),
     ]
     return TextResult("\n".join(f"- {name}: {value}" for name, value in rows))
+
+
+def _overdue_backup(session: Session) -> str:
+    """The age of the last backup, where it is older than `backup.remind_days`; else ""."""
+    from memory.backup.reminder import overdue
+
+    return overdue(session.workspace, session.clock.now(), session.config.backup.remind_days)
 
 
 def _context_status(report: ContextReport) -> str:

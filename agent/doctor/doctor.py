@@ -16,12 +16,14 @@ from agent.doctor.model_checks import CheckResult, embed_findings, ocr_findings
 from agent.tools.commands.commands import open_commands
 from agent.tools.files.project import ProjectFolders
 from agent.version import version
+from foundation.clock import SystemClock
 from foundation.errors import PalimpsestError
 from foundation.install_hints import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
 from foundation.program import PROGRAM, own_command
 from foundation.workspace_trust import trust_command, trust_store
 from memory.access import first_entry, sqlite_version, trust_notice
+from memory.backup.reminder import last_backup, overdue, renewal
 from memory.settings import ArchiveSettings
 from models.chat.detect import detect
 
@@ -97,6 +99,7 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
     for notice in reading.notices:
         yield CheckResult("configuration", "missing", notice)
     yield _disk(workspace.root)
+    yield from _backup(workspace, reading.config.backup.remind_days)
     if workspace.database.exists():
         yield _store(workspace)
         if reading.config.archive.storage:
@@ -121,6 +124,17 @@ def _disk(root: Path) -> CheckResult:
         if free > SPARE_BYTES
         else CheckResult("disk", "wrong", sentence, "Free some space.")
     )
+
+
+def _backup(workspace: Workspace, remind_days: int) -> Iterator[CheckResult]:
+    """The age of the last backup; nothing where none was ever made from here."""
+    last, now = last_backup(workspace), SystemClock().now()
+    if last is None:
+        return
+    if old := overdue(workspace, now, remind_days):
+        yield CheckResult("backup", "missing", f"The last backup is {old.partition(':')[0]}.", renewal(last))
+    else:
+        yield CheckResult("backup", "ok", f"{last.time.astimezone():%Y-%m-%d %H:%M} at {last.place}")
 
 
 def _store(workspace: Workspace) -> CheckResult:

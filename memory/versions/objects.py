@@ -40,7 +40,7 @@ class Objects:
         if exists(place):
             return name
         with self._packing:
-            stored = (base and self._difference(body, base)) or _checked(_WHOLE, packer()(body))
+            stored = (base and self._difference(body, base)) or checked(_WHOLE, packer()(body))
         make_private_folder(self._folder)
         make_private_folder(place.parent)
         write_atomically(place, stored)
@@ -80,7 +80,7 @@ class Objects:
             return None
         if not known:
             return None
-        stored = _checked(_DELTA, bytes.fromhex(base) + pack_against(known, body))
+        stored = checked(_DELTA, bytes.fromhex(base) + pack_against(known, body))
         return stored if sum(deltas) + len(stored) <= whole / 2 else None
 
     def _chain(self, name: str) -> Generator[str]:
@@ -101,7 +101,7 @@ class Objects:
         magic, rest = stored[: len(_WHOLE)], stored[len(_WHOLE) + _CHECK :]
         if magic == _ZSTD:
             return _Stored(stored, "", len(stored))
-        if magic not in {_WHOLE, _DELTA} or stored != _checked(magic, rest):
+        if magic not in {_WHOLE, _DELTA} or stored != checked(magic, rest):
             raise Damaged(f"A {self._what} is damaged", f"{place} is not what was written.")
         base = rest[:_BASE].hex() if magic == _DELTA else ""
         return _Stored(rest[_BASE:] if base else rest, base, len(stored))
@@ -120,8 +120,15 @@ class _Stored(NamedTuple):
     size: int
 
 
-def _checked(magic: bytes, rest: bytes) -> bytes:
+def checked(magic: bytes, rest: bytes) -> bytes:
+    """What is stored: the magic, the first 16 bytes of the SHA-256 of the rest, the rest."""
     return magic + hashlib.sha256(rest).digest()[:_CHECK] + rest
+
+
+def unchecked(magic: bytes, stored: bytes) -> bytes | None:
+    """The rest of what `checked` gave; None where it is anything else."""
+    rest = stored[len(magic) + _CHECK :]
+    return rest if stored == checked(magic, rest) else None
 
 
 def content_name(body: bytes) -> str:

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from foundation.install_hints import install_extra
-from foundation.names import ARCHIVE_FILE
+from foundation.names import ARCHIVE_FILE, Grammar
 from foundation.program import PROGRAM
 from memory.errors import Damaged, StorageUnreachable
 from memory.names import vetted
@@ -34,13 +34,14 @@ def too_long(where: str, size: int, most: int) -> Damaged:
 
 
 class RemoteStorage(ABC):
-    """A folder behind fsspec. `place` is its address."""
+    """A folder behind fsspec. `place` is its address. Files whose names do not fit `grammar` are not ours."""
 
     trouble: tuple[type[BaseException], ...] = (OSError,)
     """What its library raises where the place does not answer, or does not let us in."""
 
-    def __init__(self, address: str, folder: str) -> None:
+    def __init__(self, address: str, folder: str, grammar: Grammar = ARCHIVE_FILE) -> None:
         self._address = address
+        self._grammar = grammar
         self._folder = folder
         self._connection: Any = None  # an fsspec file system, whose types are not declared
         self._lock = threading.RLock()
@@ -51,15 +52,19 @@ class RemoteStorage(ABC):
 
     def names(self) -> list[str]:
         """Names of all files of ours, sorted; none where nothing was written yet."""
+        return sorted(self.sizes())
 
-        def listed(fs: Any) -> list[str]:
+    def sizes(self) -> dict[str, int]:
+        """Size in bytes of each file of ours, by name."""
+
+        def listed(fs: Any) -> dict[str, int]:
             try:
                 items = fs.ls(self._folder, detail=True, refresh=True)
             except FileNotFoundError:
-                return []
-            return sorted(item["name"].rpartition("/")[2] for item in items if item["type"] == "file")
+                return {}
+            return {item["name"].rpartition("/")[2]: item["size"] for item in items if item["type"] == "file"}
 
-        return [name for name in self._do(listed) if ARCHIVE_FILE.fits(name)]
+        return {name: size for name, size in self._do(listed).items() if self._grammar.fits(name)}
 
     def size(self, name: str) -> int:
         return int(self._do(lambda fs: fs.info(self._path(name), refresh=True)["size"], name))
@@ -114,7 +119,7 @@ class RemoteStorage(ABC):
         """Writes the file completely, or not at all."""
 
     def _path(self, name: str) -> str:
-        return f"{self._folder}/{vetted(ARCHIVE_FILE, name, 'The index')}"
+        return f"{self._folder}/{vetted(self._grammar, name, 'The index')}"
 
     def _do(self, work: Callable[[Any], T], name: str = "") -> T:
         """Runs the work on the connection; a second time on a new one where the old one was broken."""

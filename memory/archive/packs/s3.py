@@ -7,13 +7,14 @@
 from typing import Any
 
 from foundation.errors import Misuse
+from foundation.names import ARCHIVE_FILE, Grammar
 from memory.archive.packs.remote import RemoteStorage, need
 
 
 class S3Storage(RemoteStorage):
     """`s3://bucket/prefix`. An object is put whole or not at all."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, grammar: Grammar = ARCHIVE_FILE) -> None:
         bucket, _, prefix = address.removeprefix("s3://").partition("/")
         if "@" in bucket or ":" in bucket:
             raise Misuse(
@@ -21,7 +22,7 @@ class S3Storage(RemoteStorage):
                 "A key does not belong into an address.",
                 "Keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from ~/.aws/credentials.",
             )
-        super().__init__(address.rstrip("/"), f"{bucket}/{prefix}".rstrip("/"))
+        super().__init__(address.rstrip("/"), f"{bucket}/{prefix}".rstrip("/"), grammar)
         need("s3fs", "Packs on S3", "s3")
         import botocore.exceptions
 

@@ -7,6 +7,7 @@ from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 from foundation.errors import Misuse
+from foundation.names import ARCHIVE_FILE, Grammar
 from memory.archive.packs.remote import RemoteStorage, need
 from memory.errors import StorageUnreachable
 
@@ -14,7 +15,7 @@ from memory.errors import StorageUnreachable
 class SshStorage(RemoteStorage):
     """`ssh://[user@]host[:port]/folder`; `/~/folder` begins where the user is at home."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, grammar: Grammar = ARCHIVE_FILE) -> None:
         parts = urlsplit(address)
         if parts.password is not None:
             raise Misuse(
@@ -23,7 +24,7 @@ class SshStorage(RemoteStorage):
                 "Use a key: `ssh-keygen`, then `ssh-copy-id HOST`.",
             )
         folder = unquote(parts.path).rstrip("/")
-        super().__init__(address.rstrip("/"), folder.removeprefix("/~/") or "/")
+        super().__init__(address.rstrip("/"), folder.removeprefix("/~/") or "/", grammar)
         self._host = parts.hostname or ""
         self._who = {"username": parts.username, "port": parts.port}
         need("sshfs", "Packs over SSH", "ssh")

@@ -1,0 +1,274 @@
+"""`palimpsest backup`."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli import output
+from agent.cli.group import CliGroup, nearest
+from agent.cli.invocation import current
+from foundation.clock import SystemClock, iso
+from foundation.errors import Misuse
+from foundation.figures import counted
+from foundation.paths import expand_home
+from foundation.program import PROGRAM, own_command
+from foundation.sizes import format_size
+
+if TYPE_CHECKING:  # loaded by the commands that use them
+    from collections.abc import Sequence
+
+    from foundation.paths import Workspace
+    from memory.backup.backup import BackupResult
+    from memory.backup.place import BackupPlace
+    from memory.backup.snapshot import Snapshot
+    from memory.settings import ArchiveSettings
+
+
+class BackupGroup(CliGroup):
+    """`backup DIR` is short for `backup create DIR`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        named = any(arg in self.commands for arg in args)
+        return super().parse_args(ctx, args if named or {"-h", "--help"} & set(args) else ["create", *args])
+
+
+@click.group(cls=BackupGroup)
+def command() -> None:
+    """Back up the workspace to a folder, S3 or a host over SSH, and restore it.
+
+    `backup DIR` is short for `backup create DIR`. The first backup copies everything, later ones only what changed. A
+    place is a folder, s3://bucket/prefix or ssh://host/folder. What is saved is not encrypted.
+    """
+
+
+@command.command()
+@click.argument("place", metavar="[DIR]", required=False)
+@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Keep the newest N snapshots, remove the others.")
+def create(place: str | None, keep: int | None) -> None:
+    """Make a snapshot of the workspace at DIR, by default where the last one was made.
+
+    The workspace may be in use: the database is copied as of one moment. Caches are not saved. A backup that is
+    interrupted leaves earlier snapshots whole, and the next one goes on. Without --keep every snapshot stays.
+    """
+    invocation = current()
+    workspace = invocation.prepare()
+    from agent.version import version
+    from foundation.workspace_trust import trust_store
+    from memory.access import WorkspaceAccess
+    from memory.backup.backup import back_up
+
+    access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
+    try:
+        saved = [workspace.root, *(Path(target) for _, target in access.workspace.links)]
+        at = _open(_last_place(access.workspace) if place is None else _spelt(place), saved)
+        with output.Progress("files") as count:
+            result = back_up(
+                access.workspace,
+                at,
+                SystemClock(),
+                device=platform.node(),
+                program=version(),
+                packs_at=invocation.loaded_config.config.archive.storage,
+                keep=keep or 0,
+                on_file=count,
+            )
+    finally:
+        access.close()
+    if invocation.json:
+        output.json_object(_result_object(result, at))
+        return
+    _print_result(result, at)
+
+
+@command.command("list")
+@click.argument("place", metavar="DIR")
+def list_(place: str) -> None:
+    """List the snapshots at DIR, the newest first."""
+    from memory.backup.retention import readable_snapshots
+    from memory.backup.snapshot import snapshot_ids
+
+    invocation, at = current(), _open(place)
+    snapshot_ids(at)
+    snapshots, unreadable = readable_snapshots(at)
+    if invocation.json:
+        shown = [_snapshot_object(snapshot) for snapshot in reversed(snapshots)]
+        output.json_object({"place": at.name, "snapshots": shown, "unreadable": [one.message for one in unreadable]})
+    else:
+        rows = [
+            (
+                snapshot.id,
+                f"{snapshot.time.astimezone():%Y-%m-%d %H:%M}",
+                f"{len(snapshot.files):,}",
+                format_size(snapshot.size),
+                snapshot.device,
+                snapshot.workspace,
+            )
+            for snapshot in reversed(snapshots)
+        ]
+        output.table(rows, ("ID", "TIME", "FILES", "SIZE", "DEVICE", "WORKSPACE"))
+        for one in unreadable:
+            output.narrate(one.message)
+    invocation.status = 1 if unreadable else 0
+
+
+@command.command()
+@click.argument("place", metavar="DIR")
+def check(place: str) -> None:
+    """Read all that is stored at DIR and compare it with its hashes. Changes nothing.
+
+    Exit 1 where something is damaged; its snapshots and files are named.
+    """
+    from memory.backup.verify import check_backup
+
+    invocation, at = current(), _open(place)
+    with output.Progress("pieces") as count:
+        report = check_backup(at, count)
+    if invocation.json:
+        output.json_object({"place": at.name, "sound": not report.problems, **output.plain_values(report)})
+    else:
+        for problem in report.problems:
+            where = f" Snapshots: {', '.join(problem.snapshots)}." if problem.snapshots else ""
+            output.line(problem.message + where)
+        read = f"{counted(report.snapshots, 'snapshot')} and {counted(report.pieces, 'piece')}"
+        output.narrate(f"{read} ({format_size(report.bytes)}) were read and compared at {at.name}.")
+        if not report.problems:
+            output.narrate("All is well.")
+    invocation.status = 1 if report.problems else 0
+
+
+@command.command()
+@click.argument("place", metavar="DIR")
+@click.argument("target", type=click.Path(path_type=Path))
+@click.option("--at", metavar="WHEN", help="An id of `backup list`, a day or a time: the newest snapshot until then.")
+@click.option("--skip-damaged", is_flag=True, help="Restore all else where files are damaged, and name those.")
+def restore(place: str, target: Path, at: str | None, *, skip_damaged: bool) -> None:
+    """Restore a snapshot from DIR to the empty or new folder TARGET, by default the newest one.
+
+    Each file is compared with its hash before and after it is written; then the workspace is checked as `check` does.
+    Exit 1 where that finds something, or a file was left out. TARGET appears only when it is complete.
+    """
+    from memory.backup.choice import choose_snapshot
+    from memory.backup.restore import restore as restore_snapshot
+
+    invocation, source = current(), _open(place)
+    snapshot = choose_snapshot(source, at)
+    with output.Progress("files") as count:
+        result = restore_snapshot(
+            source,
+            snapshot,
+            invocation.here / expand_home(target),
+            settings=_settings_for(snapshot),
+            skip_damaged=skip_damaged,
+            on_file=count,
+        )
+    problems = result.report.problems
+    if invocation.json:
+        output.json_object(
+            {
+                "place": source.name,
+                "snapshot": _snapshot_object(snapshot),
+                "target": str(result.target),
+                "files": result.files,
+                "bytes": result.bytes,
+                "left_out": list(result.left_out),
+                "check": result.report.as_json(),
+            }
+        )
+    else:
+        size, files = format_size(result.bytes), counted(result.files, "file")
+        output.line(f"{snapshot.id} is restored to {result.target}: {files}, {size}, each read back and compared.")
+        for path in result.left_out:
+            output.line(f"left out: {path} is damaged in this snapshot")
+        for problem in problems:
+            output.line(f"{problem.what} {problem.where}: {problem.message}")
+        if not problems:
+            output.narrate(f"The workspace was checked: all is well; {result.report.pages:,} pages were read.")
+        if snapshot.packs_at:
+            output.narrate(f"Packs are at {snapshot.packs_at} and are not part of the backup.")
+        output.narrate(f"Open it with `{own_command('--workspace', str(result.target))}`; `--trust` trusts it first.")
+    invocation.status = 1 if problems or result.left_out else 0
+
+
+def _open(place: str, saved: Sequence[Path] = ()) -> BackupPlace:
+    from memory.backup.place import open_place
+
+    return open_place(place, current().here, saved)
+
+
+def _settings_for(snapshot: Snapshot) -> ArchiveSettings:
+    """The settings for the check: packs elsewhere are read only where the configuration in force names that place."""
+    from msgspec import structs
+
+    from agent.config.config import read_config
+
+    settings = read_config(current().workspace, current().environment, {}).config.archive
+    return settings if settings.storage == snapshot.packs_at else structs.replace(settings, storage="")
+
+
+def _last_place(workspace: Workspace) -> str:
+    """Where the last backup was made. A remote one must be named: the note of it may have come with the workspace."""
+    from memory.backup.reminder import last_backup
+
+    last = last_backup(workspace)
+    if last is not None and "://" not in last.place:
+        return last.place
+    known = f"The last one was made at {last.place}" if last else "No backup of this workspace was made before"
+    raise Misuse(
+        "No place for a backup",
+        f"{known}, and no place is named.",
+        f"`{PROGRAM} backup DIR` names one, best on another disk.",
+    )
+
+
+def _spelt(place: str) -> str:
+    """The place. Raises Misuse for a word that resembles a subcommand and names no folder."""
+    similar = nearest(place, list(command.commands))
+    if similar and not (current().here / expand_home(place)).exists():
+        raise Misuse(
+            "Unknown command",
+            f"There is no command “backup {place}”. Did you mean “{similar}”?",
+            f"For a folder of that name: {own_command('backup', './' + place)}",
+        )
+    return place
+
+
+def _print_result(result: BackupResult, place: BackupPlace) -> None:
+    snapshot, removed = result.snapshot, result.removed
+    new = f"{counted(result.new_pieces, 'new piece')}, {format_size(result.new_bytes)} written"
+    files = f"{counted(len(snapshot.files), 'file')}, {format_size(snapshot.size)}"
+    output.line(f"{snapshot.id} at {place.name}: {files}; {new}.")
+    if removed.snapshots:
+        output.line(f"{counted(removed.snapshots, 'old snapshot')} removed, {format_size(removed.bytes)}.")
+    for name in result.skipped:
+        output.narrate(f"{name} is a link or no regular file, and is not saved.")
+    if snapshot.packs_at:
+        output.narrate(f"Packs are at {snapshot.packs_at} and are not part of the backup.")
+
+
+def _result_object(result: BackupResult, place: BackupPlace) -> dict[str, Any]:
+    return {
+        "place": place.name,
+        "snapshot": _snapshot_object(result.snapshot),
+        "new_pieces": result.new_pieces,
+        "new_bytes": result.new_bytes,
+        "skipped": list(result.skipped),
+        "removed": output.plain_values(result.removed),
+    }
+
+
+def _snapshot_object(snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "id": snapshot.id,
+        "time": iso(snapshot.time.astimezone(UTC)),
+        "device": snapshot.device,
+        "workspace": snapshot.workspace,
+        "program": snapshot.program,
+        "packs_at": snapshot.packs_at,
+        "files": len(snapshot.files),
+        "bytes": snapshot.size,
+    }

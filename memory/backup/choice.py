@@ -1,0 +1,55 @@
+"""The snapshot that a person named: by its id, the beginning of it, or a time."""
+
+from datetime import UTC, datetime, timedelta
+
+from foundation.clock import to_ms
+from foundation.errors import Misuse
+from memory.backup.place import BackupPlace
+from memory.backup.retention import readable_snapshots
+from memory.backup.snapshot import Snapshot, read_snapshot, snapshot_ids
+
+_SHORTEST_ID = 8
+
+
+def choose_snapshot(place: BackupPlace, at: str | None) -> Snapshot:
+    """The snapshot with that id, or the newest one that is not later than that time; without `at` the newest of all.
+
+    Raises Misuse where there is none, NotABackup, BackupDamaged, NewerBackup.
+    """
+    ids = snapshot_ids(place)
+    if at is None:
+        newest = read_snapshot(place, ids[-1])
+        origins = {each.origin for each in readable_snapshots(place)[0]}
+        if len(origins) > 1:
+            raise Misuse(
+                "Several workspaces",
+                f"{place.name} holds snapshots of {len(origins)} workspaces.",
+                "Name one of them with `--at ID`: `backup list` shows the ids.",
+            )
+        return newest
+    matching = [id for id in ids if id == at or (len(at) >= _SHORTEST_ID and id.startswith(at))]  # noqa: A001
+    if len(matching) == 1 or at in matching:
+        return read_snapshot(place, at if at in matching else matching[0])
+    until = _latest(at)
+    earlier = [snapshot for snapshot in readable_snapshots(place)[0] if snapshot.time_ms <= until]
+    if not earlier:
+        raise Misuse(
+            "No such snapshot",
+            f"{place.name} has no snapshot as old as {at!r}.",
+            "`backup list` shows the snapshots and their times.",
+        )
+    return earlier[-1]
+
+
+def _latest(at: str) -> int:
+    """The last millisecond that the words mean: a day means its end. A time without a zone is local."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError as error:
+        raise Misuse(
+            "No such snapshot",
+            f"{at!r} is neither the id of a snapshot nor a time.",
+            "Name an id, a day (2026-03-14) or a time (2026-03-14 09:30).",
+        ) from error
+    span = timedelta(days=1) if len(at) <= len("2026-03-14") else timedelta(minutes=at.count(":") == 1, seconds=1)
+    return to_ms(moment.astimezone(UTC) + span) - 1

@@ -1,0 +1,148 @@
+"""Restores a snapshot: to a folder beside the target, read back and compared, and only then renamed."""
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from foundation.files import (
+    exists,
+    is_folder,
+    list_names,
+    make_private_folder,
+    open_for_reading,
+    open_new,
+    remove,
+    remove_folder,
+    remove_tree,
+    replace,
+    resolve_path,
+    sync_folder,
+    touch,
+)
+from foundation.paths import Workspace
+from memory.backup.errors import BackupDamaged, UnusableFolder
+from memory.backup.pieces import FILE_PIECE, cut, read_piece
+from memory.backup.place import BackupPlace, disk_full
+from memory.backup.reminder import LastBackup, record_backup
+from memory.backup.snapshot import SavedFile, Snapshot
+from memory.check import CheckReport, check
+from memory.settings import ArchiveSettings
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class RestoreResult(Struct, frozen=True, kw_only=True):
+    """What was written, and what the check of the restored workspace found."""
+
+    snapshot: Snapshot
+    target: Path
+    files: int
+    bytes: int
+    left_out: tuple[str, ...]
+    """Damaged files, where it was asked to leave them out."""
+    report: CheckReport
+
+
+def restore(
+    place: BackupPlace,
+    snapshot: Snapshot,
+    target: Path,
+    *,
+    settings: ArchiveSettings,
+    skip_damaged: bool = False,
+    on_file: Callable[[int], None] = lambda _: None,
+) -> RestoreResult:
+    """Writes the snapshot to `target`, which is empty or missing, and checks it as a workspace.
+
+    Raises BackupDamaged for a file that is not what was saved, unless `skip_damaged` leaves it out; UnusableFolder,
+    BackupDiskFull, BackupUnreachable. Then nothing is at `target`.
+    """
+    target = _empty(target)
+    partial = target.with_name(f".{target.name}.restoring")
+    remove_tree(partial)  # of a restore that was killed
+    left_out = list[str]()
+    written = size = 0
+    try:
+        make_private_folder(partial)
+        for file in snapshot.files:
+            try:
+                _write(place, file, partial)
+            except BackupDamaged as error:
+                if not skip_damaged:
+                    raise _named(error, file) from error
+                left_out.append(file.path)
+                continue
+            written, size = written + 1, size + file.size
+            on_file(written)
+        if is_folder(target):
+            remove_folder(target)
+        replace(partial, target)
+        sync_folder(target.parent)
+    except BaseException as error:
+        remove_tree(partial)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise disk_full(str(target.parent)) from error
+        raise
+    workspace = Workspace(target)
+    if is_folder(workspace.state):
+        record_backup(workspace, LastBackup(place=place.name, time_ms=snapshot.time_ms, snapshot=snapshot.id))
+    return RestoreResult(
+        snapshot=snapshot,
+        target=target,
+        files=written,
+        bytes=size,
+        left_out=tuple(left_out),
+        report=check(workspace, settings),
+    )
+
+
+def _empty(target: Path) -> Path:
+    target = resolve_path(target)
+    if exists(target) and (not is_folder(target) or list_names(target)):
+        raise UnusableFolder(
+            "The folder is not empty",
+            f"{target} is there already.",
+            "A backup is restored to an empty or a new folder.",
+        )
+    if not is_folder(target.parent):
+        raise UnusableFolder("No such folder", f"There is no folder {target.parent}.", "Make it first.")
+    return target
+
+
+def _write(place: BackupPlace, file: SavedFile, root: Path) -> None:
+    """Writes one file from its pieces, syncs it, and reads it back."""
+    path = root.joinpath(*file.path.split("/"))
+    make_private_folder(path.parent)
+    try:
+        with open_new(path, file.mode & 0o777 | 0o600) as target:
+            for name in file.pieces:
+                target.write(read_piece(place, name))
+            target.flush()
+            os.fsync(target.fileno())
+    except BackupDamaged:
+        remove(path)
+        raise
+    if _digest(path) != file.sha256:
+        remove(path)
+        raise BackupDamaged("A file was not restored", f"{file.path} reads back as something else than was saved.")
+    touch(path, file.mtime_ns / 1e9)
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open_for_reading(path) as written:
+        for body in cut(written, FILE_PIECE):
+            digest.update(body)
+    return digest.hexdigest()
+
+
+def _named(error: BackupDamaged, file: SavedFile) -> BackupDamaged:
+    return BackupDamaged(
+        "The backup is damaged",
+        f"{file.path} cannot be restored: {error.message} Nothing was restored.",
+        "Another snapshot may have it whole (`--at`); `--skip-damaged` restores all else.",
+    )

@@ -1,0 +1,128 @@
+"""The manifest of one backup. It is written last, so that what it lists is stored whole."""
+
+import hashlib
+import re
+from datetime import datetime
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from foundation.clock import from_ms
+from foundation.files.folders import WINDOWS
+from memory.backup.errors import BackupDamaged, NewerBackup, NotABackup
+from memory.backup.place import BackupPlace
+from memory.errors import Damaged
+from memory.versions.objects import checked, unchecked
+from memory.zstd import packer, unpack
+
+SUFFIX: Final = ".snapshot"
+_FAMILY: Final = b"PBS"
+_MAGIC: Final = b"PBS1"
+_MOST: Final = 512 * 2**20  # bytes of a manifest
+_PATH: Final = re.compile(r"(?:(?!\.{1,2}(?:/|\Z))[^/\0]+(?:/(?!\Z)|\Z))+")
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
+
+
+class SavedFile(Struct, frozen=True, kw_only=True):
+    """A file: its path in the workspace with `/`, bytes, mode, and the names of its pieces in order.
+
+    `mtime_ns` and `ctime_ns` are of the file that was read, 0 for the copy of the database: an unchanged one is not
+    read again.
+    """
+
+    path: str
+    size: int
+    mode: int
+    mtime_ns: int
+    ctime_ns: int
+    sha256: str
+    pieces: tuple[str, ...]
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """What one backup holds. `pieces` has the stored size of each piece, by name."""
+
+    time_ms: int
+    device: str
+    workspace: str
+    """The folder that was saved."""
+    program: str
+    """The version of the program that made it."""
+    packs_at: str = ""
+    """Where packs are that are not in the workspace, and so not in the backup; "" for none."""
+    files: tuple[SavedFile, ...]
+    pieces: dict[str, int]
+    digest: str
+    """SHA-256 over the paths and contents of all files."""
+
+    @property
+    def time(self) -> datetime:
+        return from_ms(self.time_ms)
+
+    @property
+    def id(self) -> str:
+        """`20260314T092653123Z-3f2a9c01`: the time to the millisecond, so that the names are in order."""
+        key = f"{self.digest} {self.device} {self.workspace} {self.time_ms}"
+        return f"{self.time:%Y%m%dT%H%M%S}{self.time_ms % 1000:03}Z-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def origin(self) -> tuple[str, str]:
+        """Which workspace on which device."""
+        return self.device, self.workspace
+
+
+def digest_of(files: tuple[SavedFile, ...]) -> str:
+    """The digest of a snapshot of these files."""
+    lines = (f"{file.sha256} {file.size} {file.mode} {file.path}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def encode_snapshot(snapshot: Snapshot) -> bytes:
+    return checked(_MAGIC, packer()(msgspec.json.encode(snapshot)))
+
+
+def read_snapshot(place: BackupPlace, id: str) -> Snapshot:  # noqa: A002 - the word of the command line
+    """The snapshot. Raises BackupDamaged, NewerBackup."""
+    stored = place.read(id + SUFFIX)
+    if stored[:3] == _FAMILY and stored[3:4].isdigit() and stored[3:4] > _MAGIC[3:]:
+        raise NewerBackup(
+            "A newer backup",
+            f"A newer version of this program wrote {id} at {place.name}.",
+            "Install that version to read it. It was left as it is.",
+        )
+    frame = unchecked(_MAGIC, stored)
+    try:
+        if frame is not None:
+            snapshot = msgspec.json.decode(unpack(frame, limit=_MOST), type=Snapshot)
+            if (
+                snapshot.id == id
+                and snapshot.digest == digest_of(snapshot.files)
+                and all(map(_is_plain, snapshot.files))
+            ):
+                return snapshot
+    except (Damaged, msgspec.DecodeError, OverflowError, ValueError):
+        pass
+    raise BackupDamaged("A snapshot is damaged", f"{id}{SUFFIX} at {place.name} is not what was written.")
+
+
+def snapshot_ids(place: BackupPlace) -> list[str]:
+    """The ids of all snapshots, oldest first. Raises NotABackup where there is none."""
+    ids = sorted(name.removesuffix(SUFFIX) for name in place.sizes() if name.endswith(SUFFIX))
+    if not ids:
+        raise NotABackup(
+            "Not a backup",
+            f"There is no snapshot at {place.name}.",
+            "Look at the address, and whether the disk is mounted.",
+        )
+    return ids
+
+
+def _is_plain(file: SavedFile) -> bool:
+    """Whether the path leads to no place outside of the folder that it is restored to."""
+    return bool(_PATH.fullmatch(file.path)) and not _DRIVE.match(file.path) and not (WINDOWS and "\\" in file.path)

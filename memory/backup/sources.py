@@ -1,0 +1,101 @@
+"""Which files of a workspace are saved.
+
+All that a person wrote, and all of `.palimpsest/` but what is made again. What refers is listed before what it refers
+to: notes and mirrors, lists of versions and checkpoints, the database; then packs, contents of versions, and pictures.
+None of the latter is ever changed, so that what an earlier list names is there, unless it was deleted meanwhile.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+from typing import NamedTuple
+
+from foundation.files import scan, status
+from foundation.paths import LINKABLE_FILES, LINKABLE_FOLDERS, Workspace
+
+MADE_AGAIN = frozenset(
+    {"pages", "postings", "vectors", "prompt-caches", "pack-cache", "cold.db-writers", "backup", "backup.json"}
+)
+"""Names in `.palimpsest/` that are not saved: caches, locks, and the state of backups themselves."""
+
+_REWRITTEN = (".manifest", "/workspace.id", "/deleted.ids")
+_BODIES = ("packs", "versions/objects", "checkpoints/objects", "knowledge")
+
+
+class WorkspaceFile(NamedTuple):
+    """A file to save, and its path in the workspace. `path` may be elsewhere, where its owner allowed a link."""
+
+    name: str
+    path: Path
+
+
+class Sources:
+    """The files of one workspace. `skipped` collects names that are no regular files: links, sockets."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self.skipped: set[str] = set()
+
+    def notes(self) -> Iterator[WorkspaceFile]:
+        """The person's own files, and the mirrors of conversations."""
+        for name in (*LINKABLE_FILES, "entities.yaml"):
+            yield from self._single(name, self._workspace.followed(name))
+        for name in LINKABLE_FOLDERS:
+            yield from self._below(name, self._workspace.followed(name))
+        yield from self._below("conversations", self._workspace.conversations)
+
+    def state(self) -> Iterator[WorkspaceFile]:
+        """The program's own files, but the database and `bodies`."""
+        yield from self._below(self._workspace.state.name, self._workspace.state, without=self._is_no_state)
+
+    def manifests(self) -> Iterator[WorkspaceFile]:
+        """Files beside the packs that are rewritten in a transaction of the database."""
+        return (source for source in self.bodies() if source.name.endswith(_REWRITTEN))
+
+    def bodies(self) -> Iterator[WorkspaceFile]:
+        """Files that the database and the lists refer to. But for `manifests` none is ever changed."""
+        for name in _BODIES:
+            below = f"{self._workspace.state.name}/{name}"
+            yield from self._below(below, self._workspace.root / below)
+
+    def _is_no_state(self, name: str) -> bool:
+        own = name.removeprefix(self._workspace.state.name + "/")
+        return (
+            own in MADE_AGAIN
+            or own in _BODIES
+            or own.startswith(("cold.db", "log.txt"))
+            or own.endswith((".lock", ".tmp"))
+        )
+
+    def _single(self, name: str, path: Path) -> Iterator[WorkspaceFile]:
+        found = status(path)
+        if found is None:
+            return
+        if S_ISREG(found.st_mode):
+            yield WorkspaceFile(name, path)
+        else:
+            self.skipped.add(name)
+
+    def _below(
+        self, name: str, folder: Path, *, without: Callable[[str], bool] = lambda name: name.endswith(".tmp")
+    ) -> Iterator[WorkspaceFile]:
+        found = status(folder)
+        if found is None:
+            return
+        if not S_ISDIR(found.st_mode):
+            self.skipped.add(name)
+            return
+        for path, file_status in scan(folder):
+            below = f"{name}/{path.name}"
+            if without(below):
+                continue
+            if S_ISDIR(file_status.st_mode):
+                yield from self._below(below, path, without=without)
+            elif S_ISREG(file_status.st_mode) and _is_utf8(below):
+                yield WorkspaceFile(below, path)
+            else:
+                self.skipped.add(below)
+
+
+def _is_utf8(name: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in name)

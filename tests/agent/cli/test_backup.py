@@ -1,0 +1,118 @@
+"""`palimpsest backup`, `backup list`, `check` and `restore`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.agent.conftest import Run
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return tmp_path / "备份"
+
+
+def test_a_backup_is_made_listed_checked_and_restored(run: Run, bare: Run, place: Path, tmp_path: Path) -> None:
+    run("remember", "锅炉在五月保养 🐋")
+    made = run("backup", str(place), "--json").json
+    assert (made["snapshot"]["files"] > 5, made["skipped"], made["removed"]["snapshots"]) == (True, [], 0)
+    assert [row["id"] for row in bare("backup", "list", str(place), "--json").json["snapshots"]] == [
+        made["snapshot"]["id"]
+    ]
+    assert bare("backup", "check", str(place), "--json").json["sound"] is True
+    restored = bare("backup", "restore", str(place), str(tmp_path / "again"), "--json")
+    assert (restored.status, restored.json["check"]["sound"]) == (0, True)
+    assert "锅炉" in bare("--workspace", str(tmp_path / "again"), "memory", "list").out
+
+
+def test_the_words_for_a_person(run: Run, bare: Run, place: Path, tmp_path: Path) -> None:
+    assert "new pieces" in run("backup", str(place)).out
+    assert "0 new pieces" in run("backup", "create", "--keep", "1").out, "the last place is taken"
+    assert len(bare("backup", "list", str(place)).out.splitlines()) == 2
+    assert "All is well" in bare("backup", "check", str(place)).err
+    said = bare("backup", "restore", str(place), str(tmp_path / "again"))
+    assert "each read back and compared" in said.out
+    assert "all is well" in said.err
+    assert "--trust" in said.err
+
+
+def test_options_may_come_first(run: Run, place: Path) -> None:
+    assert run("backup", "--keep", "2", str(place)).status == 0
+
+
+def test_damage_is_named_with_exit_1(run: Run, bare: Run, place: Path, tmp_path: Path) -> None:
+    run("backup", str(place))
+    piece = min(place.glob("*.piece"))
+    body = bytearray(piece.read_bytes())
+    body[-1] ^= 4
+    piece.write_bytes(body)
+    checked = bare("backup", "check", str(place))
+    assert (checked.status, piece.name in checked.out) == (1, True)
+    said = bare("backup", "restore", str(place), str(tmp_path / "again"), "--json")
+    assert (said.status, said.json["error"]["code"]) == (1, "damaged")
+    assert not (tmp_path / "again").exists()
+    partly = bare("backup", "restore", str(place), str(tmp_path / "again"), "--skip-damaged")
+    assert (partly.status, "left out: " in partly.out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (("backup", "{root}/inside"), 2, "unusable_folder"),
+        (("backup", "{tmp}/usb/backup"), 75, "unreachable"),
+        (("backup", "{tmp}"), 2, "not_a_backup"),
+        (("backup",), 2, "misuse"),
+        (("backup", "chekc"), 2, "misuse"),
+        (("backup", "list", "{tmp}"), 2, "not_a_backup"),
+        (("backup", "check", "{tmp}/nothing"), 2, "not_a_backup"),
+        (("backup", "restore", "{tmp}/nothing", "{tmp}/again"), 2, "not_a_backup"),
+        (("backup", "{tmp}/x", "--keep", "0"), 2, "misuse"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(
+    run: Run, root: Path, tmp_path: Path, words: tuple[str, ...], status: int, code: str
+) -> None:
+    before = sorted(path.name for path in tmp_path.iterdir())
+    said = run(*(word.format(root=root, tmp=tmp_path) for word in words), "--json")
+    assert (said.status, said.json["error"]["code"]) == (status, code)
+    assert said.json["error"]["hint"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_remote_place_that_came_with_a_workspace_is_not_taken_unnamed(run: Run, root: Path) -> None:
+    note = {"place": "s3://somebody/else", "time_ms": 0, "snapshot": ""}
+    (root / ".palimpsest" / "backup.json").write_text(json.dumps(note))
+    said = run("backup", "--json")
+    assert (said.status, said.json["error"]["code"]) == (2, "misuse")
+
+
+def test_an_untrusted_workspace_is_saved_and_left_as_it_is(
+    run: Run, bare: Run, root: Path, place: Path, tmp_path: Path
+) -> None:
+    run("remember", "one")
+    run("backup", str(place))
+    bare("backup", "restore", str(place), str(tmp_path / "cloned"))
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "cloned").rglob("*")}
+    assert bare("--workspace", str(tmp_path / "cloned"), "backup", str(tmp_path / "second")).status == 0
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cloned").rglob("*")} == before
+
+
+def test_doctor_names_the_last_backup_and_an_old_one(run: Run, root: Path, place: Path) -> None:
+    assert "backup" not in [row["topic"] for row in run("doctor", "--json").json["findings"]]
+    run("backup", str(place))
+    assert f"at {place}" in run("doctor").out
+    noted = root / ".palimpsest" / "backup.json"
+    noted.write_text(json.dumps(json.loads(noted.read_text()) | {"time_ms": 0}))
+    assert "days old (1970-01-0" in run("doctor").out
+
+
+def test_status_reminds_of_an_old_backup_alone(run: Run, root: Path, place: Path) -> None:
+    assert "last backup" not in run("-p", "/status").out
+    run("backup", str(place))
+    assert "last backup" not in run("-p", "/status").out
+    noted = root / ".palimpsest" / "backup.json"
+    noted.write_text(json.dumps(json.loads(noted.read_text()) | {"time_ms": 0}))
+    assert "last backup: " in run("-p", "/status").out
+    run("config", "set", "backup.remind_days", "0")
+    assert "last backup" not in run("-p", "/status").out
