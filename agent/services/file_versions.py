@@ -58,7 +58,7 @@ def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> l
     store = memory.versions.store
     versions = store.versions(path)
     if path is not None and not versions:
-        known = ", ".join(sorted({version.path for version in store.versions()})) or "none yet"
+        known = ", ".join(files_with_versions(memory)) or "none yet"
         raise Misuse("No versions", f"No versions of {path} are kept.", f"Files with versions: {known}.")
     rows: list[VersionRow] = []
     last: dict[str, list[str] | None] = {}  # the lines of each file in its version before; None for damaged ones
@@ -67,6 +67,11 @@ def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> l
         last[version.path] = now = _readable_lines(store, version)
         rows.append(_row(version, before, now))
     return rows[::-1]
+
+
+def files_with_versions(memory: Memory) -> list[str]:
+    """Their names, by the alphabet."""
+    return sorted({version.path for version in memory.versions.store.versions()})
 
 
 def look_at_files(memory: Memory) -> None:

@@ -21,7 +21,7 @@ MAX_PASSAGES: Final = 8
 RETRY_S: Final = 0.5  # seconds until files are looked for again that are still being read
 TYPING_PAUSE_S: Final = 0.08  # seconds without a key before files or memory are searched
 _MEMORY: Final = re.compile(r"(?<!\S)@mem:([^\n]*)$")
-_ARGUMENT: Final = re.compile(r"/(\S+) +(\S*)")
+_ARGUMENT: Final = re.compile(r"/(\S+) +(.*)")
 
 
 class PromptCompletion:
@@ -41,7 +41,7 @@ class PromptCompletion:
         asked = self._asked
         if commands := commands_for(text):
             return commands
-        if arguments := self._arguments(text):
+        if arguments := await self._arguments(text):
             return arguments
         if memory := _MEMORY.search(before_cursor):
             await asyncio.sleep(TYPING_PAUSE_S)
@@ -97,17 +97,24 @@ class PromptCompletion:
             for row in rows
         ]
 
-    def _arguments(self, text: str) -> list[Suggestion]:
-        """The values that a command's first argument can have."""
+    def _versioned(self) -> list[str]:
+        """The files that have versions. Blocks."""
+        from agent.services.file_versions import files_with_versions
+
+        return files_with_versions(self.session.memory) if self.session else []
+
+    async def _arguments(self, text: str) -> list[Suggestion]:
+        """The values that a command's arguments can have."""
         found = _ARGUMENT.fullmatch(text)
         command = registry.find(found[1]) if found else None
         if found is None or command is None:
             return []
         typed = found[2].lower()
         models = self.session.models_used.specs if self.session else ()
+        files = await asyncio.to_thread(self._versioned) if command.name == "memory" else ()
         values = [
             (name, detail)
-            for name, detail in argument_values(command.name, models=models, themes=self._themes)
+            for name, detail in argument_values(command.name, models=models, themes=self._themes, files=files)
             if typed in name.lower()
         ]
         values.sort(key=lambda value: not value[0].lower().startswith(typed))
