@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 
 MAX_OBSERVATIONS: Final = 30  # listed in the chat
 MAX_VERSIONS: Final = 40  # listed in the chat
-MAX_VERSIONS: Final = 40
 _FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
 
 
@@ -115,8 +114,8 @@ COMMANDS = (
         name="memory",
         summary="Look at MEMORY.md and memory/*.md, edit them; list versions; take back what a model wrote.",
         usage="[log [FILE]|undo]",
-        keys="↑ ↓ choose, Enter edits, Ctrl+G opens your editor, v shows the file whole, d what changed, h its versions, a "
-        "those of all files, u takes back the last change by a model, Esc leaves. In the editor: Ctrl+S saves, Esc "
+        keys="↑ ↓ choose, Enter edits, Ctrl+G opens your editor, v shows it whole, d what changed, h its versions, "
+        "a those of all files, u takes back the last change by a model, Esc leaves. In the editor: Ctrl+S saves, Esc "
         "leaves. In the versions: Enter shows one whole, d what it changed, r restores it, / filters, Esc leaves.",
         beside_turns=True,
         run=_memory,
