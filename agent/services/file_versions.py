@@ -42,7 +42,7 @@ class VersionRow(Struct, frozen=True):
     @property
     def when(self) -> str:
         """The minute, in local time."""
-        return iso(from_ms(self.version.time_ms).astimezone())[:16].replace("T", " ")
+        return version_time(self.version)
 
     @property
     def change(self) -> str:
@@ -106,6 +106,11 @@ def version_difference(store: VersionStore, version: Version, other: Version | N
     name = f"{now.path} ({f'version {before.number}' if before else 'not there'})"
     lines = difflib.unified_diff(old, new, name, f"{now.path} (version {now.number})", lineterm="")
     return "\n".join(list(lines)[:MOST_LINES])
+
+
+def version_time(version: Version) -> str:
+    """The minute, in local time."""
+    return iso(from_ms(version.time_ms).astimezone())[:16].replace("T", " ")
 
 
 def version_text(store: VersionStore, version: Version | None) -> str:
