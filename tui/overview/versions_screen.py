@@ -97,7 +97,7 @@ class VersionsScreen(ListScreen[None]):
         if row is None or version is None:
             self.set_detail(self.contents.empty if self.is_read and row is None else "")
             return
-        about = Text(visible_line(row.detail), theme_colour(self, "muted"), end="")
+        about = Text(end="").append(visible_line(row.detail), theme_colour(self, "muted"))
         if version.number not in self._differences:
             self.set_detail(about)
         try:
