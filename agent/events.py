@@ -5,11 +5,11 @@ Compacted?, Notice?, SpendingLimitReached*, EpochChanged?, ResultsReduced?, Noti
 ContextReady, then ContextOverflowed and the same request again, at most once a turn, or ModelConnected, Prefill,
 Retrying, Notice, TextDelta, ReasoningDelta and CallWritten in any order, UsageKnown, CallLimitReached?, and for each
 tool call PermissionRequested?, then ToolStarted, PermissionDenied?, then ToolProgress, Notice, QuestionAsked and
-PlanUpdated in any order, ToolFinished (calls that only read run side by side, so that their events mix), then Notice?
-and CallLimitReached*; then the next request. A message that is sent into the turn comes before its next request,
-or ends an answer, which has no UsageKnown then: Notice* up to WordsHidden? as at the beginning, and its request has a
-Recall. The last event is exactly one of AnswerStored (after UsageKnown, Notice*),
-Stopped and TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
+PlanUpdated in any order, ToolFinished, CheckpointMade* and VersionMade* (calls that only read run side by side, so that
+their events mix), then Notice? and CallLimitReached*; then the next request. A message that is sent into the turn comes
+before its next request, or ends an answer, which has no UsageKnown then: Notice* up to WordsHidden? as at the start,
+and its request has a Recall. The last event is exactly one of AnswerStored (after UsageKnown, Notice*), Stopped and
+TurnFailed; the last two may come at any point. The text of a TextDelta was given to the store before.
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from context.checklist import Checklist
 from context.compaction.compact import CompactionReceipt
 from context.report import ContextReport
 from context.working_set.receipt import ReductionReceipt
+from memory.versions.manifest import Version
 from models.messages import RecalledSpan, ToolCall, Usage
 
 
@@ -312,6 +313,17 @@ class CheckpointMade(Struct, frozen=True):
         return {"id": self.record.id, "entry": self.record.entry, "files": files}
 
 
+class VersionMade(Struct, frozen=True):
+    """A model's tool changed the notes, AGENTS.md, a skill or the like, which made this version."""
+
+    version: Version
+
+    @property
+    def text(self) -> str:
+        """The receipt, a line."""
+        return f"{self.version.path} was changed by the model: version {self.version.number}"
+
+
 class UsageKnown(Struct, frozen=True):
     """The tokens of the request, and the speed of the answer (tokens a second, 0 where unknown)."""
 
@@ -381,6 +393,7 @@ SessionEvent = (
     | PlanUpdated
     | ToolFinished
     | CheckpointMade
+    | VersionMade
     | UsageKnown
     | AnswerStored
     | Stopped

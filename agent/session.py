@@ -16,13 +16,14 @@ from msgspec.structs import replace
 from agent.background.jobs import SessionJobs
 from agent.background.scheduler import Scheduler
 from agent.branch import OpenBranch
+from agent.change_events import change_events
 from agent.checkpoints.versioned import VersionedCheckpoints
 from agent.compaction import ManualCompaction
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.config.used_models import UsedModels
 from agent.delegation import Delegation
-from agent.events import CheckpointMade, Notice, SessionEvent, ToolFinished, UserStored
+from agent.events import Notice, SessionEvent, ToolFinished, UserStored
 from agent.hooks.hooks import SessionHooks
 from agent.mcp.configuration import server_programs
 from agent.mcp.open import open_servers
@@ -231,8 +232,8 @@ class Session:
                         self.checkpoints.begin_turn(event.conversation, event.entry)
                     yield await self._model.note(event)
                     if isinstance(event, ToolFinished):
-                        for record in self.checkpoints.take_made(event.entry):
-                            yield CheckpointMade(record)
+                        for change in change_events(self.checkpoints, self.memory.versions, event.entry):
+                            yield change
             await self._compression.run(self.conversation, self.model.counter)
         finally:
             self._turn = None

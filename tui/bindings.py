@@ -19,6 +19,7 @@ from tui.overview.memory_screen import MemoryScreen
 from tui.overview.models_screen import ModelsScreen
 from tui.overview.permissions_screen import PermissionsScreen
 from tui.overview.servers_screen import ServersScreen
+from tui.overview.versions_screen import VersionsScreen
 from tui.palette.screen import PaletteScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
@@ -48,6 +49,7 @@ BOUND: tuple[type[DOMNode], ...] = (
     ListScreen,
     ContextScreen,
     MemoryScreen,
+    VersionsScreen,
     EditScreen,
     ArchiveScreen,
     ModelsScreen,

@@ -31,6 +31,7 @@ _TITLES: Final = {
     "ContextScreen": "The context",
     "ArchiveScreen": "The archive",
     "MemoryScreen": "The files of memory",
+    "VersionsScreen": "The versions of files of memory",
     "EditScreen": "The editor of a file of memory",
     "ModelsScreen": "The models",
     "PermissionsScreen": "The permissions",

@@ -100,19 +100,13 @@ def restore(version: int) -> None:
     """Give the file of VERSION the text that it had then. What it holds now stays a version."""
     invocation = current()
     with invocation.memory() as memory:
-        refuse_read_only(memory.workspace)
-        memory.hot.refresh()
-        chosen = memory.versions.store.version(version)
-        is_new = memory.restorer.restore(chosen)
-        newest = memory.versions.store.newest(chosen.path) or chosen
+        from agent.services.version_restore import restore_version
+
+        done = restore_version(memory, chosen := memory.versions.store.version(version))
     if invocation.json:
-        output.json_object({"path": chosen.path, "version": newest.number, "changed": is_new})
+        output.json_object({"path": chosen.path, "version": done.now, "changed": done.is_changed})
         return
-    output.line(
-        f"{chosen.path} is as in version {version} again; this is version {newest.number}."
-        if is_new
-        else f"{chosen.path} holds that text already."
-    )
+    output.line(done.sentence)
 
 
 @command.command()
@@ -120,16 +114,17 @@ def undo() -> None:
     """Take back the last change that a model made to one of these files; what others changed since stays."""
     invocation = current()
     with invocation.memory() as memory:
-        refuse_read_only(memory.workspace)
-        memory.hot.refresh()
-        undone = memory.restorer.undo()
+        from agent.services.version_restore import undo_change
+
+        done = undo_change(memory)
     if invocation.json:
+        undone = done.version
         output.json_object({"path": undone.path if undone else None, "version": undone.number if undone else None})
         return
-    if undone is None:
-        output.narrate("No model has changed a file that is not taken back already.")
-        return
-    output.line(f"{undone.path}: version {undone.number} ({undone.reason}) is taken back.")
+    if done.is_changed:
+        output.line(done.sentence)
+    else:
+        output.narrate(done.sentence)
 
 
 @command.command()

@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from agent.commands import registry
 
 
-def argument_values(command: str, *, models: Iterable[str] = (), themes: Iterable[str] = ()) -> list[tuple[str, str]]:
-    """The values of the command (its name), each with a sentence or "". `models` are those that were used."""
+def argument_values(
+    command: str, *, models: Iterable[str] = (), themes: Iterable[str] = (), files: Iterable[str] = ()
+) -> list[tuple[str, str]]:
+    """The values of the command (its name), each with a sentence or "". `models` are those that were used, `files`
+    those with versions."""
     values: list[str] = []
     match command:
         case "help":
@@ -29,6 +32,9 @@ def argument_values(command: str, *, models: Iterable[str] = (), themes: Iterabl
             from context.switches import SWITCHES
 
             values = list(SWITCHES)
+        case "memory":
+            actions = [("log", "the versions of all files, or of one"), ("undo", "takes back what a model wrote last")]
+            return actions + [(f"log {name}", "") for name in files]
         case _:
             pass
     return [(value, "") for value in dict.fromkeys(values)]

@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
 from agent.commands.results import OpenNamedScreen, OpenSearch, Outcome, TextResult
-from agent.commands.tables import observation_table
+from agent.commands.tables import literal, observation_table, version_table
 from foundation.errors import Misuse
 from foundation.privacy import clear
+from foundation.program import PROGRAM
 from foundation.terminal_text import visible
-from memory.versions.cause import Author, caused_by
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
 
 MAX_OBSERVATIONS: Final = 30  # listed in the chat
+MAX_VERSIONS: Final = 40  # listed in the chat
 _FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
 
 
 async def _remember(session: Session, text: str) -> Outcome:
+    from memory.versions.cause import Author, caused_by  # of a room that the list of commands must not load
+
     if not text:
         raise Misuse("Nothing to remember", "/remember needs a text.", "/remember The boiler is serviced in May.")
     conversation = session.conversation.id if session.conversation else None
@@ -32,18 +35,41 @@ async def _remember(session: Session, text: str) -> Outcome:
     return TextResult(f"Remembered in `{note.path}` (line {note.line_first}).")
 
 
-async def _memory(session: Session, _rest: str) -> Outcome:
-    async def printed() -> Outcome:
-        from agent.services.memory_files import memory_files
+async def _memory(session: Session, rest: str) -> Outcome:
+    action, _, file = rest.partition(" ")
+    match action, file.strip():
+        case "", _:
+            return OpenNamedScreen("memory", "", lambda: _printed_files(session))
+        case "log", file:
+            return await asyncio.to_thread(_version_log, session, file)
+        case "undo", "":
+            from agent.services.version_restore import undo_change
 
-        rows = [
-            f"| `{visible(file.path)}` | {file.tokens:,} | {file.size:,} | {file.share} |"
-            for file in await memory_files(session)
-        ]
-        head = ["| file | tokens | bytes | in the request |", "|---|---:|---:|---|"]
-        return TextResult("\n".join([*head, *rows]) if rows else "There are no notes yet. `/remember TEXT` writes one.")
+            done = await asyncio.to_thread(undo_change, session.memory)
+            return TextResult(literal(done.sentence), changes_context=done.is_changed, failed=not done.is_changed)
+        case _:
+            raise Misuse("What of memory?", f"/memory knows no {rest}.", "/memory, /memory log [FILE], /memory undo")
 
-    return OpenNamedScreen("memory", "", printed)
+
+async def _printed_files(session: Session) -> Outcome:
+    from agent.services.memory_files import memory_files
+
+    rows = [
+        f"| `{visible(file.path)}` | {file.tokens:,} | {file.size:,} | {file.share} |"
+        for file in await memory_files(session)
+    ]
+    head = ["| file | tokens | bytes | in the request |", "|---|---:|---:|---|"]
+    return TextResult("\n".join([*head, *rows]) if rows else "There are no notes yet. `/remember TEXT` writes one.")
+
+
+def _version_log(session: Session, file: str) -> Outcome:
+    """The newest versions of the file, or of all files. Blocks."""
+    from agent.services.file_versions import version_rows
+
+    rows = version_rows(session.memory, file or None, most=MAX_VERSIONS + 1)
+    older = ["", f"Older ones: `{PROGRAM} memory log`."] if len(rows) > MAX_VERSIONS else []
+    text = version_table(rows[:MAX_VERSIONS])
+    return TextResult("\n".join([text, *older]))
 
 
 async def _recall(session: Session, query: str) -> Outcome:
@@ -86,9 +112,11 @@ COMMANDS = (
     Command(name="remember", summary="Add a note to MEMORY.md.", usage="TEXT", beside_turns=True, run=_remember),
     Command(
         name="memory",
-        summary="Look at MEMORY.md and memory/*.md, and edit them.",
-        keys="↑ ↓ choose, Enter edits, Ctrl+G opens your editor, v shows the file whole, d what changed, Esc leaves. "
-        "In the editor: Ctrl+S saves, Esc leaves.",
+        summary="Look at MEMORY.md and memory/*.md, edit them; list versions; take back what a model wrote.",
+        usage="[log [FILE]|undo]",
+        keys="↑ ↓ choose, Enter edits, Ctrl+G opens your editor, v shows it whole, d what changed, h its versions, "
+        "a those of all files, u takes back the last change by a model, Esc leaves. In the editor: Ctrl+S saves, Esc "
+        "leaves. In the versions: Enter shows one whole, d what it changed, r restores it, / filters, Esc leaves.",
         beside_turns=True,
         run=_memory,
     ),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from foundation.figures import percent
 
 if TYPE_CHECKING:  # the list of commands must not load a session
+    from agent.services.file_versions import VersionRow
     from context.compaction.preview import CompactionPreview
     from context.report import ContextReport
     from memory.observations.store import StoredObservation
@@ -80,13 +81,25 @@ def observation_table(found: Sequence[StoredObservation]) -> str:
         return "There are no observations yet: they are made after turns that show, change or decide something."
     rows = [
         f"| {stored.id} | {stored.time:%Y-%m-%d} | {stored.observation.importance.mark} {stored.observation.type} "
-        f"| {_literal(stored.observation.title)} |"
+        f"| {literal(stored.observation.title)} |"
         for stored in found
     ]
     return "\n".join(["| id | date | type | observation |", "|---|---|---|---|", *rows])
 
 
-def _literal(text: str) -> str:
+def version_table(rows: Sequence[VersionRow]) -> str:
+    """The versions in a Markdown table, or a sentence where there are none."""
+    if not rows:
+        return "There are no versions yet: each change of the notes, of AGENTS.md, of skills and the like makes one."
+    lines = [
+        f"| {row.version.number} | {row.when} | {row.who} | {literal(row.version.path)} | {row.change} "
+        f"| {literal(row.version.reason)} |"
+        for row in rows
+    ]
+    return "\n".join(["| version | time | by | file | lines | why |", "|---:|---|---|---|---|---|", *lines])
+
+
+def literal(text: str) -> str:
     """The text as it is, within a cell of Markdown."""
     return re.sub(r"([\\`*_~\[\]<>|])", r"\\\1", " ".join(text.split()))
 

@@ -12,6 +12,7 @@ from agent.permissions.policy import Decision
 from agent.permissions.rules import Verdict
 from agent.turn.tool_calls import UNATTENDED
 from context.working_set.receipt import CAUSE_WORKING_SET
+from foundation.program import PROGRAM
 from models.messages import RecalledSpan, Usage
 
 
@@ -152,6 +153,8 @@ def narrate(event: SessionEvent) -> None:
             output.narrate(receipt.text)
         case events.ToolStarted(summary=summary):
             output.narrate(f"Tool: {summary}")
+        case events.VersionMade():
+            output.narrate(f"{event.text}. `{PROGRAM} memory undo` takes it back.")
         case events.PermissionDenied(reason=reason):
             output.narrate(f"Not done: {reason}")
         case _:

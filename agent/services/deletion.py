@@ -14,7 +14,8 @@ from foundation.errors import PalimpsestError
 from foundation.files import read_bytes, scan, status
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
-from memory.errors import MemoryFailure, NotFound
+from memory.errors import Damaged, MemoryFailure, NotFound
+from memory.versions.store import MANIFEST, OBJECTS, VersionStore
 
 if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.memory import Memory
@@ -104,6 +105,7 @@ def notes_notice(workspace: Workspace, id_: str) -> str:
     """A sentence about the person's notes that name a deleted conversation or observation; "" where none does."""
     files = [(workspace.memory_md, entry.st_size)] if (entry := status(workspace.memory_md)) else []
     named = [str(file) for file, size in (*files, *_files_below(workspace.memory_dir)) if _names(file, size, id_)]
+    named += [f"version {number} of {name}" for name, number in _versions_that_name(workspace, id_)]
     if not named:
         return ""
     return f"Notes of yours name it, may hold its words still, and were left: {', '.join(named)}."
@@ -115,9 +117,23 @@ def _damaged(workspace: Workspace) -> Iterator[Path]:
 
 
 def _versions(workspace: Workspace, id_: str) -> Iterator[Path]:
-    """The folder of versions, where one of them belongs to the conversation's mirror."""
-    if any(_names(file, size, id_) for file, size in _files_below(workspace.versions)):
+    """The folder of versions, where a copy in it belongs to the conversation's mirror."""
+    kept = (workspace.versions / MANIFEST, workspace.versions / OBJECTS)
+    files = [(file, size) for file, size in _files_below(workspace.versions) if not {file, *file.parents} & {*kept}]
+    if any(_names(file, size, id_) for file, size in files):
         yield workspace.versions
+
+
+def _versions_that_name(workspace: Workspace, id_: str) -> Iterator[tuple[str, int]]:
+    """Files and numbers of earlier versions that name it, the newest of each file."""
+    store = VersionStore(workspace.versions, SystemClock())
+    found: dict[str, int] = {}
+    for version in store.versions():
+        with suppress(Damaged):  # `check` tells of it
+            if id_.encode("utf-8", "surrogatepass") in store.body(version):
+                found[version.path] = version.number
+    newest = {version.path: version.number for version in store.versions()}
+    yield from ((name, number) for name, number in found.items() if number != newest[name])
 
 
 def _files_below(folder: Path) -> Iterator[tuple[Path, int]]:

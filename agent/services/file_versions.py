@@ -2,6 +2,7 @@
 
 import difflib
 from datetime import UTC, datetime
+from typing import Final
 
 from msgspec import Struct
 
@@ -10,30 +11,45 @@ from foundation.errors import Misuse
 from foundation.files import list_folders
 from foundation.files.untrusted import UnreadableFile, read_own_text
 from foundation.program import PROGRAM
+from memory.errors import Damaged
 from memory.memory import Memory
+from memory.versions.cause import Author
 from memory.versions.file_history import is_versioned
 from memory.versions.manifest import Version
 from memory.versions.store import VersionStore
 
 MOST_LINES = 4_000  # of a difference that is shown
+AUTHORS: Final = {
+    Author.USER: "you",
+    Author.PROGRAM: "Palimpsest",
+    Author.MODEL: "a model",
+    Author.SYNC: "another device",
+}
 
 
 class VersionRow(Struct, frozen=True):
-    """A version, and by how many lines it differs from the one before."""
+    """A version, and by how many lines it differs from the one before; None where one of the two is damaged."""
 
     version: Version
-    added: int
-    removed: int
+    added: int | None
+    removed: int = 0
+
+    @property
+    def who(self) -> str:
+        """Its author, as the screen names them."""
+        return AUTHORS[self.version.author]
 
     @property
     def when(self) -> str:
         """The minute, in local time."""
-        return iso(from_ms(self.version.time_ms).astimezone())[:16].replace("T", " ")
+        return version_time(self.version)
 
     @property
     def change(self) -> str:
         """`+3 −1`; `removed` where the file was."""
-        return "removed" if not self.version.sha256 else f"+{self.added} −{self.removed}"
+        if not self.version.sha256:
+            return "removed"
+        return "damaged" if self.added is None else f"+{self.added} −{self.removed}"
 
 
 def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> list[VersionRow]:
@@ -42,10 +58,20 @@ def version_rows(memory: Memory, path: str | None = None, *, most: int = 0) -> l
     store = memory.versions.store
     versions = store.versions(path)
     if path is not None and not versions:
-        known = ", ".join(sorted({version.path for version in store.versions()})) or "none yet"
+        known = ", ".join(files_with_versions(memory)) or "none yet"
         raise Misuse("No versions", f"No versions of {path} are kept.", f"Files with versions: {known}.")
-    newest = list(reversed(versions))
-    return [_row(store, version) for version in (newest[:most] if most else newest)]
+    rows: list[VersionRow] = []
+    last: dict[str, list[str] | None] = {}  # the lines of each file in its version before; None for damaged ones
+    for version in versions[-most:]:
+        before = last[version.path] if version.path in last else _readable_lines(store, store.before(version))
+        last[version.path] = now = _readable_lines(store, version)
+        rows.append(_row(version, before, now))
+    return rows[::-1]
+
+
+def files_with_versions(memory: Memory) -> list[str]:
+    """Their names, by the alphabet."""
+    return sorted({version.path for version in memory.versions.store.versions()})
 
 
 def look_at_files(memory: Memory) -> None:
@@ -82,6 +108,16 @@ def version_difference(store: VersionStore, version: Version, other: Version | N
     return "\n".join(list(lines)[:MOST_LINES])
 
 
+def version_time(version: Version) -> str:
+    """The minute, in local time."""
+    return iso(from_ms(version.time_ms).astimezone())[:16].replace("T", " ")
+
+
+def version_text(store: VersionStore, version: Version | None) -> str:
+    """What the file held; "" where it was not there. Raises Damaged."""
+    return store.body(version).decode("utf-8", "replace")
+
+
 def other_of(store: VersionStore, version: Version, number: int) -> Version:
     """The version with that number, which must be of the same file."""
     other = store.version(number)
@@ -107,14 +143,22 @@ def version_object(version: Version) -> dict[str, object]:
     }
 
 
-def _row(store: VersionStore, version: Version) -> VersionRow:
-    old, new = _lines(store, store.before(version)), _lines(store, version)
+def _row(version: Version, old: list[str] | None, new: list[str] | None) -> VersionRow:
+    if old is None or new is None:
+        return VersionRow(version, None)
     added = removed = 0
-    for line in difflib.ndiff(old, new) if len(old) + len(new) < MOST_LINES else ():
-        added += line.startswith("+ ")
-        removed += line.startswith("- ")
+    for kind, a1, a2, b1, b2 in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        if kind != "equal":
+            added, removed = added + b2 - b1, removed + a2 - a1
     return VersionRow(version, added, removed)
 
 
+def _readable_lines(store: VersionStore, version: Version | None) -> list[str] | None:
+    try:
+        return _lines(store, version)
+    except Damaged:
+        return None
+
+
 def _lines(store: VersionStore, version: Version | None) -> list[str]:
-    return store.body(version).decode("utf-8", "replace").splitlines()
+    return version_text(store, version).splitlines()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from foundation.clock import iso
+from agent.services.file_versions import AUTHORS, version_difference, version_text, version_time
 from foundation.privacy import clear
 from memory.versions.cause import Author, caused_by
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from agent.session import Session
     from memory.hot.note import HotFile
     from memory.memory import Memory
+    from memory.versions.manifest import Version
 
 
 class MemoryFile(Struct, frozen=True, kw_only=True):
@@ -28,7 +28,6 @@ class MemoryFile(Struct, frozen=True, kw_only=True):
     tokens: int
     notes: int
     share: str
-    is_ours: bool = False
     problem: str = ""
 
 
@@ -60,15 +59,30 @@ def save_file(memory: Memory, path: str, base: str, text: str) -> str:
 
 
 def last_change(memory: Memory, file: MemoryFile, before: str | None) -> MemoryChange | None:
-    """What changed since `before`, where that is another text; else since the newest version that was kept. Blocks."""
+    """What changed since `before`, where that is another text; else what the newest version changed. Blocks.
+
+    None where no version is known. Raises Damaged.
+    """
+    store = memory.versions.store
+    newest = store.newest(file.path)
     if before is not None and before != file.text:
-        who = "Palimpsest wrote it" if file.is_ours else "It was edited by you or by another program"
-        return MemoryChange(f"{who} since this screen was opened.", _diff(before, file.text, file.path))
-    version = memory.hot.last_version(file.path)
-    if version is None or version.text == file.text:
+        return MemoryChange(f"Changed since this screen was opened{_by(newest)}.", _diff(before, file.text, file.path))
+    if newest is None:
         return None
-    who = "Palimpsest wrote what is there now" if file.is_ours else "It was written by you or by another program"
-    return MemoryChange(f"Since {_minute(version.time)}. {who}.", _diff(version.text, file.text, file.path))
+    held = version_text(store, newest)
+    if held != file.text:  # a workspace that is only read keeps no versions
+        return MemoryChange(
+            f"Since version {newest.number}. Who changed it is not recorded.", _diff(held, file.text, file.path)
+        )
+    sentence = f"Version {newest.number} of {version_time(newest)}{_by(newest)}."
+    return MemoryChange(sentence, version_difference(store, newest))
+
+
+def _by(version: Version | None) -> str:
+    """`, by a model: tool remember in c_1`."""
+    if version is None:
+        return ""
+    return f", by {AUTHORS[version.author]}{f': {version.reason}' if version.reason else ''}"
 
 
 def _files(session: Session, sent: str) -> list[MemoryFile]:
@@ -83,7 +97,6 @@ def _file(file: HotFile, sent: str, tokens: int) -> MemoryFile:
         tokens=tokens,
         notes=file.notes,
         share=_share(file.text, sent),
-        is_ours=file.is_ours,
         problem=file.problem.text if file.problem else "",
     )
 
@@ -97,7 +110,3 @@ def _share(text: str, sent: str) -> str:
 def _diff(before: str, now: str, path: str) -> str:
     lines = difflib.unified_diff(before.splitlines(), now.splitlines(), path, path, lineterm="")
     return "\n".join(lines)
-
-
-def _minute(time: datetime) -> str:
-    return iso(time.astimezone())[:16].replace("T", " ")

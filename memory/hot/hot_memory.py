@@ -51,7 +51,7 @@ from memory.hot.note import HotFile, HotFileProblem, Note
 from memory.hot.parse import parse
 from memory.hot.recovery import RecentVersion, settle_leftovers
 from memory.hot.swap import ExposedStates, apply_edit, merge_or_append
-from memory.hot.versions import FileVersion, Versions
+from memory.hot.versions import Versions
 from memory.versions.file_history import FileHistory
 
 _LOCK_SECONDS: Final = 10
@@ -121,15 +121,7 @@ class HotMemory:
         """Every file as of the last look, MEMORY.md first."""
         with self._lock:
             self._ensure_read()
-            return tuple(
-                HotFile(name, seen.text, len(seen.notes), seen.problem, is_ours=name in self._ours)
-                for name, seen in self._seen.items()
-            )
-
-    def last_version(self, name: str) -> FileVersion | None:
-        """The file as it was before the last write by this program, or as this program wrote it before somebody else
-        changed it. None where no version is kept."""
-        return self._versions.last(name)
+            return tuple(HotFile(name, seen.text, len(seen.notes), seen.problem) for name, seen in self._seen.items())
 
     def replace_text(self, name: str, base: str, text: Cleared) -> str:
         """Gives a file a new text, made from `base`; gives what it holds then. What others changed meanwhile is merged.

@@ -50,10 +50,9 @@ def note_id(path: str, time: datetime | None, heading: str, first_words: str, oc
 
 
 class HotFile(Struct, frozen=True):
-    """A file of the hot memory as it was last read. `notes` is their number; `is_ours`: this program wrote it last."""
+    """A file of the hot memory as it was last read. `notes` is their number."""
 
     path: str
     text: str
     notes: int
     problem: HotFileProblem | None = None
-    is_ours: bool = False

@@ -44,11 +44,11 @@ class FileRestorer:
         wanted = self._text(version)
         return self._write(version.path, lambda _: wanted, f"version {version.number} restored")
 
-    def undo(self) -> Version | None:
-        """Takes back the last change by a model that was not taken back; what others changed since then stays.
+    def undo(self, number: int | None = None) -> Version | None:
+        """Takes back the last change by a model that was not taken back, or that which made the version of this number.
 
-        Gives the version that was undone; None where no model changed anything. Raises NoteChanged, with the file as it
-        is, where others changed the same lines since.
+        What others changed since then stays. Gives the version that was undone; None where there is none. Raises
+        NoteChanged, with the file as it is, where others changed the same lines since.
         """
         store = self._history.store
         undone = {version.reason for version in store.versions()}
@@ -56,7 +56,9 @@ class FileRestorer:
             (
                 version
                 for version in reversed(store.versions())
-                if version.author is Author.MODEL and f"{_UNDO}{version.number}" not in undone
+                if version.author is Author.MODEL
+                and number in {None, version.number}
+                and f"{_UNDO}{version.number}" not in undone
             ),
             None,
         )

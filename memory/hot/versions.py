@@ -3,31 +3,20 @@
 import errno
 import hashlib
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
-
 from foundation.files import (
     exists,
-    list_files,
     make_private_file,
     make_private_folder,
-    read_bytes,
     remove,
     replace,
     write_atomically,
 )
 
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"  # of a version's name
-
-
-class FileVersion(Struct, frozen=True):
-    """A kept version: when it was replaced, and its text."""
-
-    time: datetime
-    text: str
 
 
 class Versions:
@@ -59,22 +48,6 @@ class Versions:
         with suppress(OSError):
             make_private_file(place)
         return place
-
-    def list(self, path: str) -> list[Path]:
-        """The versions of one file, oldest first."""
-        return list_files(self._folder / _flat(path))
-
-    def last(self, path: str) -> FileVersion | None:
-        """The newest version of one file; None without one."""
-        kept = self.list(path)
-        if not kept:
-            return None
-        stamp = kept[-1].name.partition("-")[0]
-        try:
-            time = datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
-            return FileVersion(time, read_bytes(kept[-1]).decode("utf-8-sig", "replace"))
-        except (OSError, ValueError):  # removed this instant, or not one of ours
-            return None
 
     def _place(self, path: str, body: bytes, moment: datetime) -> Path:
         folder = self._folder / _flat(path)

@@ -10,6 +10,7 @@ from foundation.clock import Clock, to_ms
 from foundation.files import LockTimeout, encode, list_files, list_folders, read_bytes
 from foundation.paths import Workspace
 from memory.versions.cause import BY_HAND, FOUND, Author, Cause, current_cause
+from memory.versions.manifest import Version
 from memory.versions.store import VersionStore
 
 _EARLIER: Final = Cause(Author.USER, "kept by an earlier release")
@@ -26,6 +27,7 @@ class FileHistory:
         self.store = VersionStore(workspace.versions, clock)
         self._folder = workspace.versions
         self._is_read_only = workspace.is_read_only
+        self._made: list[Version] = []  # by models, in this process
         self._has_begun = False
 
     def seen(self, name: str, text: str | None) -> None:
@@ -41,7 +43,14 @@ class FileHistory:
         if self._begin():
             for body in replaced:
                 self._record(name, body, BY_HAND if self.store.newest(name) else FOUND)
-            self._record(name, text, cause or current_cause())
+            version = self._record(name, text, cause or current_cause())
+            if version is not None and version.author is Author.MODEL:
+                self._made.append(version)
+
+    def take_made(self) -> tuple[Version, ...]:
+        """The versions that models made through this object since the last call."""
+        made, self._made = tuple(self._made), []
+        return made
 
     def _begin(self) -> bool:
         """Whether anything is recorded here. Copies that earlier releases kept become versions first."""
@@ -63,9 +72,10 @@ class FileHistory:
                 if (time := _time_of(copy)) is not None:
                     self.store.record(name, read_bytes(copy), _EARLIER, time_ms=to_ms(time))
 
-    def _record(self, name: str, body: bytes | str | None, cause: Cause) -> None:
+    def _record(self, name: str, body: bytes | str | None, cause: Cause) -> Version | None:
         with suppress(OSError, LockTimeout):
-            self.store.record(name, encode(body) if isinstance(body, str) else body, cause)
+            return self.store.record(name, encode(body) if isinstance(body, str) else body, cause)
+        return None
 
 
 def is_versioned(name: str) -> bool:

@@ -18,6 +18,8 @@ from memory.versions.manifest import Manifest, Version
 from memory.versions.objects import Objects, content_name
 from memory.versions.retention import kept_versions
 
+MANIFEST: Final = "manifest"
+OBJECTS: Final = "objects"
 _LOCK_SECONDS: Final = 10
 
 
@@ -40,8 +42,8 @@ class VersionStore:
     def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder = folder
         self._clock = clock
-        self._manifest = Manifest(folder / "manifest")
-        self._objects = Objects(folder / "objects", "version")
+        self._manifest = Manifest(folder / MANIFEST)
+        self._objects = Objects(folder / OBJECTS, "version")
         self._lock = RLock()
         self._between_processes = FileLock(folder / "manifest.lock", timeout=_LOCK_SECONDS)
 

@@ -61,6 +61,8 @@ LINES = (
     "/tree",
     "/observations",
     "/memory",
+    "/memory log",
+    "/memory undo",
     "/switches",
     "/switches recent_count 5",
     "/scope",

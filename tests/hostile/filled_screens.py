@@ -38,8 +38,10 @@ from tui.overview.edit_screen import EditScreen
 from tui.overview.memory_screen import MemoryScreen
 from tui.overview.models_screen import ModelsScreen
 from tui.overview.permissions_screen import PermissionsScreen
+from tui.overview.restore_dialog import RestoreScreen
 from tui.overview.servers_screen import ServersScreen
 from tui.overview.statistics_screen import StatisticsScreen
+from tui.overview.versions_screen import VersionsScreen
 from tui.palette.rows import PaletteRow
 from tui.palette.screen import PaletteScreen
 from tui.passages.image_screen import ImageFileScreen
@@ -202,6 +204,8 @@ SCREENS = {
     StatisticsScreen: lambda memory, text: StatisticsScreen(lambda: figures_of(memory, text)),
     ArchiveScreen: lambda memory, text: ArchiveScreen(archive_of(memory, text)),
     MemoryScreen: lambda memory, text: MemoryScreen(files_of(memory, text)),
+    VersionsScreen: lambda memory, text: VersionsScreen(files_of(memory, text).memory),
+    RestoreScreen: lambda memory, text: RestoreScreen(text, 1, f"---\n+++\n@@ @@\n-{text}\n+{text}"),
     ModelsScreen: lambda memory, text: ModelsScreen(GivenModels((replaced(QWEN, text), replaced(CLAUDE, text)), text)),
     PermissionsScreen: lambda memory, text: PermissionsScreen(policy_of(text)),
     ServersScreen: lambda memory, text: ServersScreen(servers_of(text)),

@@ -43,6 +43,8 @@ REASONS = {
     "tui/dialogs/choices.py _show": "_option_text makes label and detail visible",
     "tui/chat/view.py show_waiting": "lines that clip makes of visible text, and a number",
     "tui/dialogs/confirm.py compose": "names, summaries, headings and rows are made visible when the screens are made",
+    "tui/dialogs/confirm.py compose_facts": "the rows are made visible when the screen is made",
+    "tui/overview/restore_dialog.py compose_facts": "diff_text makes each line visible",
     "tui/dialogs/permission.py compose": "all texts are made visible when the screen is made",
     "tui/dialogs/permission.py _detail_text": "_detail is made visible when the screen is made",
     "tui/dialogs/permission.py _show_answers": "our own answers, and visible_line of what was typed",

@@ -134,6 +134,7 @@ class FakeSession:
             conversations=SimpleNamespace(interrupted_calls=lambda entry: self.interrupted.get(entry.seq, [])),
             references=SimpleNamespace(find=_unknown),
             spending=lambda since=None: [],
+            versions=SimpleNamespace(store=SimpleNamespace(versions=lambda path=None: ())),
             vault=SimpleNamespace(find_archive=_archived, settings=ArchiveSettings()),
         )
         self.notices: list[Any] = []  # what the next look at the files tells

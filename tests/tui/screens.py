@@ -19,7 +19,9 @@ from agent.services.settings import SettingRow
 from foundation.clock import SystemClock
 from foundation.errors import Misuse
 from foundation.paths import Workspace
+from foundation.privacy import clear
 from memory.memory import Memory
+from memory.versions.cause import Author, caused_by
 from tests.tui.conftest import Chat
 from tests.tui.fakes import NOW, FakeSession, answer
 from tests.tui.overview.ports import QWEN, GivenModels, GivenServers, status
@@ -36,7 +38,9 @@ from tui.overview.edit_screen import EditScreen
 from tui.overview.memory_screen import MemoryScreen
 from tui.overview.models_screen import ModelsScreen
 from tui.overview.permissions_screen import PermissionsScreen
+from tui.overview.restore_dialog import RestoreScreen
 from tui.overview.servers_screen import ServersScreen
+from tui.overview.versions_screen import VersionsScreen
 from tui.palette.key_rows import key_rows
 from tui.palette.rows import command_rows
 from tui.palette.screen import PaletteScreen
@@ -50,6 +54,7 @@ from tui.search.screen import SearchScreen
 from tui.settings.screen import SettingsScreen
 
 LONG: Final = "很长的路径/项目资料/🏺陶器/" * 9
+DIFFERENCE: Final = "\n".join(["--- a", "+++ b", "@@ -1,9 +1,9 @@", *[f"-{LONG}", f"+锅炉 🙂 {LONG}"] * 9])
 FACTS: Final = (f"It runs: python3 -m server --root '{LONG}'", "It gets the variables: TOKEN")
 ACTION: Final = Action(
     tool="run_command", access=Access.RUN, summary=f"run ls {LONG}", detail=f"ls {LONG}", concern=f"It is {LONG}."
@@ -98,6 +103,13 @@ def _memory_screen(memory: Memory) -> MemoryScreen:
     return MemoryScreen(session)
 
 
+def _versions_screen(memory: Memory) -> VersionsScreen:
+    for number in range(9):
+        with caused_by(Author.MODEL, f"tool remember in {LONG}"):
+            memory.hot.remember(clear(f"锅炉 🙂 {number}"), heading=None, conversation=None)
+    return VersionsScreen(memory)
+
+
 def _rules() -> Policy:
     return Policy(RuleSet([Rule(Verdict.ALLOW, "run_command", "git status *", RuleSource.USER)]))
 
@@ -119,6 +131,7 @@ DIALOGS: Final[dict[str, Create]] = {
     "changes": lambda *_: ChangesScreen(FACTS),
     "link": lambda *_: LinkScreen("MEMORY.md", LONG, "It is read."),
     "server": lambda *_: ServerScreen("文件-files 📁", FACTS, is_changed=False),
+    "restore": lambda *_: RestoreScreen("memory/人.md", 12, DIFFERENCE),
     "line": lambda *_: _line(),
 }
 LISTS: Final[dict[str, Create]] = {
@@ -140,6 +153,7 @@ LISTS: Final[dict[str, Create]] = {
         GivenServers((status("旧的", ServerState.DISABLED), status("own", ServerState.STOPPED)))
     ),
     "memory": lambda _, memory: _memory_screen(memory),
+    "versions": lambda _, memory: _versions_screen(memory),
 }
 OTHERS: Final[dict[str, Create]] = {
     "editor": lambda *_: EditScreen("MEMORY.md", "- Ann plays the cello. 🎻\n" * 40, _save),

@@ -10,6 +10,7 @@ from foundation.errors import PalimpsestError
 from foundation.figures import counted
 from foundation.terminal_text import visible_line
 from models.excerpts import labelled_output
+from tui.chat.version_block import undo_version, undone_block, version_number
 from tui.internal_errors import in_thread
 from tui.typed_app import app_of
 from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText, find_block
@@ -68,7 +69,8 @@ class BlockActions:
                 opening = ["e whole"]
         message = ["r edit and resend"] if isinstance(item, UserItem) else []
         turn = [] if self._turn_of(target) is None else ["b branch", "m bookmark", "d delete"]
-        back = ["u undo delete"] if self._can_undelete else []
+        is_change = version_number(item) is not None
+        back = ["u undo the change"] if is_change else ["u undo delete"] if self._can_undelete else []
         return [*back, *opening, "c copy", "i quote", *message, *turn]
 
     async def act(self, action: str, target: FocusTarget) -> bool:
@@ -94,10 +96,8 @@ class BlockActions:
                 self._ask_about(target)
             case "delete":
                 return not self._delete(target)
-            case "undelete" if self._can_undelete:
-                if self._run(f"/tree restore {self._dropped[1]}"):
-                    self._dropped = ("", "")
-                    return False
+            case "undelete":
+                return await self._undelete(target)
             case _:
                 pass
         return True
@@ -129,10 +129,11 @@ class BlockActions:
 
     def _replace(self, item: Block, block: Block) -> None:
         present = find_block(self._transcript.line_cache.items, item.key)  # it may have changed while it was read
-        if present is None:
-            return
+        if present is not None:
+            self._put(present, present.opened(block.shown) if block.shown else present.closed())
+
+    def _put(self, present: Block, new: Block) -> None:
         self._keep_view()
-        new = present.opened(block.shown) if block.shown else present.closed()
         self._transcript.replace_item(present, [new])
         self._transcript.focus_on(self._transcript.focused and FocusTarget((new,)))
 
@@ -279,6 +280,27 @@ class BlockActions:
             self._say(BUSY)
             return False
         return True
+
+    async def _undelete(self, target: FocusTarget) -> bool:
+        """Takes back the change that the target is about, or what was deleted. False where the prompt has the keys."""
+        if version_number(target.first) is not None:
+            await self._undo_change(target.first)
+        elif self._can_undelete and self._run(f"/tree restore {self._dropped[1]}"):
+            self._dropped = ("", "")
+            return False
+        return True
+
+    async def _undo_change(self, item: TranscriptItem) -> None:
+        """Takes back what a model changed in the notes or the like; its receipt says so from then on."""
+        controller, number = self._controller(), version_number(item)
+        if controller is None or number is None or not isinstance(item, Block):
+            return
+        try:
+            sentence = await undo_version(controller.session.memory, number)
+        except PalimpsestError as error:
+            self._say(f"{error.message} {error.hint}".strip())
+            return
+        self._put(item, undone_block(item, sentence))
 
     async def _bookmark(self, target: FocusTarget) -> None:
         """Labels the turn in the tree, or removes the label that this gave it."""

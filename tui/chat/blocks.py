@@ -38,19 +38,19 @@ class StoredTexts:
     """Readers of the texts behind blocks."""
 
     def __init__(self, memory: "Memory") -> None:
-        self._memory = memory
+        self.memory = memory
 
     def by_id(self, conversation: str, entry: str) -> FindEntry:
         """Finds an entry by the ids that an event gave."""
 
         def find() -> Entry:
-            seq = self._memory.conversations.find(conversation).seq
-            return self._memory.conversations.find_entry(entry, seq)
+            seq = self.memory.conversations.find(conversation).seq
+            return self.memory.conversations.find_entry(entry, seq)
 
         return find
 
     def by_seq(self, seq: int) -> FindEntry:
-        return lambda: self._memory.conversations.entry(seq)
+        return lambda: self.memory.conversations.entry(seq)
 
     def result(self, find: FindEntry) -> ReadBlock:
         """A tool's whole output; of a change of files, its diff."""
@@ -87,7 +87,7 @@ class StoredTexts:
 
         def read() -> BlockText:
             entry = find()
-            pastes = without_pastes(entry, self._memory.passage(entry).text)[1]
+            pastes = without_pastes(entry, self.memory.passage(entry).text)[1]
             if number >= len(pastes):
                 raise NotFound("Not stored", "The store does not hold this part.", "")
             return BlockText(pastes[number])
@@ -95,7 +95,7 @@ class StoredTexts:
         return read
 
     def _passage(self, entry: Entry) -> BlockText:
-        return BlockText(self._memory.passage(entry).text)
+        return BlockText(self.memory.passage(entry).text)
 
 
 def attached_texts(entry: Entry) -> Iterator[tuple[str, str, Excerpt | None]]:

@@ -23,7 +23,7 @@ RETRY_S: Final = 0.5  # seconds until files are looked for again that are still 
 TYPING_PAUSE_S: Final = 0.08  # seconds without a key before files or memory are searched
 _MEMORY: Final = re.compile(r"(?<!\S)@mem:([^\n]*)$")
 _CHAT: Final = re.compile(r"(?<!\S)@chat:([^\n]*)$")
-_ARGUMENT: Final = re.compile(r"/(\S+) +(\S*)")
+_ARGUMENT: Final = re.compile(r"/(\S+) +(.*)")
 
 
 class PromptCompletion:
@@ -40,9 +40,10 @@ class PromptCompletion:
     async def suggest(self, text: str, before_cursor: str) -> list[Suggestion]:
         """Suggestions for the prompt's text with the cursor behind `before_cursor` in its line, best first."""
         self._asked += 1
+        asked = self._asked
         if commands := commands_for(text):
             return commands
-        return self._arguments(text) or await self._mentions(before_cursor, self._asked)
+        return await self._arguments(text) or await self._mentions(before_cursor, asked)
 
     async def _mentions(self, before_cursor: str, asked: int) -> list[Suggestion]:
         """What follows an @: passages of memory, conversations, files."""
@@ -115,17 +116,24 @@ class PromptCompletion:
         chats = citable_chats(self.session.memory, words, MAX_PASSAGES, without=opened)
         return [Suggestion(visible_line(chat.title)[:200], chat.day, f"{chat.citation} ", mention) for chat in chats]
 
-    def _arguments(self, text: str) -> list[Suggestion]:
-        """The values that a command's first argument can have."""
+    def _versioned(self) -> list[str]:
+        """The files that have versions. Blocks."""
+        from agent.services.file_versions import files_with_versions
+
+        return files_with_versions(self.session.memory) if self.session else []
+
+    async def _arguments(self, text: str) -> list[Suggestion]:
+        """The values that a command's arguments can have."""
         found = _ARGUMENT.fullmatch(text)
         command = registry.find(found[1]) if found else None
         if found is None or command is None:
             return []
         typed = found[2].lower()
         models = self.session.models_used.specs if self.session else ()
+        files = await asyncio.to_thread(self._versioned) if command.name == "memory" else ()
         values = [
             (name, detail)
-            for name, detail in argument_values(command.name, models=models, themes=self._themes)
+            for name, detail in argument_values(command.name, models=models, themes=self._themes, files=files)
             if typed in name.lower()
         ]
         values.sort(key=lambda value: not value[0].lower().startswith(typed))

@@ -32,6 +32,7 @@ from agent.events import (
     TurnFailed,
     UsageKnown,
     UserStored,
+    VersionMade,
     WordsHidden,
 )
 from agent.services.turn_sentences import (
@@ -49,6 +50,7 @@ from tui.chat.activity import Activity
 from tui.chat.blocks import StoredTexts, recalled_items, receipt_block
 from tui.chat.reasoning_view import ReasoningView
 from tui.chat.tool_cards import ToolCards
+from tui.chat.version_block import version_block
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.block import BlockText
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, notice_line
@@ -205,6 +207,8 @@ class TurnView:
                 read = texts.result(texts.by_id(self._conversation, entry)) if texts else None
                 self._cards.finish(call, shown, chars, read, failed=failed)
                 self._after_tool = True
+            case VersionMade():
+                self._transcript.add(version_block(event, self._texts.memory if self._texts else None))
             case _:
                 pass
 

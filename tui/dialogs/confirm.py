@@ -33,11 +33,15 @@ class ProposalScreen(ScrollingDialog[bool]):
         with Sheet():
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
             with VerticalScroll(classes="sheet-facts", can_focus=False):
-                for name, sentence in self._rows:
-                    with Horizontal(classes="proposal-row"):
-                        yield Static(Text(name), classes="proposal-name", markup=False)
-                        yield Static(Text(sentence), classes="proposal-words", markup=False)
+                yield from self.compose_facts()
             yield Static(visible(self.keys), classes="sheet-note", markup=False)
+
+    def compose_facts(self) -> ComposeResult:
+        """What is proposed, in the part that scrolls."""
+        for name, sentence in self._rows:
+            with Horizontal(classes="proposal-row"):
+                yield Static(Text(name), classes="proposal-name", markup=False)
+                yield Static(Text(sentence), classes="proposal-words", markup=False)
 
     def action_answer(self, agreed: bool) -> None:
         self.dismiss(agreed)

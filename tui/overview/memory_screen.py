@@ -3,14 +3,17 @@
 import asyncio
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from textual import work
 from textual.binding import Binding, BindingType
 
 from agent.services.memory_files import MemoryFile, has_changed, last_change, memory_files, save_file
+from agent.services.version_restore import undo_change
 from foundation.errors import PalimpsestError
 from foundation.sizes import format_size
 from tui.editor import edited_text
 from tui.overview.edit_screen import EditScreen
 from tui.overview.list_screen import ListContents, ListRow, ListScreen
+from tui.overview.versions_screen import VersionsScreen
 from tui.passages.text_screen import TextScreen
 from tui.typed_app import app_of
 from tui.widgets.transcript.block import BlockText
@@ -28,11 +31,14 @@ class MemoryScreen(ListScreen[None]):
     """The files of memory of this session."""
 
     heading = "Memory"
-    keys: ClassVar[str] = "Enter edits · Ctrl+G in your editor · v whole · d what changed · Esc back"
+    keys: ClassVar[str] = "Enter edit · v whole · d changes · h versions · a all · u undo · Esc back"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "editor", "Edit in VISUAL or EDITOR", id="memory.editor", show=False),
         Binding("v", "view", "Show the whole file", id="memory.view", show=False),
         Binding("d", "changes", "Show what changed, and by whom", id="memory.changes", show=False),
+        Binding("h", "versions", "Show the file's versions", id="memory.versions", show=False),
+        Binding("a", "all_versions", "Show the versions of all files", id="memory.all_versions", show=False),
+        Binding("u", "undo", "Take back the last change by a model", id="memory.undo", show=False),
     ]
 
     def __init__(self, session: "Session") -> None:
@@ -117,3 +123,21 @@ class MemoryScreen(ListScreen[None]):
             self.say(f"No change of {file.path} is known: no version of it was kept.")
             return
         app_of(self).push_screen(TextScreen(f"{file.path}. {change.sentence}", lambda: BlockText(change.diff, "diff")))
+
+    def action_versions(self) -> None:
+        if (file := self._file) is not None:
+            app_of(self).push_screen(VersionsScreen(self._session.memory, file.path))
+
+    def action_all_versions(self) -> None:
+        app_of(self).push_screen(VersionsScreen(self._session.memory))
+
+    @work(exclusive=True, group="change")
+    async def action_undo(self) -> None:
+        """Takes back the last change by a model; another `u` takes back the one before."""
+        try:
+            done = await asyncio.to_thread(undo_change, self._session.memory)
+        except PalimpsestError as error:
+            self.say(f"{error.message} {error.hint}".strip(), wrong=True)
+            return
+        self.say(done.sentence)
+        self.reload()

@@ -108,6 +108,8 @@ class TurnLines:
             case events.ResultsReduced(receipt=receipt):
                 reduced = "\n".join(map(reduction_line, receipt.reductions))
                 say(f"Receipt: {receipt.text} {self._output.fold('What was reduced', lambda: reduced)} reads it.")
+            case events.VersionMade():
+                say(f"Receipt: {event.text}. /memory undo takes it back.")
             case events.CheckpointMade(record=record):
                 files = counted(len(record.files), "file")
                 say(f"Checkpoint: {files} can be restored with /undo.")

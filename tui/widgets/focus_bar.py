@@ -67,7 +67,13 @@ class FocusBar(Widget, can_focus=True):
             id="block.delete",
             show=False,
         ),
-        Binding("u", "act('undelete')", "Take back what was taken out", id="block.undelete", show=False),
+        Binding(
+            "u",
+            "act('undelete')",
+            "Take back a deletion, or a model's change",
+            id="block.undelete",
+            show=False,
+        ),
         Binding("escape,ctrl+c", "act('back')", "Go back to the prompt", id="block.back", show=False),
     ]
 

@@ -8,10 +8,11 @@ COMPACTION = "((Summarising )?Compacted (Notice )?)*(Summarising )?"
 ONE_REQUEST = f"{COMPACTION}(SpendingLimitReached )*(EpochChanged )?(ResultsReduced )?(Notice )*{{recall}}ContextReady "
 REQUEST = f"({ONE_REQUEST}((ModelConnected|Retrying|Notice) )*ContextOverflowed )?{ONE_REQUEST}"
 ANSWER = "((ModelConnected|Prefill|Retrying|Notice|TextDelta|ReasoningDelta|CallWritten) )*"
+MADE = "((CheckpointMade|VersionMade) )*"
 RUN = "(PermissionDenied |((ToolProgress|Notice|QuestionAsked|PlanUpdated) )+)"
 CALL = (
-    f"(PermissionRequested (Notice )?ToolStarted ({RUN})?ToolFinished (CheckpointMade )*|"
-    f"ToolStarted {RUN}ToolFinished (CheckpointMade )*|(ToolStarted )+(ToolFinished (CheckpointMade )*)+)"
+    f"(PermissionRequested (Notice )?ToolStarted ({RUN})?ToolFinished {MADE}|"
+    f"ToolStarted {RUN}ToolFinished {MADE}|(ToolStarted )+(ToolFinished {MADE})+)"
 )
 MESSAGE = "(Notice )*(Archiving )?(Notice )*UserStored (WordsHidden )?" + REQUEST.format(recall="Recall ")
 CALLS = f"{ANSWER}UsageKnown (CallLimitReached )?({CALL})+(Notice )?(CallLimitReached ){{0,2}}"

@@ -97,7 +97,7 @@ async def test_tools_come_after_the_usage_and_each_further_request_is_ready_once
     seen = await turn(session, "Remember the tea", True)
     assert names(seen) == (
         "UserStored Recall ContextReady ModelConnected UsageKnown PermissionRequested ToolStarted ToolFinished "
-        "ToolStarted ToolFinished ContextReady ModelConnected TextDelta UsageKnown AnswerStored"
+        "VersionMade ToolStarted ToolFinished ContextReady ModelConnected TextDelta UsageKnown AnswerStored"
     )
 
 

@@ -87,6 +87,7 @@ def store_chat(session: Session, title: str, said: str, answered: str) -> str:
         ("/theme nor", "/theme nord"),
         ("/settings use_mem", "/settings context.use_memory"),
         ("/help arch", "/help archive"),
+        ("/memory un", "/memory undo"),
     ],
 )
 async def test_arguments_are_completed(typed: str, first: str, open_chat: Open) -> None:
@@ -103,3 +104,16 @@ async def test_a_whole_argument_and_free_text_offer_nothing(open_chat: Open) -> 
             await chat.pilot.pause(0.15)
             assert offered(chat) == []
             await chat.press("ctrl+c")
+
+
+async def test_the_files_with_versions_complete_the_log_of_memory(
+    open_chat: Open, workspace: Workspace, tmp_path: Path
+) -> None:
+    session = open_session(workspace, tmp_path)
+    async with open_chat(session=session) as chat:
+        await chat.say("#The warranty of the boiler ends in 2027.")
+        await chat.quiet()
+        await chat.insert("/memory log M")
+        await chat.until(lambda: offered(chat)[:1] == ["/memory log MEMORY.md"])
+        await chat.press("tab")
+        assert chat.screen.prompt.text.strip() == "/memory log MEMORY.md"

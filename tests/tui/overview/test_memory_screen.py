@@ -10,6 +10,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.memory import Memory
+from memory.versions.cause import Author, caused_by
 from tests.tui.conftest import Chat, Open
 from tests.tui.fakes import FakeSession, answer
 from tui.overview.edit_screen import UNSAVED_SIGN, EditScreen
@@ -73,17 +74,18 @@ async def test_a_change_on_disk_is_shown_at_once_and_marked(open_chat: Open, ses
         await chat.until(lambda: "By hand." in seen(chat) and "MEMORY.md *" in seen(chat))
         await chat.press("d")
         await chat.until(lambda: isinstance(chat.app.screen, TextScreen) and "+- By hand." in seen(chat))
-        assert "It was edited by you or by another program since this screen was opened." in seen(chat)
+        assert "Changed since this screen was opened, by you: by hand." in seen(chat)
 
 
-async def test_a_write_of_the_program_is_told_from_one_by_hand(open_chat: Open, session: Any) -> None:
+async def test_a_write_of_a_model_is_told_from_one_by_hand(open_chat: Open, session: Any) -> None:
     async with open_chat(session=session, size=(120, 36)) as chat:
         await opened(chat)
-        session.memory.hot.remember(clear("The valve cost 12.50."), heading=None, conversation=None)
+        with caused_by(Author.MODEL, "tool remember in c_1"):
+            session.memory.hot.remember(clear("The valve cost 12.50."), heading=None, conversation=None)
         await chat.until(lambda: "The valve cost 12.50." in seen(chat))
         await chat.press("d")
         await chat.until(lambda: isinstance(chat.app.screen, TextScreen) and "valve" in seen(chat))
-        assert "Palimpsest wrote it since this screen was opened." in seen(chat)
+        assert "by a model: tool remember in c_1." in seen(chat)
 
 
 async def test_an_edit_is_saved_and_the_version_before_it_kept(open_chat: Open, session: Any) -> None:
@@ -93,8 +95,20 @@ async def test_an_edit_is_saved_and_the_version_before_it_kept(open_chat: Open, 
         await chat.press("ctrl+s")
         await chat.until(lambda: "Saved." in seen(chat))
         assert session.workspace.memory_md.read_text(encoding="utf-8") == TEXT.replace("May", "June")
-        version = session.memory.hot.last_version("MEMORY.md")
-        assert version and version.text == TEXT
+        store = session.memory.versions.store
+        assert store.body(store.versions("MEMORY.md")[-2]).decode() == TEXT
+
+
+async def test_the_last_change_is_that_of_the_newest_version_with_its_author(open_chat: Open, session: Any) -> None:
+    session.memory.hot.look()
+    with caused_by(Author.MODEL, "tool remember in c_1"):
+        session.memory.hot.remember(clear("The valve cost 12.50."), heading=None, conversation=None)
+    async with open_chat(session=session, size=(120, 36)) as chat:
+        await opened(chat)
+        await chat.press("d")
+        await chat.until(lambda: isinstance(chat.app.screen, TextScreen) and "+- The valve" in seen(chat))
+        assert "MEMORY.md. Version 2 of " in seen(chat)
+        assert "by a model: tool remember in c_1." in seen(chat)
 
 
 async def test_an_edit_by_hand_meanwhile_is_merged(open_chat: Open, session: Any) -> None:

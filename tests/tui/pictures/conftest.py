@@ -13,12 +13,13 @@ from typing import Any, Final, Protocol
 import pytest
 from textual.pilot import Pilot
 
-from foundation.clock import SystemClock
+from foundation.clock import Clock, SystemClock
 from foundation.paths import Workspace
 from memory.memory import Memory
-from tests.tui.fakes import RECALLED, FakeSession, answer
+from tests.fakes import FakeClock
+from tests.tui.fakes import NOW, RECALLED, FakeSession, answer
 from tests.tui.pictures.acts import Act, idle
-from tests.tui.pictures.memories import write_conversations, write_notes
+from tests.tui.pictures.memories import write_conversations, write_notes, write_versions
 from tests.tui.pictures.svg import panel, panels_of, sheet
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
@@ -139,9 +140,15 @@ def picked(tmp_path: Path) -> Iterator[Memory]:
     yield from opened_memory(tmp_path / "picked", write_conversations)
 
 
-def opened_memory(folder: Path, write: Callable[[Memory], None]) -> Iterator[Memory]:
+@pytest.fixture
+def versioned(tmp_path: Path) -> Iterator[Memory]:
+    """MEMORY.md and AGENTS.md with versions of two days, by hand and by a model."""
+    yield from opened_memory(tmp_path / "versioned", write_versions, FakeClock(NOW))
+
+
+def opened_memory(folder: Path, write: Callable[[Memory], None], clock: Clock | None = None) -> Iterator[Memory]:
     folder.mkdir()
-    memory = Memory.open(Workspace(folder), SystemClock())
+    memory = Memory.open(Workspace(folder), clock or SystemClock())
     write(memory)
     yield memory
     memory.close()

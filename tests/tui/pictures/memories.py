@@ -4,10 +4,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from agent.services.conversation_tree import set_turn_label
+from foundation.clock import to_ms
 from foundation.privacy import EMPTY, clear
 from memory.conversations import ImportedConversation
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
+from memory.versions.cause import FOUND, Author, Cause
 from models.messages import Role
 from tests.tui.fakes import NOW
 
@@ -74,3 +76,23 @@ def write_conversations(memory: Memory) -> None:
             said("e_8", last, Role.ASSISTANT, "Ann.", moment - timedelta(minutes=2))
             set_turn_label(memory, conversation.seq, f"e_{id_}1", "start")
             stored.label(conversation.seq, clear("scope:house"))
+
+
+def write_versions(memory: Memory) -> None:
+    """MEMORY.md and AGENTS.md, each changed by hand and by a model's tool, on two days."""
+    store, texts = memory.versions.store, {"MEMORY.md": "# Memory\n", "AGENTS.md": ""}
+    by_model, by_hand = Cause(Author.MODEL, "tool remember in c_boiler"), Cause(Author.USER, "by hand")
+    changes = (
+        ("MEMORY.md", FOUND, "- The boiler is serviced in May.\n"),
+        ("AGENTS.md", by_hand, "Answer briefly. 简短回答。\n"),
+        ("MEMORY.md", by_model, "- Hansen comes on Tuesday. 锅炉保养：周二 🙂\n"),
+        ("MEMORY.md", by_hand, "- [red]The valve[/] cost 12.50.\n- The pump cost 140.00.\n"),
+        ("AGENTS.md", Cause(Author.MODEL, "tool edit_file in c_boiler"), "Use metres.\n"),
+        ("MEMORY.md", Cause(Author.PROGRAM, "the day's notes of c_tea"), "- Tea at four.\n"),
+    )
+    for number, (name, cause, more) in enumerate(changes):
+        texts[name] += more
+        moment = NOW - timedelta(days=1) + timedelta(hours=7 * number)
+        store.record(name, texts[name].encode(), cause, time_ms=to_ms(moment))
+    for name, text in texts.items():
+        (memory.workspace.root / name).write_text(text, encoding="utf-8")

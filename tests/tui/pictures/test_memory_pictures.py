@@ -26,7 +26,9 @@ from tui.overview.archive_screen import ArchiveScreen
 from tui.overview.context_screen import ContextScreen
 from tui.overview.edit_screen import EditScreen
 from tui.overview.memory_screen import MemoryScreen
+from tui.overview.restore_dialog import RestoreScreen
 from tui.overview.statistics_screen import StatisticsScreen
+from tui.overview.versions_screen import VersionsScreen
 from tui.passages.image_screen import ImageFileScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
@@ -218,6 +220,28 @@ async def test_the_files_of_memory(picture: Picture, remembered: Memory) -> None
         await shown(app, pilot, MemoryScreen)
 
     await picture(act, memory=remembered)
+
+
+async def test_the_versions_of_a_file(picture: Picture, versioned: Memory) -> None:
+    await picture(pushing(lambda: VersionsScreen(versioned, "MEMORY.md")), memory=versioned)
+
+
+async def test_the_versions_of_all_files_filtered(picture: Picture, versioned: Memory) -> None:
+    await picture(pushing(lambda: VersionsScreen(versioned), "slash", *"model"), memory=versioned)
+
+
+async def test_a_version_to_restore(picture: Picture, versioned: Memory) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await pushing(lambda: VersionsScreen(versioned, "MEMORY.md"), "end", "r")(app, pilot)
+        await until_on_top(app, pilot, RestoreScreen)
+
+    await picture(act, memory=versioned)
+
+
+async def until_on_top(app: PalimpsestApp, pilot: Pilot[None], screen: type[RestoreScreen]) -> None:
+    async with asyncio.timeout(20):
+        while not isinstance(app.screen, screen):
+            await pilot.pause(0.02)
 
 
 async def test_a_file_of_memory_in_the_editor(picture: Picture) -> None:

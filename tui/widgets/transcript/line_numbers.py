@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from foundation.terminal_text import visible
+from tui.widgets.diff import diff_tone
 from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import StyledLine, StyledRun, indent, line_breaks, wrap_runs
 
@@ -56,17 +57,8 @@ class NumberedLines(Struct, frozen=True):
         return lines
 
     def _text_style(self, row: NumberedLine, styles: TranscriptStyles) -> Style:
-        if not self.is_diff:
-            return styles.text
-        match row.text[:1]:
-            case "+":
-                return styles.good
-            case "-":
-                return styles.error
-            case "@":
-                return styles.accent
-            case _:
-                return styles.text
+        tone = diff_tone(row.text) if self.is_diff else ""
+        return getattr(styles, tone) if tone else styles.text
 
 
 def numbered_items(

@@ -1,0 +1,75 @@
+"""Restores versions and takes back changes of models, each with a sentence about it. All functions block."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from agent.services.file_versions import look_at_files, version_difference
+from foundation.errors import PalimpsestError
+from foundation.files import LockTimeout
+from memory.access import refuse_read_only
+from memory.errors import UnwritableNotes
+from memory.memory import Memory
+from memory.versions.manifest import Version
+
+NOTHING_TO_UNDO: Final = "No model has changed a file that is not taken back already."
+
+
+class VersionReceipt(Struct, frozen=True):
+    """What was done, as a sentence; the version that was restored or taken back (None where there was none), and the
+    number of the version that the file is now."""
+
+    sentence: str
+    version: Version | None = None
+    now: int = 0
+    is_changed: bool = False
+
+
+def change_by_restoring(memory: Memory, version: Version) -> str:
+    """What restoring the version would change in the file as it is now, as a unified difference; "" for nothing."""
+    look_at_files(memory)
+    store = memory.versions.store
+    newest = store.newest(version.path) or version
+    return version_difference(store, newest, version) if newest.sha256 != version.sha256 else ""
+
+
+def restore_version(memory: Memory, version: Version) -> VersionReceipt:
+    """Gives the file the text of the version, as a new version. Raises PalimpsestError."""
+    refuse_read_only(memory.workspace)
+    look_at_files(memory)
+    try:
+        is_changed = memory.restorer.restore(version)
+    except OSError as error:
+        raise _not_written(version.path, error) from error
+    now = memory.versions.store.newest(version.path) or version
+    sentence = (
+        f"{version.path} is as in version {version.number} again; this is version {now.number}."
+        if is_changed
+        else f"{version.path} holds that text already."
+    )
+    return VersionReceipt(sentence, version, now.number, is_changed)
+
+
+def undo_change(memory: Memory, number: int | None = None) -> VersionReceipt:
+    """Takes back the last change by a model, or the one that made the version of this number.
+
+    Raises NoteChanged where others changed the same lines since, and other PalimpsestErrors.
+    """
+    refuse_read_only(memory.workspace)
+    look_at_files(memory)
+    try:
+        undone = memory.restorer.undo(number)
+    except OSError as error:
+        raise _not_written("The file", error) from error
+    if undone is None:
+        return VersionReceipt(NOTHING_TO_UNDO if number is None else f"Version {number} is taken back already.")
+    now = memory.versions.store.newest(undone.path) or undone
+    sentence = f"{undone.path}: version {undone.number} ({undone.reason}) is taken back; this is version {now.number}."
+    return VersionReceipt(sentence, undone, now.number, is_changed=True)
+
+
+def _not_written(name: str, error: OSError) -> PalimpsestError:
+    reason = "another Palimpsest is writing to it" if isinstance(error, LockTimeout) else error.strerror or str(error)
+    return UnwritableNotes(
+        "Not written", f"{name} could not be written: {reason}.", "Nothing was changed. Try again when it can be."
+    )

@@ -1,0 +1,20 @@
+"""Dialog that shows what restoring a version would change, and asks."""
+
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from tui.dialogs.confirm import ProposalScreen
+from tui.widgets.diff import diff_text
+
+
+class RestoreScreen(ProposalScreen):
+    """Gives whether the version is to be restored. `difference` is unified: from the present text to the version."""
+
+    keys = "Enter restores it · PgUp PgDn scroll · Esc leaves all as it is"
+
+    def __init__(self, path: str, number: int, difference: str) -> None:
+        super().__init__(f"Restore version {number} of {path}?", ())
+        self._difference = difference
+
+    def compose_facts(self) -> ComposeResult:
+        yield Static(diff_text(self._difference, self), id="restore-difference", markup=False)
