@@ -149,6 +149,7 @@ class ChatController:
                 self._view.transcript.add(MutedLine(notice, gap=True))
                 self._view.status.update_info(model=self.session.profile.spec)
         self._view.show_opening("")
+        self._view.read_next_request()
 
     async def run(self) -> None:
         """Shows what happened to files since the last session, then handles messages until it is cancelled."""
