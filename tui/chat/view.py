@@ -165,7 +165,7 @@ class ChatView:
 
     def show_report(self, report: "ContextReport") -> None:
         """Shows the figures of a request in the status bar and the panel."""
-        self.status.update_info(tokens=report.total_tokens, budget=report.budget)
+        self.status.show_request(report)
         if self.side_panel:
             self.side_panel.show_report(report)
 

@@ -89,6 +89,13 @@ def rows_of(chat: Any) -> list[str]:
     return [line.strip(" │") for line in shown(chat).split("\n")]
 
 
+def test_the_panel_has_a_tick_where_older_turns_leave() -> None:
+    report = structs.replace(REPORT, compacts_at=5_120)
+    (row,) = (row for row in panel_rows(PanelContent(report=report), frozenset()) if "compacts" in row.figure)
+    assert row.figure == "compacts at 50.0 %"
+    assert row.text.strip() == "█████ │" and row.action == "context"
+
+
 async def ask(chat: Any) -> None:
     chat.screen.queue.add("When is the boiler serviced?")
     await chat.until(lambda: "Hansen comes" in chat.text and chat.screen.is_idle)
