@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from msgspec import structs
@@ -284,11 +285,14 @@ async def test_a_turn_that_left_the_conversation_leaves_the_panel(
         await ask(chat)
         assert "4.3k" in shown(chat)
         monkeypatch.setattr("tui.chat.command_view.registry.run", drop)
+        report = structs.replace(REPORT, total_tokens=2_050)
+        monkeypatch.setattr(chat.session, "context_report", AsyncMock(return_value=report))
         chat.screen.queue.add("/tree drop e_1")
         await chat.until(lambda: "The turn is out" in chat.text and chat.screen.is_idle)
+        await chat.until(lambda: "2.0k of 10.2k · 20.0 %" in shown(chat))
         text = shown(chat)
         assert "▾ Files touched" in text, "files stay as they are"
-        for part in ("Plan", "Context", "Recalled", "this turn"):
+        for part in ("Plan", "Recalled", "this turn"):
             assert part not in text
 
 
