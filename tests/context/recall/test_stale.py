@@ -16,8 +16,11 @@ def said(text: str, ref: str, day: int, speaker: str) -> RecalledSpan:
 
 
 def superseded(speaker: str) -> dict[str, str]:
-    parts = [said("The rent is 900 euro.", "e_1", 1, speaker), said("The rent is 950 euro.", "e_2", 2, speaker)]
-    return superseded_statements("What is the rent?", NOW, BranchView(), parts)
+    parts = [
+        said("The ferry leaves at 9 am.", "e_1", 1, speaker),
+        said("The ferry leaves at 10 am now.", "e_2", 2, speaker),
+    ]
+    return superseded_statements("When does the ferry leave?", NOW, BranchView(), parts)
 
 
 def test_a_person_contradicts_what_they_said() -> None:
