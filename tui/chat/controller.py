@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.conversation import TAKE_BACK, first_line
-from agent.commands.results import (
-    Cancelled,
-)
+from agent.commands.results import Cancelled
 from agent.events import TurnFailed, UserStored
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.policy import PermissionMode
@@ -252,6 +250,7 @@ class ChatController:
             self._view.transcript.end_stream()
             self._view.end_turn()
             self._view.status.update_info(working=self.session.working)
+        await self._view.show_changes()
         await self.history.trim()
 
     @property

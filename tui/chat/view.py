@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from memory.memory import Memory
     from tui.chat.next_request import NextRequest
     from tui.chat.side_panel import SidePanelView
+    from tui.chat.turn_changes import TurnChanges
     from tui.dialogs.sheet import SheetDialog
     from tui.images.protocol import GraphicsProtocol
     from tui.picker.browser import PickerChoice
@@ -86,6 +87,7 @@ class ChatView:
         self._opening: MutedLine | None = None
         self.side_panel: SidePanelView | None = None  # made once the session is open
         self._next_request: NextRequest | None = None
+        self._turn_changes: TurnChanges | None = None
 
     async def ask_permission(self, request: "PermissionRequested") -> PermissionAnswer:
         from tui.dialogs.permission import PermissionScreen
@@ -145,7 +147,9 @@ class ChatView:
         """Makes the panel beside the conversation; `run` runs a command between turns."""
         from tui.chat.next_request import NextRequest
         from tui.chat.side_panel import SidePanelView
+        from tui.chat.turn_changes import TurnChanges
 
+        self._turn_changes = TurnChanges(session, self.transcript)
         self._next_request = NextRequest(self._screen, session, self.status, self.show_report)
         self.side_panel = SidePanelView(self._screen, session, self._plan_panel, self._prompt.insert_text, run)
         self.side_panel.lay_out()
@@ -154,6 +158,8 @@ class ChatView:
         """Shows what the event says in the context meter and the panel beside the conversation."""
         if self._next_request:
             self._next_request.take(event)
+        if self._turn_changes:
+            self._turn_changes.take(event)
         if self.side_panel:
             self.side_panel.take(event)
 
@@ -168,6 +174,11 @@ class ChatView:
         self.status.show_request(report)
         if self.side_panel:
             self.side_panel.show_report(report)
+
+    async def show_changes(self) -> None:
+        """Shows which files the turn changed."""
+        if self._turn_changes:
+            await self._turn_changes.show()
 
     def read_next_request(self) -> None:
         """Shows the figures of the open conversation's next request, once they are counted."""

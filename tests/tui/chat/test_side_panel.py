@@ -14,6 +14,7 @@ from textual.geometry import Offset
 
 from agent.checkpoints.change import CheckpointKind, FileChange
 from agent.checkpoints.checkpoints import Checkpoints
+from agent.checkpoints.history import CheckpointHistory
 from agent.checkpoints.restore import restore
 from agent.commands.results import SessionSwitched, TextResult
 from agent.config.settings import ScreenSettings
@@ -294,6 +295,23 @@ async def test_a_turn_that_left_the_conversation_leaves_the_panel(
         assert "▾ Files touched" in text, "files stay as they are"
         for part in ("Plan", "Recalled", "this turn"):
             assert part not in text
+
+
+async def test_below_a_turn_that_changed_files_is_a_line_that_sums_them_up(
+    open_chat: Open, checkpoints: Checkpoints
+) -> None:
+    records = CheckpointHistory.read(checkpoints.journal.content(), "c_1").edits()
+    told = answer("Done. 好")
+    events = [*told[:3], *map(CheckpointMade, records), *told[3:]]
+    session = FakeSession(lambda text: events if text == "Change it." else told)
+    session.checkpoints = checkpoints
+    async with open_chat(session=session, size=WIDE) as chat:
+        await chat.say("Change it.")
+        await chat.quiet()
+        assert chat.lines[-1].strip() == "2 files changed +3 −1 · /undo"
+        await chat.say("Thanks.")
+        await chat.quiet()
+        assert chat.text.count("files changed") == 1, "the second turn changed none"
 
 
 async def test_what_today_cost_includes_the_turn_that_runs(open_chat: Open) -> None:
