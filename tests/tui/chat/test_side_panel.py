@@ -27,7 +27,7 @@ from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer
 from tui.chat.panel_content import PanelContent, after_event, panel_rows
 from tui.passages.screen import PassageScreen
 from tui.passages.text_screen import TextScreen
-from tui.widgets.side_panel import SidePanel, clip_start
+from tui.widgets.side_panel import KEYS, SidePanel, clip_start
 
 WIDE = (200, 50)
 PLAN = Checklist(
@@ -312,6 +312,16 @@ async def test_below_a_turn_that_changed_files_is_a_line_that_sums_them_up(
         await chat.say("Thanks.")
         await chat.quiet()
         assert chat.text.count("files changed") == 1, "the second turn changed none"
+
+
+async def test_the_last_line_shows_the_keys_while_the_panel_has_them(open_chat: Open) -> None:
+    async with open_chat(session=wide_session(), size=WIDE) as chat:
+        await ask(chat)
+        assert KEYS not in shown(chat)
+        await chat.press("f6")
+        await chat.until(lambda: rows_of(chat)[-1] == KEYS)
+        await chat.press("escape")
+        await chat.until(lambda: KEYS not in shown(chat))
 
 
 async def test_what_today_cost_includes_the_turn_that_runs(open_chat: Open) -> None:
