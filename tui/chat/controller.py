@@ -44,6 +44,7 @@ TICK_S, STILL_TICK_S = 1.0, 10.0  # seconds between two counts of a turn's secon
 _NO_LONGER_REWRITES: Final = (
     "The draft in the prompt was to rewrite a message that is no longer there: it is an ordinary message now."
 )
+_WAY_BACK: Final = "This is another conversation. Back to “{}”: /resume {}"
 _SENT_AGAIN: Final = "the last message, sent again; an answer above stays on a branch of its own"
 
 
@@ -383,8 +384,11 @@ class ChatController:
             self.session.switch_to(location.conversation)
             self._view.forget_turn()
             self.show_title()
+        way_back = (
+            _WAY_BACK.format(conversation.title or "untitled", conversation.id) if is_other and conversation else ""
+        )
         try:
-            await self.history.show_around(location, query)
+            await self.history.show_around(location, query, way_back=way_back)
             if is_other:
                 self._view.show_plan(await self.session.branch.plan())
         finally:
