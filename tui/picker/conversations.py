@@ -29,7 +29,7 @@ class _Heading(Struct, frozen=True):
     day: date | None = None
 
 
-class Period(NamedTuple):
+class DayGroup(NamedTuple):
     """Days under one heading, newest first. `first` is the first day that it may have, by which it is folded."""
 
     label: str
@@ -37,13 +37,13 @@ class Period(NamedTuple):
     days: list[date]
 
 
-def periods_of(days: Iterable[date], today: date) -> list[Period]:
+def day_groups(days: Iterable[date], today: date) -> list[DayGroup]:
     """The days, newest first, as today, yesterday, this week and months."""
-    periods: list[Period] = []
+    periods: list[DayGroup] = []
     for day in days:
         label, first = _period_of(day, today)
         if not periods or periods[-1].label != label:
-            periods.append(Period(label, first, []))
+            periods.append(DayGroup(label, first, []))
         periods[-1].days.append(day)
     return periods
 
@@ -135,7 +135,7 @@ class ConversationLevel(PickerLevel):
         stored = self._memory.conversations
         self._hidden = stored.one_shots()
         self._days = stored.days(one_shots=self._one_shots)
-        periods = periods_of(self._days, self._today())
+        periods = day_groups(self._days, self._today())
         if self._unfolded is None:
             self._unfolded, listed = set(), 0
             for period in periods:
