@@ -23,6 +23,16 @@ async def test_f1_lists_keys_and_commands_and_enter_does_it(open_chat: Open) -> 
         assert chat.screen.prompt.text == "/remember "
 
 
+async def test_f1_shows_each_explanation_whole_where_there_is_room(open_chat: Open) -> None:
+    async with open_chat(size=(200, 50)) as chat:
+        await chat.press("f1")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        for _ in range(12):
+            lines = [line for line in chat.seen if line.rstrip().endswith("…")]
+            assert lines == []
+            await chat.press("pagedown")
+
+
 async def test_f1_again_closes_it_and_changes_nothing(open_chat: Open) -> None:
     async with open_chat() as chat:
         await chat.insert("a draft")
