@@ -19,7 +19,7 @@ from tui.widgets.sheet import Sheet
 from tui.widgets.status import clip
 
 _SHOWN_CHARS: Final = 60  # of what was typed
-KEYS: Final = "↑ ↓ · Enter answers · PgUp PgDn scroll · Esc says no · Ctrl+C stops"
+LAST_KEYS: Final = "PgUp PgDn scroll · Esc says no · Ctrl+C stops"
 _DIFF_COLOURS: Final = {"+": "good-ink", "-": "error-ink", "@": "muted"}
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
@@ -63,12 +63,12 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         self._heading, self._summary, self._note = question.heading, question.summary, question.note
         self._detail, self._answers = question.detail, question.answers
         self._is_diff = action.is_diff
-        self._continues_message = not is_marked
+        self.keeps_number = not is_marked
 
     @property
     def unsent(self) -> str:
         """What was typed, but no `y` or `no`: that answered nothing, and was meant for nothing else."""
-        is_answer = not self._continues_message and self.typed.strip().lower() in TYPED_ANSWERS
+        is_answer = not self.keeps_number and self.typed.strip().lower() in TYPED_ANSWERS
         return "" if is_answer else super().unsent
 
     def compose(self) -> ComposeResult:
@@ -81,15 +81,15 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
                 yield Static(Text(self._note), classes="sheet-note in-short", markup=False)
             yield Static(Text(self._note), classes="sheet-note in-tall", markup=False)
             yield AnswerRows()
-            yield Static(KEYS, id="permission-keys", classes="sheet-note", markup=False)
+            yield Static(id="permission-keys", classes="sheet-note", markup=False)
 
     def on_mount(self) -> None:
         self._show_answers()
-        self.watch(self.facts, "scroll_y", self._show_position, init=False)  # pyright: ignore[reportUnknownMemberType] - Textual
+        self.watch(self.facts, "scroll_y", self._show_keys, init=False)  # pyright: ignore[reportUnknownMemberType] - Textual
 
     def on_resize(self) -> None:
         self._show_answers()
-        self.call_after_refresh(self._show_position)
+        self.call_after_refresh(self._show_keys)
 
     def give(self, index: int) -> None:
         self.dismiss(PermissionAnswer(False, reason=self.written.strip()) if self._writes else self._answers[index][1])
@@ -115,13 +115,12 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
             text.append(line, theme_colour(self, name) if name else "")
         return text
 
-    def _show_position(self) -> None:
-        """Says how much of the action stands below."""
+    def _show_keys(self) -> None:
+        """Shows what keys do now, and how much of the action stands below."""
         facts = self.facts
         below = round(facts.max_scroll_y - facts.scroll_y)
         more = f"↓ {below:,} more {'line' if below == 1 else 'lines'} · " if below > 0 else ""
-        numbers = f"1–{min(len(self._answers), 9)} "
-        self.query_one("#permission-keys", Static).update(Text(f"{more}{numbers}{KEYS}"))
+        self.query_one("#permission-keys", Static).update(Text(f"{more}{self.keys_now(LAST_KEYS)}"))
 
     def _show_answers(self) -> None:
         width = max(min(self.size.width, 100) - 4, 10)
@@ -136,6 +135,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         elif self.typed:
             note = f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}"
         self.query_one(AnswerRows).show(answers, self._chosen, Text(clip(note, width)))
+        self._show_keys()
 
 
 def diff_colours(diff: str) -> Iterator[tuple[str, str]]:
