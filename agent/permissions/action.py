@@ -59,7 +59,7 @@ class PermissionAnswer(Struct, frozen=True):
     """The answer to a request for permission. `reason` is read by the model where it is declined.
 
     `attended` is false where nobody could be asked. `rule` is what is remembered for the scope, as the request offered
-    it (`run_command(git status *)`); "" for this very action.
+    it (`run_command(git status *)`); "" for this very action. `all_edits`: the mode becomes `edit`.
     """
 
     granted: bool
@@ -67,6 +67,7 @@ class PermissionAnswer(Struct, frozen=True):
     reason: str = ""
     attended: bool = True
     rule: str = ""
+    all_edits: bool = False
 
 
 class PersonQuestion(Struct, frozen=True):

@@ -143,6 +143,8 @@ class Policy:
 
         Raises PalimpsestError or OSError where it cannot be stored; it holds for the session then.
         """
+        if answer.granted and answer.all_edits and self.mode is not PermissionMode.AUTO:
+            self.set_mode(PermissionMode.EDIT)
         offers = self.offers(action)
         if not answer.granted or answer.scope is Scope.ONCE or not offers:
             return None

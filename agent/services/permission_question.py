@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from agent.permissions.action import Access, Action, PermissionAnswer, Scope
 from foundation.terminal_text import visible, visible_code, visible_code_line
 
+ALL_EDITS: Final = "All edits of this session: the mode edit"
 _SHOWN_CHARS: Final = 60  # of a rule
 _OF_TOOL: Final = {"attach_file": "Attach a file from outside the project?"}  # headings of what the person does
 
@@ -46,6 +47,8 @@ def _answers_of(action: Action, *, once_only: bool, offers: Sequence[str]) -> li
     if not once_only:
         exact = _shown_rule(offers[0]) if offers else ""
         answers.append((f"For this session{exact}", PermissionAnswer(True, Scope.SESSION)))
+        if action.access is Access.EDIT:
+            answers.append((ALL_EDITS, PermissionAnswer(True, all_edits=True)))
         if not action.is_for_tool:  # such a tool may change: what it does later is not what was agreed to
             answers += [
                 (f"Always in this project{_shown_rule(rule)}", PermissionAnswer(True, Scope.PROJECT, rule=rule))

@@ -1,7 +1,7 @@
 """Dialog that asks for permission to run a tool."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -39,6 +39,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         Binding("home", "scroll_rows(-100000)", "To the start", id="permission.begin", show=False),
         Binding("end", "scroll_rows(100000)", "To the end", id="permission.end", show=False),
         Binding("enter", "answer", "Answer", id="permission.answer", show=False),
+        Binding("shift+tab", "mode", "The next permission mode", id="permission.mode", show=False),
         Binding("escape", "decline", "Decline", id="permission.decline", show=False),
         Binding("ctrl+c", "stop", "Stop", id="permission.stop", show=False),
     ]
@@ -64,6 +65,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         self._detail, self._answers = question.detail, question.answers
         self._is_diff = action.is_diff
         self.keeps_number = not is_marked
+        self.go_to_next_mode: Callable[[], object] | None = None
 
     @property
     def unsent(self) -> str:
@@ -93,6 +95,11 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
 
     def give(self, index: int) -> None:
         self.dismiss(PermissionAnswer(False, reason=self.written.strip()) if self._writes else self._answers[index][1])
+
+    def action_mode(self) -> None:
+        """Goes to the next mode, as Shift+Tab does in the chat; the question stays."""
+        if self.go_to_next_mode is not None:
+            self.go_to_next_mode()
 
     def action_decline(self) -> None:
         self.dismiss(PermissionAnswer(False))
