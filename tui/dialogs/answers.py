@@ -84,7 +84,7 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
             self._take_back_number()
             self._chosen = index
             self.typing_changed()
-            self.action_answer()
+            self.answer_chosen()
 
     def action_move(self, by: int) -> None:
         if not self._is_settled:
@@ -95,6 +95,9 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         self.typing_changed()
 
     def action_answer(self) -> None:
+        self.answer_chosen()
+
+    def answer_chosen(self) -> None:
         """Gives the chosen answer; a written one only where something is written."""
         if self._chosen is None or not self._is_settled or (self._writes and not self.written.strip()):
             return
@@ -114,7 +117,7 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
             self._chosen = int(text) - 1
             self._number = "" if self._writes else text
             if self._number and not self._has_text:
-                self._number_timer = self.set_timer(NUMBER_S, self.action_answer)
+                self._number_timer = self.set_timer(NUMBER_S, self.answer_chosen)
             return ""
         text, self._chosen = number + text, None
         self._last_typed = time.monotonic()
@@ -185,13 +188,17 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         if self.is_mounted:
             self.typing_changed()
 
+    @property
+    def enter_does(self) -> str:
+        return "answers"
+
     def keys_now(self, last: str) -> str:
         """What keys do now; `last` are those that always do the same."""
         if not self._is_settled:
             return f"too early: keys answer in a moment · {last}"
         numbers = f"1–{min(self._count, 9)} " if self._count > 1 and not self._writes else ""
         if self._chosen is not None:
-            return f"{numbers}↑ ↓ · Enter answers · {last}" if self._count > 1 else f"Enter answers · {last}"
+            return f"{numbers}{'↑ ↓ · ' if self._count > 1 else ''}Enter {self.enter_does} · {last}"
         breaks = "choose · Enter breaks the line · " if self.takes_line_break else "· "
         return f"{numbers}↑ ↓ {breaks}{last}"
 

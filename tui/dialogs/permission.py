@@ -65,6 +65,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         self._detail, self._answers = question.detail, question.answers
         self._is_diff = action.is_diff
         self.keeps_number = not is_marked
+        self._was_scrolled = False
         self.go_to_next_mode: Callable[[], object] | None = None
 
     @property
@@ -92,6 +93,27 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
     def on_resize(self) -> None:
         self._show_answers()
         self.call_after_refresh(self._show_keys)
+
+    def action_answer(self) -> None:
+        """The first Enter scrolls where the action goes on below: nothing is agreed to whose end was out of view."""
+        if self._is_settled and self._scrolls_first:
+            self.action_scroll_rows(100_000)
+            return
+        super().action_answer()
+
+    @property
+    def enter_does(self) -> str:
+        return "scrolls to the end first" if self._scrolls_first else super().enter_does
+
+    @property
+    def _scrolls_first(self) -> bool:
+        """Whether the end of what the chosen answer allows has not been in view yet."""
+        grants = self._chosen is not None and self._answers[self._chosen][1].granted
+        return grants and not self._was_scrolled and self._rows_below > 0
+
+    @property
+    def _rows_below(self) -> int:
+        return round(self.facts.max_scroll_y - self.facts.scroll_y)
 
     def give(self, index: int) -> None:
         self.dismiss(PermissionAnswer(False, reason=self.written.strip()) if self._writes else self._answers[index][1])
@@ -124,8 +146,8 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
 
     def _show_keys(self) -> None:
         """Shows what keys do now, and how much of the action stands below."""
-        facts = self.facts
-        below = round(facts.max_scroll_y - facts.scroll_y)
+        below = self._rows_below
+        self._was_scrolled |= self.facts.scroll_y > 0
         more = f"↓ {below:,} more {'line' if below == 1 else 'lines'} · " if below > 0 else ""
         self.query_one("#permission-keys", Static).update(Text(f"{more}{self.keys_now(LAST_KEYS)}"))
 

@@ -38,8 +38,8 @@ async def test_typed_text_and_enter_grant_nothing(open_chat: Any, typed: str) ->
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
-        (("enter",), PermissionAnswer(True)),
-        (("down", "enter"), PermissionAnswer(True, Scope.SESSION)),
+        (("enter", "enter"), PermissionAnswer(True)),  # the first one scrolls to the end
+        (("down", "enter", "enter"), PermissionAnswer(True, Scope.SESSION)),
         (("down", "down", "enter"), PermissionAnswer(False)),
         (("down", "down", "down", "n", "o", "enter"), PermissionAnswer(False, reason="no")),
         (("1",), PermissionAnswer(True)),
@@ -232,6 +232,30 @@ async def test_a_number_in_the_middle_of_a_message_is_part_of_it(open_chat: Any)
 
 
 RUN = Action(tool="run_command", access=Access.RUN, summary="run git status", subject="git status -s")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+async def test_the_end_of_a_padded_command_is_in_view(open_chat: Any, size: tuple[int, int]) -> None:
+    command = f"echo 安全{' ' * 400}x{chr(10) * 61}rm -rf ~"
+    padded = structs.replace(RUN, summary="run echo 安全", subject=command, detail=command)
+    async with open_chat(size=size) as chat:
+        chat.app.push_screen(PermissionScreen(padded, "No rule decides."))
+        await chat.until(lambda: "Enter answers" in "\n".join(chat.seen))
+        shown = "\n".join(chat.seen)
+        assert "rm -rf ~" in shown and "⋯ 60 empty lines" in shown and "⋯ 400 blanks ⋯" in shown
+
+
+async def test_the_first_enter_scrolls_where_the_end_was_not_in_view(open_chat: Any) -> None:
+    async with open_chat(size=(80, 24)) as chat:
+        _, answers = await opened(chat)
+        await chat.until(lambda: "Enter scrolls to the end first" in "\n".join(chat.seen))
+        await chat.press("enter")
+        await chat.until(lambda: "line 59 of" in "\n".join(chat.seen))
+        assert answers == [] and "Enter answers" in "\n".join(chat.seen)
+        await chat.press("enter")
+        await chat.until(lambda: answers == [PermissionAnswer(True)])
+
+
 OFFERS = ("run_command(git status -s)", "run_command(git status *)")
 
 
