@@ -147,12 +147,12 @@ class PalimpsestApp(ChangesOnlyApp):
         if not keys:
             self.set_keymap({})
             return []
-        from tui.bindings import known_actions
-        from tui.palette.own_keys import own_keymap
+        from tui.bindings import default_keys, known_actions
+        from tui.palette.own_keys import lost_keys, own_keymap
 
         keymap, problems = own_keymap(keys, known_actions(type(self)))
         self.set_keymap(keymap)
-        return problems
+        return problems + lost_keys(keymap, default_keys(type(self)))
 
     def use_panel(self, setting: Literal["auto", "on", "off"]) -> None:
         """Shows the panel beside the conversation by this setting."""
