@@ -68,6 +68,7 @@ class PalimpsestApp(ChangesOnlyApp):
             self.register_theme(with_greys(theme_) if self.console.color_system == "256" else theme_)
         self.use_theme(theme)
         self._own_keys = own_keys or {}
+        self.set_class(self.no_color, "-no-colour")
         if self.no_color:  # Textual alone would leave greys
             self._filters = [NoColor() if isinstance(theme_, Monochrome) else theme_ for theme_ in self._filters]
         self._filters.append(MutedRows())

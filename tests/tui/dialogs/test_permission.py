@@ -256,6 +256,20 @@ async def test_the_first_enter_scrolls_where_the_end_was_not_in_view(open_chat: 
         await chat.until(lambda: answers == [PermissionAnswer(True)])
 
 
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+async def test_without_colours_lines_part_the_question_from_the_transcript(
+    open_chat: Any, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with open_chat(size=size) as chat:
+        chat.app.push_screen(PermissionScreen(structs.replace(RUN, summary="run 茶 🍵"), "No rule decides."))
+        await chat.until(lambda: "Enter answers" in "\n".join(chat.seen))
+        title = next(number for number, line in enumerate(chat.seen) if "The model wants" in line)
+        assert any("─" * 60 in line for line in chat.seen[max(title - 2, 0) : title])
+        keys = next(number for number, line in enumerate(chat.seen) if "Enter answers" in line)
+        assert any("─" * 60 in line for line in chat.seen[keys : keys + 3])
+
+
 OFFERS = ("run_command(git status -s)", "run_command(git status *)")
 
 
