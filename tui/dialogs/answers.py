@@ -75,7 +75,7 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         self._last_typed = time.monotonic()
         self._wait_until_settled()
 
-    def on_key(self) -> None:
+    def on_key(self, event: events.Key) -> None:  # before the one of the base, which Textual calls, too
         self._drop_stray_number()
 
     def on_click(self, event: events.Click) -> None:

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from tui.typed_app import theme_colour
+from tui.typed_app import app_of, theme_colour
 from tui.widgets.status import GAP, clip
 
 BACK: Final = "Esc prompt"
@@ -85,13 +85,13 @@ class FocusBar(Widget, can_focus=True):
                 return
             self._keys.append((event.key, event.character))
             if len(self._keys) == 1:  # behind the keys that the app has, and then behind those that came here
-                self.app.call_later(self.call_later, self._take_keys)
+                app_of(self).call_later(self.call_later, self._take_keys)
 
     async def _take_keys(self) -> None:
         keys, self._keys = self._keys, []
         binding = self.screen.active_bindings.get(keys[0][0]) if len(keys) == 1 and self.display else None
         if binding is not None:
-            await self.app.run_action(binding.binding.action, binding.node)
+            await app_of(self).run_action(binding.binding.action, binding.node)
         elif self.type_text is not None:
             self.type_text("".join(character for _, character in keys))
 
