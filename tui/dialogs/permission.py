@@ -103,7 +103,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
 
     @property
     def enter_does(self) -> str:
-        return "scrolls to the end first" if self._scrolls_first else super().enter_does
+        return "scrolls first" if self._scrolls_first else super().enter_does
 
     @property
     def _scrolls_first(self) -> bool:
