@@ -100,7 +100,11 @@ class ChatView:
             settle_s=SETTLE_S,
             is_marked=not self._prompt.text.strip(),
         )
-        return await self._interrupt(dialog, request.answer) or PermissionAnswer(False)
+        dialog.go_to_next_mode = lambda: self._prompt.post_message(Prompt.ModeRequested())
+        answer = await self._interrupt(dialog, request.answer) or PermissionAnswer(False)
+        if answer.all_edits and self.status.info.mode != "auto":
+            self.status.update_info(mode="edit")
+        return answer
 
     async def confirm_more(self, request: "CallLimitReached | SpendingLimitReached") -> bool:
         from tui.dialogs.confirm import GoOnScreen

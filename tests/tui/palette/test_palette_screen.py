@@ -54,11 +54,11 @@ async def test_a_chosen_key_does_what_it_does(open_chat: Open) -> None:
 
 async def test_own_keys_take_the_place_of_the_old_ones(open_chat: Open) -> None:
     async with open_chat() as chat:
-        assert chat.app.use_keys({"chat.search": "f6", "chat.serch": "f7"}) == [
+        assert chat.app.use_keys({"chat.search": "alt+s", "chat.serch": "f7"}) == [
             "screen.keys: there is no action “chat.serch”. Did you mean chat.search?"
         ]
         rows = {row.id: row.label for row in key_rows(chat.app.screen) if row.place in {HERE, EVERYWHERE}}
-        assert (rows["chat.search"], rows["app.keys"]) == ("F6", "F1")
+        assert (rows["chat.search"], rows["app.keys"]) == ("Alt+S", "F1")
 
 
 async def test_the_palette_has_everything_and_runs_what_is_chosen(open_chat: Open) -> None:
