@@ -122,7 +122,8 @@ class ContextReport(Struct, frozen=True, kw_only=True):
 
     `pages` and `archive` are two savings that must not be added: the tokens that pages in view save in this request,
     and the tokens moved to the archive, part of which those pages show. `observations`: the index, if there is one.
-    `reduced`: the entries in view that the working set shows with less than they have.
+    `reduced`: the entries in view that the working set shows with less than they have. `compacts_at`: the tokens of a
+    request above which old tool results become a line each and older turns leave; 0 where that is not known.
     """
 
     model: str
@@ -139,6 +140,7 @@ class ContextReport(Struct, frozen=True, kw_only=True):
     archive: ArchiveUsage | None = None
     observations: ObservationUsage | None = None
     reduced: tuple[Reduction, ...] = ()
+    compacts_at: int = 0
 
     @property
     def budget(self) -> int:
@@ -149,6 +151,11 @@ class ContextReport(Struct, frozen=True, kw_only=True):
     def filled(self) -> float:
         """Used fraction of the budget, 0 to 1."""
         return self.total_tokens / self.budget if self.budget else 1.0
+
+    @property
+    def compaction_share(self) -> float:
+        """The fraction of the budget at which older turns leave, 0 to 1; 0 where that is not known."""
+        return self.compacts_at / self.budget if self.budget else 0.0
 
     @property
     def prefix_stability(self) -> float | None:

@@ -47,6 +47,8 @@ _HIDDEN_SOURCE = (
     f"|[\U000e0100-\U000e01ef](?<![{_HAN}][\U000e0100-\U000e01ef])"
 )
 
+_UNDECIDED = ("\r", "\u200d")  # what they become depends on the next character
+
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 _HIDDEN = lazy_pattern(_HIDDEN_SOURCE)
 # Soft hyphens, grapheme joiners and blanks that are no space to a shell: fit for prose, misleading in a command.
@@ -68,6 +70,38 @@ def visible(text: str) -> str:
     if _SUSPECT.search(text) is None:
         return text
     return _HIDDEN.sub(_glyph, text)
+
+
+class VisiblePieces:
+    """`visible` of a text that comes in pieces: what the shown pieces give together is what the whole gives.
+
+    A joiner or a carriage return at the end of a piece waits for the next one, whose first character decides.
+    """
+
+    def __init__(self) -> None:
+        self._before = ""  # the last character that was shown: what a joiner or a selector follows
+        self._waiting = ""
+
+    def take(self, piece: str) -> str:
+        """The visible text of the piece, without an end that waits."""
+        text = self._waiting + piece
+        self._waiting = text[-1:] if text[-1:] in _UNDECIDED else ""
+        return self._show(text[: len(text) - len(self._waiting)])
+
+    def end(self) -> str:
+        """The visible text of what waits: nothing follows it."""
+        waiting, self._waiting = self._waiting, ""
+        shown = self._show(waiting)
+        self._before = ""
+        return shown
+
+    def _show(self, text: str) -> str:
+        before = self._before
+        self._before = text[-1:] or before
+        if _SUSPECT.search(text) is None:
+            return text
+        matches = _HIDDEN.sub(lambda match: _glyph(match) if match.start() >= len(before) else match[0], before + text)
+        return matches[len(before) :]
 
 
 def without_colours(text: str) -> str:

@@ -108,6 +108,8 @@ class Entry(Struct, frozen=True, kw_only=True):
         return "" if self.kind is EntryKind.PAGE else self.speaker or self.role.value
 
 
+FAILURE = "failure"
+"""Meta of an answer that failed: title, message and hint of the error."""
 STEERS = "steers"
 """Meta of a message: it was sent into the turn of the message before it."""
 

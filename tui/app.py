@@ -74,6 +74,7 @@ class PalimpsestApp(ChangesOnlyApp):
             self.register_theme(with_greys(theme_) if self.console.color_system == "256" else theme_)
         self.use_theme(theme)
         self._own_keys = own_keys or {}
+        self.set_class(self.no_color, "-no-colour")
         if self.no_color:  # Textual alone would leave greys
             self._filters = [NoColor() if isinstance(theme_, Monochrome) else theme_ for theme_ in self._filters]
         self._filters.append(MutedRows())
@@ -160,12 +161,12 @@ class PalimpsestApp(ChangesOnlyApp):
         if not keys:
             self.set_keymap({})
             return []
-        from tui.bindings import known_actions
-        from tui.palette.own_keys import own_keymap
+        from tui.bindings import default_keys, known_actions
+        from tui.palette.own_keys import lost_keys, own_keymap
 
         keymap, problems = own_keymap(keys, known_actions(type(self)))
         self.set_keymap(keymap)
-        return problems
+        return problems + lost_keys(keymap, default_keys(type(self)))
 
     def use_panel(self, setting: Literal["auto", "on", "off"]) -> None:
         """Shows the panel beside the conversation by this setting."""

@@ -65,8 +65,13 @@ BOUND: tuple[type[DOMNode], ...] = (
 
 def known_actions(app: type[DOMNode]) -> Mapping[str, str]:
     """The sentence of each action that can have other keys, by its id. `app` is the class of the application."""
+    return {action: sentence for action, (_, sentence) in default_keys(app).items()}
+
+
+def default_keys(app: type[DOMNode]) -> Mapping[str, tuple[str, str]]:
+    """The keys of each such action, and its sentence."""
     return {
-        binding.id: binding.description
+        binding.id: (binding.key, binding.description)
         for kind in (*app.__mro__, *BOUND)
         for binding in kind.__dict__.get("BINDINGS", ())
         if isinstance(binding, Binding) and binding.id

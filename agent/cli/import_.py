@@ -72,9 +72,10 @@ def command(file: Path, form: str | None, source: str | None, scope: str | None)
         if scope is not None:
             _set_scope(memory.conversations, report.conversations, scope)
         _update_mirrors(memory.mirrors.update, report.conversations)
-    for bad in report.bad:
-        output.narrate(f"{file}, {bad.location}: {bad.sentence}.")
-    if hidden := report.bad_count - len(report.bad):
+    for bad, number in report.reasons:
+        others = f" (and {number - 1:,} more like it)" if number > 1 else ""
+        output.narrate(f"{file}, {bad.location}: {bad.sentence}{others}.")
+    if hidden := report.bad_count - sum(number for _, number in report.reasons):
         output.narrate(f"… and {hidden:,} more.")
     if report.redacted:
         output.narrate(f"{report.redacted:,} private spans and secrets were taken out.")

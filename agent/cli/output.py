@@ -20,10 +20,13 @@ def data(text: str, *, raw: bool = False) -> None:
     """Prints text as data, control characters made visible, also in a pipe. `raw`: to the byte."""
     if raw:
         click.echo(text.encode("utf-8", "surrogatepass"), nl=False)
-    elif sys.stdout.isatty():
-        click.echo(visible(text), nl=False)
     else:
-        click.echo(visible(text).encode(), nl=False)
+        visible_data(visible(text))
+
+
+def visible_data(shown: str) -> None:
+    """Prints what `visible` or `VisiblePieces` gave as data."""
+    click.echo(shown if sys.stdout.isatty() else shown.encode(), nl=False)
 
 
 def line(text: str = "", *, raw: bool = False) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, cast
 
 from agent.commands.command import Command
 from agent.commands.conversation import first_line
@@ -13,7 +15,7 @@ from agent.commands.results import Choice, Choices, Outcome, Proposal, SessionSw
 from foundation.clock import iso, to_ms
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
 from foundation.program import PROGRAM
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_line
 from models.messages import Role
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -25,6 +27,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from memory.records import Entry
 
 MAX_MESSAGES: Final = 200
+MAX_COMMANDS, MOST_SHOWN = 3, 200  # commands that are named, characters of each
 MAX_FILES: Final = 30  # listed in the transcript
 MAX_ROWS: Final = 8  # listed in a dialog of 24 lines
 STAY_REWOUND: Final = "The files stay as the rewind left them, because they were changed since: /redo says more."
@@ -261,7 +264,41 @@ def _nothing_to_undo(session: Session, history: CheckpointHistory) -> str:
         return "There is nothing left to undo: everything that tools changed in this conversation was taken back."
     if not exists(folder / "journal.jsonl") and list_folders(folder / "blobs"):
         return f"There is nothing to undo: versions of files are kept, but {folder} has no journal."
+    if commands := _commands_run(session):
+        return (
+            "There is nothing that /undo can take back: no tool wrote a file in this conversation, but commands ran. "
+            "What a command changes or deletes is not undone. The last ones:\n\n"
+            + "\n".join(f"- {_code(visible_line(command))}" for command in commands)
+        )
     return "There is nothing to undo: no tool changed a file in this conversation."
+
+
+def _commands_run(session: Session) -> list[str]:
+    """The last commands that ran in the conversation. Blocks."""
+    from agent.permissions.rules import COMMAND_TOOL
+    from memory.records import EntryKind
+    from memory.tool_calls import tool_calls
+
+    if session.conversation is None:
+        return []
+    commands, results = dict[str, str](), list[str]()
+    for entry in session.memory.conversations.all_entries(session.conversation.seq):
+        for call in tool_calls(entry):
+            if call.name == COMMAND_TOOL:
+                commands[call.id] = call.arguments
+        if entry.kind is EntryKind.TOOL_RESULT and not (entry.text or "").startswith("Not done: "):
+            arguments = commands.pop(str(entry.meta.get("call_id", "")), "")
+            results += [_command_of(arguments)] if arguments else []
+    return results[-MAX_COMMANDS:]
+
+
+def _command_of(arguments: str) -> str:
+    """The command of a call's arguments, cut where it is long."""
+    with suppress(ValueError, RecursionError):
+        parsed: object = json.loads(arguments)
+        if isinstance(parsed, dict):
+            arguments = str(cast("dict[str, object]", parsed).get("command", arguments))
+    return arguments if len(arguments) <= MOST_SHOWN else f"{arguments[: MOST_SHOWN - 1]}…"
 
 
 def _refuse_uncertain(history: CheckpointHistory, records: Sequence[CheckpointRecord], hint: str = "") -> None:

@@ -61,7 +61,7 @@ class ScreenSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = "auto"
     keys: dict[str, str] = {}
-    """Keys of your own: `chat.search: ctrl+o` for an action that F1 names; commas between several keys."""
+    """Keys of your own: `chat.search: alt+s` for an action that F1 names; commas between several keys."""
 
 
 GUARDED = "guarded"

@@ -8,6 +8,7 @@ from agent.cli import output
 from agent.events import SessionEvent
 from agent.headless.event_json import event_object, narrate
 from foundation.errors import PalimpsestError
+from foundation.terminal_text import VisiblePieces
 from models.chat.errors import KEPT
 
 
@@ -36,11 +37,12 @@ class _AsText:
 
     def __init__(self) -> None:
         self._open = False
+        self._pieces = VisiblePieces()
 
     def event(self, event: SessionEvent) -> None:
         match event:
             case events.TextDelta(text=text):
-                output.data(text)
+                output.visible_data(self._pieces.take(text))
                 self._open = not text.endswith("\n")
             case _:
                 narrate(event)
@@ -60,6 +62,7 @@ class _AsText:
         output.error(_error_of(error), as_data=False)
 
     def _end_line(self) -> None:
+        output.visible_data(self._pieces.end())
         if self._open:
             output.line()
             self._open = False

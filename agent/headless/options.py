@@ -29,6 +29,7 @@ class Ending(StrEnum):
     """How a turn ended."""
 
     ANSWERED = "answered"
+    EMPTY = "empty"
     FAILED = "failed"
     DENIED = "denied"
     LIMIT = "limit"
@@ -38,6 +39,7 @@ class Ending(StrEnum):
 INTERRUPTED: Final = 130
 EXIT_STATUS: Final = {
     Ending.ANSWERED: 0,
+    Ending.EMPTY: 1,
     Ending.FAILED: 1,
     Ending.DENIED: 3,
     Ending.LIMIT: 4,

@@ -193,6 +193,8 @@ class HeadlessRunner:
             turn_output.failed(totals.failure.as_json())
         else:
             turn_output.result(totals.result(self.session.profile.spec, self.session.budget))
+        if totals.ending is Ending.EMPTY:
+            output.narrate("The answer is empty.")
         if (hint := totals.denials.hint()) and self._face is None:
             output.narrate(hint)
         if self.interrupted and totals.ending is Ending.STOPPED:

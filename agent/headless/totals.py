@@ -61,7 +61,7 @@ class TurnTotals:
         self.failure: events.TurnFailed | None = None
         self.limit: Limit | None = None
         self.denials = Denials()
-        self._stopped = False
+        self._stopped = self._is_empty = False
         self._conversation = self._entry = self._text = self._model = ""
         self._streamed: list[str] = []
         self._usage = Usage(estimated=True)
@@ -84,6 +84,7 @@ class TurnTotals:
                 self._usage = usage
             case events.AnswerStored(entry=entry, text=text, usage=usage, model=model):
                 self._entry, self._text, self._usage, self._model = entry, text, usage, model
+                self._is_empty = not text.strip()
             case events.Stopped(entry=entry, text=text):
                 self._entry, self._text, self._stopped = entry, text or "".join(self._streamed), True
             case events.TurnFailed():
@@ -104,7 +105,9 @@ class TurnTotals:
             return Ending.FAILED
         if self._stopped:
             return Ending.STOPPED
-        return Ending.DENIED if self.denials.is_unfinished else Ending.ANSWERED
+        if self.denials.is_unfinished:
+            return Ending.DENIED
+        return Ending.EMPTY if self._is_empty else Ending.ANSWERED
 
     def result(self, spec: str, budget: SpendingBudget) -> dict[str, Any]:
         """The last line of stream-json, and the only one of json."""

@@ -1,5 +1,7 @@
 """JSONL with an entry per line: `{"id", "conversation", "time", "role", "speaker", "text"}`; only text is required.
 
+A line may have `content` for `text`, a string or a list of parts as in OpenAI's messages, and `timestamp` for `time`.
+
 Unknown fields are kept in the entry's meta under `imported`. Our own export adds its fields under `palimpsest`.
 """
 
@@ -8,7 +10,7 @@ from typing import Any, BinaryIO
 
 from msgspec import Struct
 
-from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord, as_object
+from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord, as_list, as_object
 from agent.importers.timestamps import parse_time
 from foundation.bounded_json import BadJson, load_json
 from foundation.trust import Trust
@@ -80,9 +82,10 @@ def _read_line(body: bytes, location: str, conversation: str) -> Iterator[Parsed
 
 def read_object(object_: dict[str, Any], location: str, conversation: str, size: int = 0) -> Iterator[ParsedRecord]:
     """The entry of one object, which has `size` bytes in the file. Raises NoEntry."""
+    object_ = _with_our_names(object_)
     text = object_.get("text")
     if not isinstance(text, str):
-        raise NoEntry("it has no “text”" if text is None else "its “text” is no string")
+        raise NoEntry("it has no “text” or “content”" if text is None else "its “text” is no string")
     extra = as_object(object_.get("palimpsest"))
     time = parse_time(object_.get("time"))
     unknown = {key: value for key, value in object_.items() if key not in KEYS}
@@ -120,6 +123,26 @@ def read_object(object_: dict[str, Any], location: str, conversation: str, size:
     )
     if extra.get("leaf") is True:
         yield ConversationLeaf(name_of(object_.get("conversation")) or conversation, name_of(object_.get("id")))
+
+
+def _with_our_names(object_: dict[str, Any]) -> dict[str, Any]:
+    """The object with `text` and `time`, where it has `content` and `timestamp` in their place."""
+    renamed = dict(object_)
+    if "text" not in renamed and (text := content_text(renamed.get("content"))) is not None:
+        renamed["text"] = text
+        del renamed["content"]
+    if "time" not in renamed and "timestamp" in renamed:
+        renamed["time"] = renamed.pop("timestamp")
+    return renamed
+
+
+def content_text(content: object) -> str | None:
+    """The text of a message's `content`: a string, or the text parts of a list, each a paragraph. None for neither."""
+    if isinstance(content, str):
+        return content
+    parts = [as_object(part) for part in as_list(content)]
+    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
+    return "\n\n".join(texts) if texts else None
 
 
 def parse_object(body: bytes) -> dict[str, Any]:

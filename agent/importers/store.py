@@ -48,6 +48,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     redacted: int
     kept_count: int = 0  # bad records that were imported in part
     observations: int = 0  # left out: only this workspace's makers make them
+    reasons: tuple[tuple[BadRecord, int], ...] = ()  # the first bad record of each sentence, and how many say the same
 
     @property
     def refused(self) -> int:
@@ -88,6 +89,7 @@ class ImportWriter:
         self._changed: dict[int, None] = {}
         self._entries = self._already = self._bad_count = self._kept_count = self._taken_out = 0
         self._bad: list[BadRecord] = []
+        self._reasons: dict[str, tuple[BadRecord, int]] = {}  # by the sentence
 
     def take(self, record: ParsedRecord) -> None:
         match record:
@@ -113,6 +115,9 @@ class ImportWriter:
         self._kept_count += bad.partly_imported
         if len(self._bad) < MAX_REPORTED:
             self._bad.append(bad)
+        first, number = self._reasons.get(bad.sentence, (bad, 0))
+        if number or len(self._reasons) < MAX_REPORTED:
+            self._reasons[bad.sentence] = (first, number + 1)
 
     def finish(self) -> ImportReport:
         """Stores the pending records, and sets each conversation's leaf to the one in the file."""
@@ -133,6 +138,7 @@ class ImportWriter:
             redacted=self._taken_out,
             kept_count=self._kept_count,
             observations=self._observations,
+            reasons=tuple(self._reasons.values()),
         )
 
     def _is_at_other_entry(self, stored: "_StoredConversation", target: str) -> bool:

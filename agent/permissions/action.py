@@ -31,7 +31,7 @@ class Action(Struct, frozen=True, kw_only=True):
     sentence that says why this asks even where a rule or a mode allows the like of it; "" where nothing does.
     `is_for_tool`: a permission for more than this call is for the tool, whatever its arguments.
     `circumstances` is a sentence on how it would be done, shown with the reason. `is_from_network`: its output may hold
-    what strangers wrote.
+    what strangers wrote. `destroys`: a command that deletes or overwrites files of which nothing keeps a copy.
     """
 
     tool: str
@@ -45,6 +45,7 @@ class Action(Struct, frozen=True, kw_only=True):
     is_for_tool: bool = False
     circumstances: str = ""
     is_from_network: bool = False
+    destroys: bool = False
 
 
 class Scope(StrEnum):
@@ -59,7 +60,7 @@ class PermissionAnswer(Struct, frozen=True):
     """The answer to a request for permission. `reason` is read by the model where it is declined.
 
     `attended` is false where nobody could be asked. `rule` is what is remembered for the scope, as the request offered
-    it (`run_command(git status *)`); "" for this very action.
+    it (`run_command(git status *)`); "" for this very action. `all_edits`: the mode becomes `edit`.
     """
 
     granted: bool
@@ -67,6 +68,7 @@ class PermissionAnswer(Struct, frozen=True):
     reason: str = ""
     attended: bool = True
     rule: str = ""
+    all_edits: bool = False
 
 
 class PersonQuestion(Struct, frozen=True):

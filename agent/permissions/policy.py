@@ -33,7 +33,7 @@ class PermissionMode(StrEnum):
             case PermissionMode.EDIT:
                 return "edits in the project are allowed; commands ask."
             case PermissionMode.AUTO if sandboxed:
-                return "edits in the project and commands in the sandbox are allowed."
+                return "edits in the project and commands in the sandbox are allowed; what deletes asks."
             case PermissionMode.AUTO:
                 return "edits in the project are allowed; commands ask: no sandbox here."
 
@@ -143,6 +143,8 @@ class Policy:
 
         Raises PalimpsestError or OSError where it cannot be stored; it holds for the session then.
         """
+        if answer.granted and answer.all_edits and self.mode is not PermissionMode.AUTO:
+            self.set_mode(PermissionMode.EDIT)
         offers = self.offers(action)
         if not answer.granted or answer.scope is Scope.ONCE or not offers:
             return None
@@ -169,12 +171,15 @@ class Policy:
             return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
         if action.access is Access.EDIT and self.mode in {PermissionMode.EDIT, PermissionMode.AUTO}:
             return Decision(Verdict.ALLOW, f"The mode {self.mode} allows edits in the project.")
-        if action.access is Access.RUN and self.mode is PermissionMode.AUTO and self.sandboxed:
+        is_auto = is_command and self.mode is PermissionMode.AUTO
+        if is_auto and not action.destroys and self.sandboxed:
             return Decision(Verdict.ALLOW, "The mode auto allows commands in the sandbox.")
-        hint = " There is no sandbox for commands here." if is_command and self.mode is PermissionMode.AUTO else ""
-        return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint}")
+        hint = _DESTROYS if action.destroys else _NO_SANDBOX
+        return Decision(Verdict.ASK, f"No rule decides, and the mode {self.mode} asks.{hint if is_auto else ''}")
 
 
 MAX_DECIDED = 50
+_DESTROYS = " It deletes or overwrites files, which /undo cannot bring back."
+_NO_SANDBOX = " There is no sandbox for commands here."
 _FREE = {Access.MEMORY, Access.READ, Access.PERSON}
 _GUARDED_IN_TAINTED_TURNS = {Access.NETWORK, Access.NOTE, Access.RUN}

@@ -1,16 +1,19 @@
 """What the panel beside the conversation shows of the store: the files that were touched, and what today cost."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from agent.checkpoints.change import CheckpointRecord
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.history import CheckpointHistory
 from agent.spending.report import spending_report
 from agent.tools.files.changes import file_diff
 from foundation.clock import SystemClock
 from foundation.errors import PalimpsestError
+from foundation.figures import counted
 
 if TYPE_CHECKING:
     from agent.session import Session
@@ -58,15 +61,30 @@ def touched_files(
     checkpoints: Checkpoints, conversation: str, known: tuple[TouchedFile, ...] = ()
 ) -> tuple[TouchedFile, ...]:
     """The files that edits in effect changed, the latest first: from the first version to the last. Blocks."""
-    versions: dict[Path, tuple[str, str, str]] = {}
     history = CheckpointHistory.read(checkpoints.journal.content(), conversation)  # a tool may be changing files now
-    for record in history.edits():
+    return changed_files(checkpoints, history.edits(), known)
+
+
+def changed_files(
+    checkpoints: Checkpoints, records: Iterable[CheckpointRecord], known: tuple[TouchedFile, ...] = ()
+) -> tuple[TouchedFile, ...]:
+    """The files that these checkpoints changed, the latest first: from the first version to the last. Blocks."""
+    versions: dict[Path, tuple[str, str, str]] = {}
+    for record in records:
         for file in record.files:
             _, before, _ = versions.pop(file.place, ("", file.before, ""))
             versions[file.place] = file.path, before, file.after
     counted = {(file.path, file.before, file.after): file for file in known}
     changed = [version for version in reversed(versions.values()) if version[1] != version[2]]
     return tuple(counted.get(version) or _counted(checkpoints, *version) for version in changed)
+
+
+def changes_sentence(files: Sequence[TouchedFile]) -> str:
+    """`3 files changed +40 −2 · /undo`; "" for none."""
+    if not files:
+        return ""
+    added, removed = sum(file.added for file in files), sum(file.removed for file in files)
+    return f"{counted(len(files), 'file')} changed +{added:,} −{removed:,} · /undo"
 
 
 def diff_of_file(checkpoints: Checkpoints, file: TouchedFile) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.permissions.action import Access, Action
+from agent.permissions.destructive_commands import destroys
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, offered_rules, parse_rule
 from agent.permissions.stored_rules import StoredRules
@@ -106,7 +107,8 @@ def action_of(words: Sequence[str]) -> Action:
         access = _ACCESS.get(tool, Access.NETWORK)
         return Action(tool=tool, access=access, summary=tool, subject=subject, is_for_tool=tool not in _ACCESS)
     line = " ".join(words)
-    return Action(tool=COMMAND_TOOL, access=Access.RUN, summary=line, subject=line)
+    loses = destroys(line, lambda _: True)
+    return Action(tool=COMMAND_TOOL, access=Access.RUN, summary=line, subject=line, destroys=loses)
 
 
 def check_rules(policy: Policy, action: Action) -> RuleTest:

@@ -15,13 +15,16 @@ _SAYING: Final = {"write_file", "edit_file", "apply_patch", "ask_user"}
 """Tools whose first line says what came of the call."""
 _SHOWN_ELSEWHERE: Final = {"update_plan"}
 _COMMAND_OUTCOME: Final = re.compile(r"^\[((?:exit|ended|stopped|runs|started)[^\]\n]{1,200})\]$", re.MULTILINE)
+_EXIT_ERROR: Final = re.compile(r"exit (?!0\b)")
 
 
 class ToolOutcome(Struct, frozen=True):
-    """`sentence` says how it ended; `output` are the last lines of a command's output."""
+    """`sentence` says how it ended; `output` are the last lines of a command's output. `is_error`: the command ended
+    with another status than 0."""
 
     sentence: str
     output: tuple[str, ...] = ()
+    is_error: bool = False
 
 
 def tool_outcome(tool: str, text: str, chars: int, *, failed: bool) -> ToolOutcome | None:
@@ -35,7 +38,9 @@ def tool_outcome(tool: str, text: str, chars: int, *, failed: bool) -> ToolOutco
         return None
     ended = _COMMAND_OUTCOME.search(text, 0, 600) if tool in _COMMANDS and not failed else None
     if ended:
-        return ToolOutcome(ended[1], tuple(_last_lines(text[ended.end() :])))
+        is_error = _EXIT_ERROR.match(ended[1]) is not None
+        sentence = f"failed: {ended[1]}" if is_error else ended[1]
+        return ToolOutcome(sentence, tuple(_last_lines(text[ended.end() :])), is_error)
     first = _clipped(text.strip().partition("\n")[0]) if failed or tool in _SAYING else ""
     if failed:
         return ToolOutcome(f"failed{': ' if first else ''}{first}")

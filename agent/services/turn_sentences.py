@@ -1,13 +1,15 @@
 """Sentences about a turn that every face says: why the context is read anew, what was recalled or made shorter."""
 
-from typing import Final
+from typing import Final, cast
 
 from context.report import Reduction
+from memory.records import FAILURE, Entry
 from models.messages import RecalledSpan
 from models.recalled import LEFT_BRANCH
 
 EMPTY_ANSWER: Final = "The answer is empty. /retry asks for another one."
 BROKE_OFF: Final = "the answer broke off here"
+NO_ANSWER: Final = "no answer came"
 MODEL_CHANGED: Final = "the model changed"
 ARCHIVED: Final = "older turns were archived"
 
@@ -50,3 +52,12 @@ def recalled_line(span: RecalledSpan, beside: int) -> str:
     if beside:
         details.append(f"{beside} beside it")
     return " · ".join(details)
+
+
+def failure_of(entry: Entry) -> tuple[str, str, str] | None:
+    """Title, message and hint of the error that ended a stored answer; None where none did, or none was stored."""
+    stored = entry.meta.get(FAILURE)
+    if entry.complete or not isinstance(stored, list):
+        return None
+    title, message, hint = [*map(str, cast("list[object]", stored)), "", "", ""][:3]
+    return title, message, hint

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -22,7 +22,7 @@ from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields
 from foundation.text.analysis import TITLE
 from memory.memory import Memory
 from memory.origin import DERIVED_FROM, MEMORY_TOOLS, UNTRUSTED, Origin, origin_of, untrusted_source
-from memory.records import ONE_SHOT, STEERS, Conversation, Entry, EntryDraft, EntryKind
+from memory.records import FAILURE, ONE_SHOT, STEERS, Conversation, Entry, EntryDraft, EntryKind
 from memory.repetition import SourceText, is_copied, only_announces, passages_of_result, repeated_sources
 from models.chat.errors import KEPT
 from models.chat.mlx.cache_files import generation
@@ -47,6 +47,8 @@ _BLOCKS_LEFT_OUT = (
     "{:,} characters of the answer repeat what the program put into the request, tags and all: [injected] stands for "
     "them in what is stored."
 )
+
+_MAX_FAILURE: Final = 2_000  # characters of each part of an error that is stored
 
 
 class TurnState(Protocol):
@@ -215,9 +217,10 @@ class StoredTurn:
                     events.AnswerStored(conversation.id, stored.id, recorder.text, usage, name, reason.value),
                 )
             case AnswerError(code=code, title=title, message=message, hint=hint):
-                partial = recorder.abandon(failed=code, **cost)
                 if not recorder.text:
                     hint = hint.removeprefix(KEPT).strip()
+                failure = [part[:_MAX_FAILURE] for part in (title, message, hint)]
+                partial = recorder.abandon(failed=code, **{FAILURE: failure}, **cost)
                 return *notices, events.TurnFailed(
                     code, title, message, hint, partial.id if partial else "", recorder.text
                 )

@@ -354,7 +354,7 @@ class TurnRun:
         finally:
             self._pump.cancel()
             if not recorder.settled:
-                await asyncio.to_thread(recorder.abandon, stopped=True)
+                await asyncio.to_thread(self._ports.store.end_answer, recorder, self._assembled, None)
 
     def _learn_overflow(self, recorder: AnswerRecorder, request: AssembledRequest) -> ContextOverflowed | None:
         """What is learned where the server rejected the request as too long and is asked once more, else None."""

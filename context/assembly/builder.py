@@ -39,7 +39,7 @@ from context.report import DroppedSource, Reduction, archive_of
 from context.sources.changes import notes_in_request, unchanged_notes, unreported_changes
 from context.state import ContextState
 from context.types import AssembledRequest, Turn
-from context.working_set.policy import LEAST_SAVING, due_entries, working_set
+from context.working_set.policy import LEAST_SAVING, WorkingSet, due_entries, working_set
 from context.working_set.receipt import REDUCED, reduction_receipt, reductions_in_view
 from context.working_set.reductions import reduced, reductions_of
 from foundation.privacy import TextSource, clear
@@ -161,11 +161,9 @@ class RequestAssembler:
         """The epoch after this one, with all reductions that are due; None where the request is within the working
         set, or too little would be saved."""
         size = inputs.fixed + inputs.history.tokens + self._tail_tokens(inputs.tail)
-        tokens = tokens_by_entry(inputs.history)
-        working = working_set(self._budget, self._components.settings, inputs.fixed, self._view, tokens)
-        if self._is_reducing or size <= working.high:
+        if self._is_reducing or size <= self._working_set(inputs).high:
             return None
-        due = due_entries(self._view, tokens)
+        due = due_entries(self._view, tokens_by_entry(inputs.history))
         if sum(due.values()) < inputs.history.tokens * LEAST_SAVING:
             return None
         self._is_reducing = True
@@ -233,7 +231,8 @@ class RequestAssembler:
             return self._assemble_with(shorter, True, changed or shorter.reason)
         compaction = self._compaction(inputs)
         result = build_request(self._after_compaction(inputs, compaction) if compaction else inputs)
-        return self._result(result, state, new, changed, gathered, compaction=compaction)
+        high = self._working_set(inputs).high
+        return self._result(result, state, new, changed, gathered, compaction=compaction, compacts_at=high)
 
     def _history(self, state: EpochState, view: BranchView | None = None) -> HistoryZones:
         pages = tuple(zip(state.pages, self._components.pages.draw(state.pages), strict=True))
@@ -259,6 +258,7 @@ class RequestAssembler:
         gathered: GatheredTail | None,
         *,
         compaction: ProjectedCompaction | None,
+        compacts_at: int,
     ) -> AssembledRequest:
         is_reported = gathered is not None and gathered.changes_part in result.tail.injected
         changes = gathered.changes if gathered and is_reported else ()
@@ -268,7 +268,7 @@ class RequestAssembler:
         return AssembledRequest(
             request=result.request,
             parts=result.parts,
-            report=msgspec.structs.replace(result.report, reduced=reductions),
+            report=msgspec.structs.replace(result.report, reduced=reductions, compacts_at=compacts_at),
             reduction=None if compaction else reduction_receipt(reductions, self._reduced_before, total),
             recalled=result.tail.recalled,
             tail=stored_parts(result.tail.injected),
@@ -351,7 +351,7 @@ class RequestAssembler:
         """The compaction that must precede this request; None where none is needed or no entry can leave."""
         budget, settings, turn = self._budget, self._components.settings, self._turn
         tail = self._tail_tokens(inputs.tail)
-        working = working_set(budget, settings, inputs.fixed, self._view, tokens_by_entry(inputs.history))
+        working = self._working_set(inputs)
         before = inputs.fixed + inputs.history.tokens
         is_within = before + tail <= working.high and not (self._is_reducing and before > working.fold)
         if turn.uncompacted or (is_within and not self._view.further):
@@ -380,6 +380,10 @@ class RequestAssembler:
             return None
         remaining = [entry for entry in plan.entries.kept if entry.seq != turn.entry]
         return project(self._components, plan, self._counting, remaining, question_follows=not turn.continuing)
+
+    def _working_set(self, inputs: RequestInputs) -> WorkingSet:
+        tokens = tokens_by_entry(inputs.history)
+        return working_set(self._budget, self._components.settings, inputs.fixed, self._view, tokens)
 
     def _tail_tokens(self, tail: RequestTail | None) -> int:
         return self._counting.counted_message(Role.USER, tail.pieces).tokens if tail else 0

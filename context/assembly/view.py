@@ -10,6 +10,8 @@ from models.messages import Role
 MOST_ENTRIES = 4000
 _CHARACTERS_A_TOKEN = 16  # more than any text has; older entries could not fit anyway
 
+_LINE_CHARACTERS = 240  # of a tool result that is shown as a line, about
+
 
 class BranchView(Struct, frozen=True):
     """Summaries, then entries, oldest first.
@@ -66,7 +68,7 @@ def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without
             break
         if entry.kind is not EntryKind.SUMMARY and entry.seq != without:
             entries.append(entry)
-            characters += entry.chars
+            characters += _least_characters(entry)
         if entry.seq == floor:
             break
     entries.reverse()
@@ -81,6 +83,13 @@ def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without
     if meta.pinned in older and meta.pinned not in (without, *(entry.seq for entry in entries)):
         entries.insert(0, older[meta.pinned])
     return BranchView(summaries, tuple(entries), further, is_undone=is_undone)
+
+
+def _least_characters(entry: Entry) -> int:
+    """The characters that an entry takes at the least. A tool's output is stored whole, however much of it was sent,
+    and may be shown as a line: by its own length a large one would hide the summary before it.
+    """
+    return min(entry.chars, _LINE_CHARACTERS) if entry.kind is EntryKind.TOOL_RESULT else entry.chars
 
 
 def _begins_turn(entry: Entry) -> bool:

@@ -98,7 +98,7 @@ def superseded_statements(
         if entry.role is Role.USER and entry.text
     }
     for part in recalled:
-        if part.time and part.citation.kind == "entry":
+        if part.time and part.citation.kind == "entry" and part.citation.speaker != Role.ASSISTANT.value:
             statements.setdefault(part.citation.ref, (part.time, part.citation.speaker, part.text))
     said = [(*statement, ref) for ref, statement in statements.items()]
     said.sort(key=lambda statement: statement[0])

@@ -295,3 +295,16 @@ async def test_closing_in_mid_turn_keeps_what_came(
         assert kept == [(Role.ASSISTANT, "So far"), (Role.USER, "Tell me")]
     finally:
         memory.close()
+
+
+async def test_a_request_of_a_model_on_this_machine_costs_nothing_whatever_ends_it(
+    session: Session, server: Loopback
+) -> None:
+    server.plays(stream(data(delta(content="So ")), data(delta(content="far")), Stall()))
+    told = session.send("Tell me")
+    async for event in told:
+        if isinstance(event, TextDelta):
+            break
+    await told.aclose()  # as after a broken pipe
+    (row,) = session.memory.spending()
+    assert row.cost == {"local": True}

@@ -147,3 +147,17 @@ def test_a_file_written_again_with_the_same_words_says_nothing(talk: Talk) -> No
     Path(talk.workspace.agents_md).touch()
     assert talk.context.reload() == ()
     assert talk.send("Two.").epoch_changed == ""
+
+
+def test_a_large_output_of_a_command_leaves_the_summary_in_view(talk: Talk) -> None:
+    for number in range(6):
+        talk.send(f"Question {number} about the harbour?", f"Answer {number}. " + "The harbour is deep. " * 20)
+    assert talk.compact() is not None
+    talk.send("And then?")
+    talk.send("Run it.", None)
+    talk.call_tool("call_1", "行\n" * 60_000, shown="行\n … 60,000 lines")
+    talk.go_on("It ran.")
+    for message in ("Thanks.", "What next?"):
+        now = talk.send(message)
+        assert now.epoch_changed == ""
+    assert any("Question 0" in text for text in texts(now)), "the summary of the older turns"

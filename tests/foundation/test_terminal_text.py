@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.terminal_text import FORBIDDEN, visible, visible_code, visible_code_line
+from foundation.terminal_text import FORBIDDEN, VisiblePieces, visible, visible_code, visible_code_line
 
 ATTACKS = {
     "clipboard (OSC 52)": "\x1b]52;c;cm0gLXJm\x07",
@@ -99,3 +99,20 @@ def test_each_code_point_alone_is_printable_or_shown() -> None:
     for code in range(0x110000):
         shown = visible(chr(code))
         assert not _FORBIDDEN.search(shown), hex(code)
+
+
+def _in_pieces(*pieces: str) -> str:
+    shown = VisiblePieces()
+    return "".join([*map(shown.take, pieces), shown.end()])
+
+
+@pytest.mark.parametrize("text", [*PLAIN, *ATTACKS.values(), "نمی‌خواهم", "👩‍👩‍👧‍👦", "a\r\nb\r", "x\r"])
+def test_pieces_of_a_text_show_what_the_whole_shows(text: str) -> None:
+    assert _in_pieces(*text) == visible(text)
+    for cut in range(len(text) + 1):
+        assert _in_pieces(text[:cut], text[cut:]) == visible(text)
+
+
+@given(st.lists(st.text(st.sampled_from("aن👩❤葛ᠭ\u200c\u200d\ufe0f\ufe01\u180b\U000e0100\r\n\x1b"))))
+def test_any_pieces_show_what_the_whole_shows(pieces: list[str]) -> None:
+    assert _in_pieces(*pieces) == visible("".join(pieces))

@@ -32,7 +32,7 @@ REASONS = {
     "tui/themes/muted_rows.py apply": "segments that were drawn already, in another colour",
     "tui/chat/foot.py _say_what_returned": "a sentence of our own",
     "tui/dialogs/line.py compose": "the heading and the notes are made visible when the screen is made",
-    "tui/dialogs/permission.py _show_position": "figures, and names of our own keys",
+    "tui/dialogs/permission.py _show_keys": "figures, and names of our own keys",
     "tui/widgets/side_panel.py render_line": "_row_lines makes text and figure visible",
     "tui/palette/screen.py compose": "titles and notes of our own",
     "tui/settings/screen.py _row_text": "names and sentences of our own, and a value that visible_line made",

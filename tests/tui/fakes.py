@@ -145,7 +145,8 @@ class FakeSession:
         )
         self.project = ProjectFolders((Path("/no/such/project"),))
         self.models_used = SimpleNamespace(specs=("openai:qwen3@http://127.0.0.1:8080/v1",))
-        self.checkpoints = SimpleNamespace(journal=SimpleNamespace(content=JournalContent))
+        blobs = SimpleNamespace(get=lambda name: f"{name}\n".encode())
+        self.checkpoints = SimpleNamespace(journal=SimpleNamespace(content=JournalContent), blobs=blobs)
         self.config = SimpleNamespace(screen=ScreenSettings(panel="off"), models=ModelSettings())
         self.permissions = Policy(RuleSet())
         self.servers = SimpleNamespace(unanswered=())  # MCP servers to ask about

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.conversation import TAKE_BACK, first_line
-from agent.commands.results import (
-    Cancelled,
-)
+from agent.commands.results import Cancelled
 from agent.events import TurnFailed, UserStored
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.policy import PermissionMode
@@ -46,6 +44,7 @@ TICK_S, STILL_TICK_S = 1.0, 10.0  # seconds between two counts of a turn's secon
 _NO_LONGER_REWRITES: Final = (
     "The draft in the prompt was to rewrite a message that is no longer there: it is an ordinary message now."
 )
+_WAY_BACK: Final = "This is another conversation. Back to “{}”: /resume {}"
 _SENT_AGAIN: Final = "the last message, sent again; an answer above stays on a branch of its own"
 
 
@@ -149,6 +148,7 @@ class ChatController:
                 self._view.transcript.add(MutedLine(notice, gap=True))
                 self._view.status.update_info(model=self.session.profile.spec)
         self._view.show_opening("")
+        self._view.read_next_request()
 
     async def run(self) -> None:
         """Shows what happened to files since the last session, then handles messages until it is cancelled."""
@@ -251,6 +251,7 @@ class ChatController:
             self._view.transcript.end_stream()
             self._view.end_turn()
             self._view.status.update_info(working=self.session.working)
+        await self._view.show_changes()
         await self.history.trim()
 
     @property
@@ -383,8 +384,11 @@ class ChatController:
             self.session.switch_to(location.conversation)
             self._view.forget_turn()
             self.show_title()
+        way_back = (
+            _WAY_BACK.format(conversation.title or "untitled", conversation.id) if is_other and conversation else ""
+        )
         try:
-            await self.history.show_around(location, query)
+            await self.history.show_around(location, query, way_back=way_back)
             if is_other:
                 self._view.show_plan(await self.session.branch.plan())
         finally:

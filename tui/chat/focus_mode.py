@@ -55,10 +55,10 @@ class FocusMode:
         else:
             self.leave()
 
-    def type(self, character: str) -> None:
-        """Goes back to the prompt with a typed character."""
+    def type(self, text: str) -> None:
+        """Goes back to the prompt with typed text."""
         self.leave()
-        self._prompt.insert(character)
+        self._prompt.insert(text)
 
     def refresh(self) -> None:
         """Shows the actions of the target as it is now."""

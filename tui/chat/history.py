@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from agent.services.turn_sentences import BROKE_OFF, EMPTY_ANSWER
+from agent.services.turn_sentences import BROKE_OFF, EMPTY_ANSWER, NO_ANSWER, failure_of
 from context.compaction.compact import stored_receipt
 from memory.errors import Damaged
 from memory.pages.types import EntryText
@@ -24,7 +24,7 @@ from tui.chat.blocks import (
     without_pastes,
 )
 from tui.chat.tool_result import interrupted_lines, stored_lines
-from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, markdown_items
+from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, markdown_items
 
 if TYPE_CHECKING:
     from memory.records import Entry
@@ -83,9 +83,7 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
         case EntryKind.MESSAGE, _:
             reasoning = stored_reasoning(entry, reader.texts)
             answer = [*reasoning, *markdown_items(_text(entry, reader.passage))]
-            is_empty = not entry.chars and not entry.meta.get("tool_calls")
-            note = BROKE_OFF if not entry.complete else EMPTY_ANSWER if is_empty else ""
-            return [*answer, MutedLine(note, gap=True)] if note else answer
+            return [*answer, *_ending(entry)]
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
             name, failed = str(entry.meta.get("name", "tool")), bool(entry.meta.get("failed"))
             shown, summary = str(entry.meta.get("shown", "")) or entry.text or "", str(entry.meta.get("summary", ""))
@@ -94,6 +92,17 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
             return [call_block(key, rows, reader.texts.result(find))] if rows else []
         case _:
             return []
+
+
+def _ending(entry: Entry) -> list[TranscriptItem]:
+    """How a stored answer ended, where that was not its own end."""
+    is_empty = not entry.chars and not entry.meta.get("tool_calls")
+    if failure := failure_of(entry):
+        return [ErrorItem(*failure)]
+    note = EMPTY_ANSWER if is_empty else ""
+    if not entry.complete:
+        note = NO_ANSWER if is_empty else BROKE_OFF
+    return [MutedLine(note, gap=True)] if note else []
 
 
 def _text(entry: Entry, passage: Callable[[Entry], EntryText]) -> str:

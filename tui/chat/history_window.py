@@ -192,9 +192,11 @@ class HistoryWindow:
         self._transcript.insert_older([*(item for shown in loaded for item in shown.items), *gap])
         self._shown, self._has_more_above = deque(loaded), len(above) >= ENTRIES_ABOVE
 
-    async def show_around(self, location: "EntryLocation", query: str, *, is_marked: bool = True) -> None:
+    async def show_around(
+        self, location: "EntryLocation", query: str, *, is_marked: bool = True, way_back: str = ""
+    ) -> None:
         """Shows an entry with its neighbours, in place of the present items. `is_marked`: a line says that it was
-        found.
+        found; `way_back`: a sentence below it.
         """
         generation = self._start()
         seqs_below = deque(location.below)
@@ -213,7 +215,7 @@ class HistoryWindow:
             [MutedLine(OFF_BRANCH_NOTICE, tone="warning", gap=True)] if location.off_branch else []
         )
         items_before, items_after = ([item for shown in side for item in shown.items] for side in (before, after))
-        marks = [marker] if is_marked else []
+        marks = [marker, *([MutedLine(way_back)] if way_back else [])] if is_marked else []
         self._transcript.replace_items([*items_before, *notice, *marks, *shown, *items_after])
         self._transcript.scroll_to_item(marker if is_marked else shown[0], has_more=self.has_more_below)
 

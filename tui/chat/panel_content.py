@@ -12,7 +12,7 @@ from context.report import ContextReport
 from foundation.figures import percent, short_count
 from models.messages import RecalledSpan
 from models.recalled import by_relevance
-from tui.overview.bars import bar
+from tui.overview.bars import bar, bar_with_tick
 from tui.widgets.side_panel import PanelRow
 
 PLAN, FILES, CONTEXT, RECALLED = "plan", "files", "context", "recalled"
@@ -118,6 +118,10 @@ def _context_rows(content: PanelContent) -> tuple[PanelRow, ...]:
             rows.append(PanelRow(label, f"{short_count(layer.tokens)} {share:>7}", tone="text", action="context"))
         figures = f"{short_count(report.total_tokens)} of {short_count(report.budget)} · {percent(report.filled)}"
         rows.append(PanelRow("request", figures))
+        if report.compacts_at:
+            drawn = bar_with_tick(report.filled, report.compaction_share, BAR_CELLS)
+            share = percent(report.compaction_share)
+            rows.append(PanelRow(f"{'':<13}{drawn}", f"compacts at {share}", action="context"))
         if report.previous_tokens:
             rows.append(PanelRow("last request kept", percent(report.unchanged_prefix_tokens / report.previous_tokens)))
     if content.turn_tokens:

@@ -17,9 +17,9 @@ def result_lines(tool: str, text: str, chars: int, *, failed: bool, prefix: str 
     outcome = tool_outcome(tool, text, chars, failed=failed)
     if outcome is None:
         return []
-    gap, tone = prefix != "  ", "warning" if failed else "muted"
+    gap, tone = prefix != "  ", "warning" if failed or outcome.is_error else "muted"
     first = MutedLine(f"{tool}: {outcome.sentence}", tone, gap=gap, prefix=prefix)
-    return [first, *(MutedLine(line, prefix="    ") for line in outcome.output)]
+    return [first, *(MutedLine(line, prefix="    ", is_preview=True) for line in outcome.output)]
 
 
 def call_line(summary: str, seconds: int = 0) -> MutedLine:

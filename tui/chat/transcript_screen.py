@@ -82,6 +82,7 @@ class TranscriptScreen(Screen[None]):
                 self.foot.prompt.insert_folded,
             )
             self._focus_mode = FocusMode(self.widgets, actions)
+            self.widgets.focus_bar.type_text = self._focus_mode.type
         return self._focus_mode
 
     @on(FocusBar.MoveRequested)
@@ -100,10 +101,6 @@ class TranscriptScreen(Screen[None]):
     @work(exclusive=True, group="block")
     async def _act_on_block(self, message: FocusBar.ActionRequested) -> None:
         await self.focus_mode.act(message.action)
-
-    @on(FocusBar.Typed)
-    def _type_from_focus(self, message: FocusBar.Typed) -> None:
-        self.focus_mode.type(message.character)
 
     @on(FocusBar.Left)
     def _leave_focus(self) -> None:

@@ -110,7 +110,7 @@ class TurnView:
             case ContextReady(report=report):
                 self._reasoning.end()
                 self._is_open = True
-                self._status.update_info(tokens=report.total_tokens, budget=report.budget)
+                self._status.show_request(report)
                 self._activity.show("connecting")
             case Recall(recalled=recalled):
                 self._transcript.add(*([] if self._quotes else recalled_items(recalled)))

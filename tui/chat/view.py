@@ -39,7 +39,9 @@ if TYPE_CHECKING:  # loaded after first paint
     from context.checklist import Checklist
     from context.report import ContextReport
     from memory.memory import Memory
+    from tui.chat.next_request import NextRequest
     from tui.chat.side_panel import SidePanelView
+    from tui.chat.turn_changes import TurnChanges
     from tui.dialogs.sheet import SheetDialog
     from tui.images.protocol import GraphicsProtocol
     from tui.picker.browser import PickerChoice
@@ -84,6 +86,8 @@ class ChatView:
         self._keeper = widgets.keeper
         self._opening: MutedLine | None = None
         self.side_panel: SidePanelView | None = None  # made once the session is open
+        self._next_request: NextRequest | None = None
+        self._turn_changes: TurnChanges | None = None
 
     async def ask_permission(self, request: "PermissionRequested") -> PermissionAnswer:
         from tui.dialogs.permission import PermissionScreen
@@ -96,7 +100,11 @@ class ChatView:
             settle_s=SETTLE_S,
             is_marked=not self._prompt.text.strip(),
         )
-        return await self._interrupt(dialog, request.answer) or PermissionAnswer(False)
+        dialog.go_to_next_mode = lambda: self._prompt.post_message(Prompt.ModeRequested())
+        answer = await self._interrupt(dialog, request.answer) or PermissionAnswer(False)
+        if answer.all_edits and self.status.info.mode != "auto":
+            self.status.update_info(mode="edit")
+        return answer
 
     async def confirm_more(self, request: "CallLimitReached | SpendingLimitReached") -> bool:
         from tui.dialogs.confirm import GoOnScreen
@@ -133,6 +141,7 @@ class ChatView:
         self._plan_panel.show(plan)
         if self.side_panel:
             self.side_panel.show_conversation(plan)
+        self.read_next_request()
 
     def update_plan(self, plan: "Checklist") -> None:
         """Shows the plan that the model gave."""
@@ -140,13 +149,21 @@ class ChatView:
 
     def open_side_panel(self, session: "Session", run: Callable[[str], bool]) -> None:
         """Makes the panel beside the conversation; `run` runs a command between turns."""
+        from tui.chat.next_request import NextRequest
         from tui.chat.side_panel import SidePanelView
+        from tui.chat.turn_changes import TurnChanges
 
+        self._turn_changes = TurnChanges(session, self.transcript)
+        self._next_request = NextRequest(self._screen, session, self.status, self.show_report)
         self.side_panel = SidePanelView(self._screen, session, self._plan_panel, self._prompt.insert_text, run)
         self.side_panel.lay_out()
 
     def take_event(self, event: "SessionEvent") -> None:
-        """Shows what the event says in the panel beside the conversation."""
+        """Shows what the event says in the context meter and the panel beside the conversation."""
+        if self._next_request:
+            self._next_request.take(event)
+        if self._turn_changes:
+            self._turn_changes.take(event)
         if self.side_panel:
             self.side_panel.take(event)
 
@@ -158,9 +175,19 @@ class ChatView:
 
     def show_report(self, report: "ContextReport") -> None:
         """Shows the figures of a request in the status bar and the panel."""
-        self.status.update_info(tokens=report.total_tokens, budget=report.budget)
+        self.status.show_request(report)
         if self.side_panel:
             self.side_panel.show_report(report)
+
+    async def show_changes(self) -> None:
+        """Shows which files the turn changed."""
+        if self._turn_changes:
+            await self._turn_changes.show()
+
+    def read_next_request(self) -> None:
+        """Shows the figures of the open conversation's next request, once they are counted."""
+        if self._next_request:
+            self._next_request.read()
 
     def read_figures(self) -> None:
         """Reads again which files were touched and what was spent."""
@@ -172,6 +199,7 @@ class ChatView:
         self._plan_panel.end_turn()
         if self.side_panel:
             self.side_panel.end_turn()
+        self.read_next_request()
         self.attention.call(DONE)
 
     async def choose(self, choices: "Choices") -> str | None:

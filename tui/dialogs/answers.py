@@ -52,8 +52,10 @@ class AnswerRows(VerticalScroll, can_focus=False):
 class AnswersDialog(SheetDialog[ScreenResultType]):
     """Text answers nothing, so that what somebody happens to type grants nothing: it takes back a choice. Where the
     last answer is chosen it is `written`, otherwise it is for the prompt. A number that more text follows at once is
-    text too.
+    text too. After text for the prompt a number only chooses. A number that was pressed too early goes nowhere.
     """
+
+    keeps_number = False  # such a number belongs to the prompt's text
 
     def __init__(self, count: int, *, settle_s: float, chosen: int | None) -> None:
         """`count` of answers. Numbers, arrows, clicks and Enter do nothing in the first `settle_s` seconds, and not
@@ -63,12 +65,18 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         self._count = count
         self._settle_s = settle_s
         self._chosen: int | None = chosen
-        self._number: Timer | None = None  # runs after a number was typed, until it answers
+        self._marked = chosen  # at first
+        self._number = ""  # that chose an answer, while more text may still make it text
+        self._number_timer: Timer | None = None  # runs until the number answers
         self._last_typed = time.monotonic()
         self.written = ""
 
     def on_mount(self) -> None:
         self._last_typed = time.monotonic()
+        self._wait_until_settled()
+
+    def on_key(self, event: events.Key) -> None:  # before the one of the base, which Textual calls, too
+        self._drop_stray_number()
 
     def on_click(self, event: events.Click) -> None:
         index = event.style.meta.get(ROW)
@@ -76,7 +84,7 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
             self._take_back_number()
             self._chosen = index
             self.typing_changed()
-            self.action_answer()
+            self.answer_chosen()
 
     def action_move(self, by: int) -> None:
         if not self._is_settled:
@@ -87,6 +95,9 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         self.typing_changed()
 
     def action_answer(self) -> None:
+        self.answer_chosen()
+
+    def answer_chosen(self) -> None:
         """Gives the chosen answer; a written one only where something is written."""
         if self._chosen is None or not self._is_settled or (self._writes and not self.written.strip()):
             return
@@ -97,16 +108,20 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
         raise NotImplementedError
 
     def take_text(self, text: str) -> str:
+        self._drop_stray_number()
         number = self._take_back_number()
         if not number and self._writes:
             self.written += text
             return ""
         if not number and self._is_answer(text):
             self._chosen = int(text) - 1
-            self._number = None if self._writes else self.set_timer(NUMBER_S, self.action_answer)
+            self._number = "" if self._writes else text
+            if self._number and not self._has_text:
+                self._number_timer = self.set_timer(NUMBER_S, self.answer_chosen)
             return ""
         text, self._chosen = number + text, None
         self._last_typed = time.monotonic()
+        self._wait_until_settled()
         return text
 
     def take_backspace(self) -> None:
@@ -116,6 +131,10 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
             self.written = self.written[:-1]
         else:
             super().take_backspace()
+
+    @property
+    def unsent(self) -> str:
+        return "" if self._has_stray_number else super().unsent
 
     @property
     def takes_line_break(self) -> bool:
@@ -137,13 +156,56 @@ class AnswersDialog(SheetDialog[ScreenResultType]):
 
     def _is_answer(self, text: str) -> bool:
         """Whether it is the number of an answer, and not part of what is typed for the prompt or was written."""
-        is_number = self._count > 1 and text in map(str, range(1, min(self._count, 9) + 1))
-        return is_number and self._is_settled and not (self.typed or self.written)
+        return self._is_number(text) and self._is_settled and not self.written
+
+    def _is_number(self, text: str) -> bool:
+        return self._count > 1 and text in map(str, range(1, min(self._count, 9) + 1))
+
+    @property
+    def _has_stray_number(self) -> bool:
+        """Whether all that was typed is a number that answered nothing: pressed too early, or again and again."""
+        typed = self.typed.rstrip("\n")
+        is_one = len(set(typed)) == 1 and self._is_number(typed[0])
+        return is_one and self._settle_s > 0 and not self.keeps_number
+
+    @property
+    def _has_text(self) -> bool:
+        """Whether something was typed for the prompt."""
+        return bool(self.typed) and not self._has_stray_number
+
+    def _drop_stray_number(self) -> None:
+        """Forgets such a number once keys answer again."""
+        if self._is_settled and self._has_stray_number:
+            self.typed = ""
+            self._chosen = self._marked if self._chosen is None else self._chosen
+
+    def _wait_until_settled(self) -> None:
+        """Shows what keys do once they answer again."""
+        if not self._is_settled:
+            self.set_timer(self.settles_in + 0.01, self._wait_until_settled)
+            return
+        self._drop_stray_number()
+        if self.is_mounted:
+            self.typing_changed()
+
+    @property
+    def enter_does(self) -> str:
+        return "answers"
+
+    def keys_now(self, last: str) -> str:
+        """What keys do now; `last` are those that always do the same."""
+        if not self._is_settled:
+            return f"too early: keys answer in a moment · {last}"
+        numbers = f"1–{min(self._count, 9)} " if self._count > 1 and not self._writes else ""
+        if self._chosen is not None:
+            return f"{numbers}{'↑ ↓ · ' if self._count > 1 else ''}Enter {self.enter_does} · {last}"
+        breaks = "choose · Enter breaks the line · " if self.takes_line_break else "· "
+        return f"{numbers}↑ ↓ {breaks}{last}"
 
     def _take_back_number(self) -> str:
-        """The number that was to answer, which does no longer; "" where none was."""
-        timer, self._number = self._number, None
-        if timer is None or self._chosen is None:
-            return ""
-        timer.stop()
-        return str(self._chosen + 1)
+        """The number that chose an answer, which does no longer; "" where none did."""
+        number, self._number = self._number, ""
+        timer, self._number_timer = self._number_timer, None
+        if timer is not None:
+            timer.stop()
+        return number

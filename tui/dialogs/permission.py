@@ -1,7 +1,7 @@
 """Dialog that asks for permission to run a tool."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -19,7 +19,7 @@ from tui.widgets.sheet import Sheet
 from tui.widgets.status import clip
 
 _SHOWN_CHARS: Final = 60  # of what was typed
-KEYS: Final = "↑ ↓ · Enter answers · PgUp PgDn scroll · Esc says no · Ctrl+C stops"
+LAST_KEYS: Final = "PgUp PgDn scroll · Esc says no · Ctrl+C stops"
 _DIFF_COLOURS: Final = {"+": "good-ink", "-": "error-ink", "@": "muted"}
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
@@ -39,6 +39,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         Binding("home", "scroll_rows(-100000)", "To the start", id="permission.begin", show=False),
         Binding("end", "scroll_rows(100000)", "To the end", id="permission.end", show=False),
         Binding("enter", "answer", "Answer", id="permission.answer", show=False),
+        Binding("shift+tab", "mode", "The next permission mode", id="permission.mode", show=False),
         Binding("escape", "decline", "Decline", id="permission.decline", show=False),
         Binding("ctrl+c", "stop", "Stop", id="permission.stop", show=False),
     ]
@@ -63,12 +64,14 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         self._heading, self._summary, self._note = question.heading, question.summary, question.note
         self._detail, self._answers = question.detail, question.answers
         self._is_diff = action.is_diff
-        self._continues_message = not is_marked
+        self.keeps_number = not is_marked
+        self._was_scrolled = False
+        self.go_to_next_mode: Callable[[], object] | None = None
 
     @property
     def unsent(self) -> str:
         """What was typed, but no `y` or `no`: that answered nothing, and was meant for nothing else."""
-        is_answer = not self._continues_message and self.typed.strip().lower() in TYPED_ANSWERS
+        is_answer = not self.keeps_number and self.typed.strip().lower() in TYPED_ANSWERS
         return "" if is_answer else super().unsent
 
     def compose(self) -> ComposeResult:
@@ -81,18 +84,44 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
                 yield Static(Text(self._note), classes="sheet-note in-short", markup=False)
             yield Static(Text(self._note), classes="sheet-note in-tall", markup=False)
             yield AnswerRows()
-            yield Static(KEYS, id="permission-keys", classes="sheet-note", markup=False)
+            yield Static(id="permission-keys", classes="sheet-note", markup=False)
 
     def on_mount(self) -> None:
         self._show_answers()
-        self.watch(self.facts, "scroll_y", self._show_position, init=False)  # pyright: ignore[reportUnknownMemberType] - Textual
+        self.watch(self.facts, "scroll_y", self._show_keys, init=False)  # pyright: ignore[reportUnknownMemberType] - Textual
 
     def on_resize(self) -> None:
         self._show_answers()
-        self.call_after_refresh(self._show_position)
+        self.call_after_refresh(self._show_keys)
+
+    def action_answer(self) -> None:
+        """The first Enter scrolls where the action goes on below: nothing is agreed to whose end was out of view."""
+        if self._is_settled and self._scrolls_first:
+            self.action_scroll_rows(100_000)
+            return
+        super().action_answer()
+
+    @property
+    def enter_does(self) -> str:
+        return "scrolls first" if self._scrolls_first else super().enter_does
+
+    @property
+    def _scrolls_first(self) -> bool:
+        """Whether the end of what the chosen answer allows has not been in view yet."""
+        grants = self._chosen is not None and self._answers[self._chosen][1].granted
+        return grants and not self._was_scrolled and self._rows_below > 0
+
+    @property
+    def _rows_below(self) -> int:
+        return round(self.facts.max_scroll_y - self.facts.scroll_y)
 
     def give(self, index: int) -> None:
         self.dismiss(PermissionAnswer(False, reason=self.written.strip()) if self._writes else self._answers[index][1])
+
+    def action_mode(self) -> None:
+        """Goes to the next mode, as Shift+Tab does in the chat; the question stays."""
+        if self.go_to_next_mode is not None:
+            self.go_to_next_mode()
 
     def action_decline(self) -> None:
         self.dismiss(PermissionAnswer(False))
@@ -115,13 +144,12 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
             text.append(line, theme_colour(self, name) if name else "")
         return text
 
-    def _show_position(self) -> None:
-        """Says how much of the action stands below."""
-        facts = self.facts
-        below = round(facts.max_scroll_y - facts.scroll_y)
+    def _show_keys(self) -> None:
+        """Shows what keys do now, and how much of the action stands below."""
+        below = self._rows_below
+        self._was_scrolled |= self.facts.scroll_y > 0
         more = f"↓ {below:,} more {'line' if below == 1 else 'lines'} · " if below > 0 else ""
-        numbers = f"1–{min(len(self._answers), 9)} "
-        self.query_one("#permission-keys", Static).update(Text(f"{more}{numbers}{KEYS}"))
+        self.query_one("#permission-keys", Static).update(Text(f"{more}{self.keys_now(LAST_KEYS)}"))
 
     def _show_answers(self) -> None:
         width = max(min(self.size.width, 100) - 4, 10)
@@ -136,6 +164,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         elif self.typed:
             note = f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_CHARS:]}"
         self.query_one(AnswerRows).show(answers, self._chosen, Text(clip(note, width)))
+        self._show_keys()
 
 
 def diff_colours(diff: str) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from tui.widgets.sheet import Sheet
 
 _SHOWN_CHARS: Final = 300  # of what was written
 _SHOWN_TYPED: Final = 60
-KEYS: Final = "Enter answers · Esc leaves it open · Ctrl+C stops"
+LAST_KEYS: Final = "Esc leaves it open · Ctrl+C stops"
 
 
 class QuestionScreen(AnswersDialog[str]):
@@ -44,8 +44,7 @@ class QuestionScreen(AnswersDialog[str]):
             with VerticalScroll(classes="sheet-facts", can_focus=False):
                 yield Static(Text(self._question), markup=False)
             yield AnswerRows()
-            numbers = f"1–{min(self._count, 9)} ↑ ↓ · " if self._options else ""
-            yield Static(f"{numbers}{KEYS}", classes="sheet-note", markup=False)
+            yield Static(id="question-keys", classes="sheet-note", markup=False)
 
     def on_mount(self) -> None:
         self._show_rows()
@@ -71,7 +70,7 @@ class QuestionScreen(AnswersDialog[str]):
     @property
     def unsent(self) -> str:
         """What was typed, and below it what was written and answered nothing."""
-        return f"{self.typed.rstrip()}\n{self.written}".lstrip("\n") if self.written else self.typed
+        return f"{self.typed.rstrip()}\n{self.written}".lstrip("\n") if self.written else super().unsent
 
     def typing_changed(self) -> None:
         self._show_rows()
@@ -95,3 +94,4 @@ class QuestionScreen(AnswersDialog[str]):
             rows.append(Text(f"{'›' if index == self._chosen else ' '} {number}{label}"))
         typed = f"  typed, for the prompt: {visible_line(self.typed)[-_SHOWN_TYPED:]}" if self.typed else ""
         self.query_one(AnswerRows).show(rows, self._chosen, Text(typed, theme_colour(self, "muted")))
+        self.query_one("#question-keys", Static).update(Text(self.keys_now(LAST_KEYS)))

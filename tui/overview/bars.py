@@ -16,6 +16,17 @@ def bar(share: float, width: int) -> str:
     return "█" * full + (EIGHTHS[rest] if rest else "")
 
 
+TICK: Final = "│"
+
+
+def bar_with_tick(share: float, tick: float, width: int) -> str:
+    """A bar over the whole of `width` cells, with a tick at the share `tick`; without one where that is 0."""
+    cells = list(bar(share, width).ljust(width))
+    if tick > 0 and cells:
+        cells[min(int(tick * width), width - 1)] = TICK
+    return "".join(cells)
+
+
 def columns(values: Sequence[float], width: int, height: int) -> list[str]:
     """A column for each value, `height` rows high, the largest value filling it. The last values where not all fit.
 

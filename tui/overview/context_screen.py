@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from agent.commands.tables import savings_sentences
 from agent.services.context_view import part_name, recall_reason
 from foundation.figures import percent
+from tui.overview.bars import TICK
 from tui.overview.list_screen import ListContents, ListRow, ListScreen
 from tui.passages.text_screen import TextScreen
 from tui.typed_app import app_of
@@ -58,7 +59,7 @@ class ContextScreen(ListScreen[None]):
             f"{report.total_tokens:,} of {report.budget:,} tokens, {percent(report.filled)} · {report.model} · "
             f"window {report.window:,}, {report.reserve:,} for the answer"
         )
-        rows = [*self._layers(view), *self._zones(view), *self._parts(view), *_dropped(view)]
+        rows = [*self._request(view), *self._layers(view), *self._zones(view), *self._parts(view), *_dropped(view)]
         notes = [
             ListRow(label=sentence, id=f"note {number}", detail=sentence)
             for number, sentence in enumerate((*view.sentences, *savings_sentences(report)))
@@ -66,6 +67,23 @@ class ContextScreen(ListScreen[None]):
         if notes:
             rows += [ListRow(label="Compared"), *notes]
         return ListContents(tuple(rows), about)
+
+    def _request(self, view: "ContextView") -> Iterator[ListRow]:
+        """The whole request, with a tick where older turns leave."""
+        report = view.report
+        if not report.compacts_at:
+            return
+        self._texts["request"] = view.parts
+        yield ListRow(
+            label=f"request · compacts at {percent(report.compaction_share)}",
+            id="request",
+            figure=_figure(report.total_tokens, report.budget),
+            share=report.filled,
+            tick=report.compaction_share,
+            detail=f"Above {report.compacts_at:,} tokens ({TICK}) old tool results become a line each, and older turns "
+            "leave for the archive, where they can be recalled. context.working_tokens sets it: at most half of the "
+            "window, and half as much where tool calls fill the conversation.",
+        )
 
     def _layers(self, view: "ContextView") -> Iterator[ListRow]:
         yield ListRow(label="By layer")

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible, visible_line
-from tui.overview.bars import bar
+from tui.overview.bars import bar_with_tick
 from tui.themes.themed_screen import ThemedScreen
 from tui.typed_app import theme_colour
 from tui.widgets.status import clip
@@ -27,12 +27,14 @@ _MIN_LABEL: Final = 14  # cells
 
 
 class ListRow(Struct, frozen=True, kw_only=True):
-    """A row of the list. One without an `id` is a heading. `share`, 0 to 1, is drawn as a bar before the `figure`."""
+    """A row of the list. One without an `id` is a heading. `share`, 0 to 1, is drawn as a bar before the `figure`,
+    with a tick at the share `tick` where there is one."""
 
     label: str
     id: str = ""
     figure: str = ""
     share: float | None = None
+    tick: float = 0.0
     detail: str = ""
     is_warning: bool = False
 
@@ -157,7 +159,7 @@ class ListScreen(ThemedScreen[ScreenResultType]):
         label.truncate(label_cells - has_bar, overflow="ellipsis", pad=True)
         label.append(" " * has_bar)  # a long label does not touch the bar
         text = Text("  ", no_wrap=True, overflow="ellipsis", end="").append_text(label)
-        filled = bar(row.share, bar_cells) if row.share is not None else ""
+        filled = bar_with_tick(row.share, row.tick, bar_cells) if row.share is not None else ""
         text.append(filled, theme_colour(self, "accent-ink")).append(" " * (bar_cells - cell_len(filled)))
         return text.append(f"  {visible(row.figure).rjust(figures)}", theme_colour(self, "muted"))
 

@@ -17,6 +17,7 @@ _SHORT: Final = {
     "cmd": "super",
     "control": "ctrl",
 }
+_CHAT: Final = frozenset({"app", "chat", "prompt", "block", "find", "panel"})
 _SEPARATOR: Final = re.compile(r"\s*,\s*")
 
 
@@ -43,6 +44,31 @@ def own_keymap(keys: Mapping[str, str], known: Mapping[str, str]) -> tuple[dict[
         problems.append(f"screen.keys: {action} and {other} have the same key, {key}; {other} keeps it.")
         del keymap[action]
     return keymap, problems
+
+
+def lost_keys(keymap: Mapping[str, str], defaults: Mapping[str, tuple[str, str]]) -> list[str]:
+    """A sentence for each action that loses a key to one that the person gave it to.
+
+    `defaults` are the actions that hold together, by id: their keys and what they do.
+    """
+    sentences: list[str] = []
+    for action, keys in keymap.items():
+        had, _ = defaults[action]
+        new = set(keys.split(",")) - set(had.split(","))
+        for other, (theirs, does) in defaults.items():
+            taken = new & set(theirs.split(","))
+            if other == action or other in keymap or not taken or not _meet(action, other):
+                continue
+            left = [key for key in theirs.split(",") if key not in taken]
+            keeps = f"; it keeps {', '.join(left)}" if left else f", which has no key now: give {other} another one"
+            sentences.append(f"screen.keys: {action} takes {', '.join(sorted(taken))} from {other} ({does}){keeps}.")
+    return sentences
+
+
+def _meet(action: str, other: str) -> bool:
+    """Whether both hold in one place; the chat's screen has several."""
+    places = {action.partition(".")[0], other.partition(".")[0]}
+    return len(places) == 1 or places <= _CHAT
 
 
 def _key(written: str) -> str:

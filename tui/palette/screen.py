@@ -19,7 +19,7 @@ from tui.widgets.sheet import Sheet
 
 _LABEL_COLUMNS: Final = 32  # cells of the labels of a group, at most
 _FRAME_COLUMNS: Final = 7  # padding and the scrollbar
-_SHEET_COLUMNS: Final = 105
+_SHEET_COLUMNS: Final = (105, 180)  # of the sheet: as other dialogs, and where its rows need more
 
 
 class PaletteScreen(ThemedScreen[PaletteRow | None]):
@@ -53,7 +53,15 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
         field.cursor_blink = False
         field.focus()
 
+    @property
+    def _sheet_columns(self) -> int:
+        """The width of the sheet: its longest sentence is whole where the screen has room for it."""
+        least, most = _SHEET_COLUMNS
+        needed = max((cell_len(row.sentence) + cell_len(row.id) for row in self._rows), default=0)
+        return min(self.size.width, max(least, min(needed + _LABEL_COLUMNS + _FRAME_COLUMNS + 6, most)))
+
     def on_resize(self) -> None:
+        self.query_one(Sheet).styles.max_width = self._sheet_columns
         self._show(self.query_one(Input).value)
 
     @on(Input.Changed)
@@ -88,7 +96,7 @@ class PaletteScreen(ThemedScreen[PaletteRow | None]):
 
     def _show(self, query: str) -> None:
         rows = matching(self._rows, query)
-        width = min(self.size.width, _SHEET_COLUMNS) - _FRAME_COLUMNS
+        width = self._sheet_columns - _FRAME_COLUMNS
         most = min(_LABEL_COLUMNS, width * 2 // 5)
         columns: dict[str, int] = {}  # the width of the labels, by place
         for row in rows:

@@ -1,9 +1,9 @@
-"""The picker's list of conversations: by day, or those that a query finds."""
+"""The picker's list of conversations: by day, week and month, or those that a query finds."""
 
 import asyncio
-from collections.abc import Callable
-from datetime import date
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Callable, Iterable
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from msgspec import Struct
 from rich.text import Text
@@ -27,6 +27,34 @@ LOOKING: Final = "looking into the text …"
 class _Heading(Struct, frozen=True):
     label: str
     day: date | None = None
+
+
+class DayGroup(NamedTuple):
+    """Days under one heading, newest first. `first` is the first day that it may have, by which it is folded."""
+
+    label: str
+    first: date
+    days: list[date]
+
+
+def day_groups(days: Iterable[date], today: date) -> list[DayGroup]:
+    """The days, newest first, as today, yesterday, this week and months."""
+    periods: list[DayGroup] = []
+    for day in days:
+        label, first = _period_of(day, today)
+        if not periods or periods[-1].label != label:
+            periods.append(DayGroup(label, first, []))
+        periods[-1].days.append(day)
+    return periods
+
+
+def _period_of(day: date, today: date) -> tuple[str, date]:
+    monday = today - timedelta(days=today.weekday())
+    if day >= today - timedelta(days=1):  # a day to come, too: the clock was set back
+        return day_label(day, today), day
+    if monday <= day < today:
+        return "This week", monday
+    return f"{day:%B %Y}", day.replace(day=1)
 
 
 class ConversationLevel(PickerLevel):
@@ -107,19 +135,22 @@ class ConversationLevel(PickerLevel):
         stored = self._memory.conversations
         self._hidden = stored.one_shots()
         self._days = stored.days(one_shots=self._one_shots)
+        periods = day_groups(self._days, self._today())
         if self._unfolded is None:
             self._unfolded, listed = set(), 0
-            for day, count in self._days.items():
+            for period in periods:
+                count = sum(self._days[day] for day in period.days)
                 if listed >= UNFOLDED or (self._unfolded and listed + count > 2 * UNFOLDED):
                     break
-                self._unfolded.add(day)
+                self._unfolded.add(period.first)
                 listed += count
         rows: list[_Heading | ListedConversation] = []
-        for day, count in self._days.items():
-            is_open = day in self._unfolded
-            mark = "▾" if is_open else "▸"
-            rows.append(_Heading(f"{mark} {day_label(day, self._today())} · {count:,}", day))
-            rows += map(ListedConversation, stored.of_day(day, one_shots=self._one_shots) if is_open else ())
+        for period in periods:
+            is_open = period.first in self._unfolded
+            mark, count = "▾" if is_open else "▸", sum(self._days[day] for day in period.days)
+            rows.append(_Heading(f"{mark} {period.label} · {count:,}", period.first))
+            for day in period.days if is_open else ():
+                rows += map(ListedConversation, stored.of_day(day, one_shots=self._one_shots))
         return rows
 
     async def read_details(self, visible: range) -> bool:
@@ -154,7 +185,8 @@ class ConversationLevel(PickerLevel):
             return heading_text(visible_line(row.label), width, node)
         conversation, figures = row.conversation, self._figures.get(row.conversation.seq)
         local = conversation.updated.astimezone()
-        moment = f"{local:%Y-%m-%d}" if self.query else f"{local:%H:%M}"
+        is_recent = not self.query and (self._today() - local.date()).days in {0, 1}
+        moment = f"{local:%H:%M}" if is_recent else f"{local:%Y-%m-%d}"
         head = f"{'◆' if self._is_open(row) else ' '} {moment}  "
         details = [*map(visible_line, row.about)]
         details += [counted(figures.turns, "turn"), f"{short_count(figures.tokens)} tokens"] if figures else []
@@ -163,7 +195,7 @@ class ConversationLevel(PickerLevel):
     async def preview(self, number: int) -> PickerPreview:
         row = self._rows[number]
         if isinstance(row, _Heading):
-            return PickerPreview("Enter folds or unfolds the day." if row.day else "")
+            return PickerPreview("Enter folds or unfolds what is below." if row.day else "")
         turns = await asyncio.to_thread(preview, self._memory, row)
         conversation = row.conversation
         parts = [conversation.title or "(untitled)", conversation.id, *(["it is open"] if self._is_open(row) else [])]

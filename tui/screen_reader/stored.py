@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from agent.services.tool_outcome import tool_outcome
+from agent.services.turn_sentences import failure_of
 from foundation.terminal_text import visible_code_line
 from memory.errors import Damaged
 from memory.records import UNDOES, Entry, EntryKind
@@ -40,6 +41,9 @@ def say_entry(output: LineOutput, entry: Entry, text: str) -> None:
             markdown.feed(text)
             markdown.end()
             output.say("End of answer." if entry.complete else "The answer broke off here.")
+            _say_failure(output, entry)
+        case EntryKind.MESSAGE, _ if not entry.complete:
+            _say_failure(output, entry)
         case EntryKind.TOOL_RESULT, _:
             name, failed = str(entry.meta.get("name", "tool")), bool(entry.meta.get("failed"))
             summary = visible_code_line(str(entry.meta.get("summary", "")))
@@ -50,6 +54,11 @@ def say_entry(output: LineOutput, entry: Entry, text: str) -> None:
                 output.say(f"{title}: {outcome.sentence.rstrip('.')}. {opens} reads it.")
         case _:
             pass
+
+
+def _say_failure(output: LineOutput, entry: Entry) -> None:
+    if failure := failure_of(entry):
+        output.say(" ".join(part.rstrip(".") + "." for part in failure if part))
 
 
 def _text(session: "Session", entry: Entry) -> str:

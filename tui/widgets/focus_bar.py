@@ -4,7 +4,7 @@ Actions that do not fit on one line go on on the next ones. Where that is too ma
 the key of the list that has them all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -16,7 +16,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from tui.typed_app import theme_colour
+from tui.typed_app import app_of, theme_colour
 from tui.widgets.status import GAP, clip
 
 BACK: Final = "Esc prompt"
@@ -89,12 +89,6 @@ class FocusBar(Widget, can_focus=True):
 
         action: str
 
-    @dataclass
-    class Typed(Message):
-        """A character that is no action."""
-
-        character: str
-
     class Left(Message):
         """Something else has the keys now."""
 
@@ -103,6 +97,8 @@ class FocusBar(Widget, can_focus=True):
         self._actions: Sequence[str] = ()
         self._shown_width: int = 0
         self._rows = 1  # the most since it has the keys, at this width
+        self._keys: list[tuple[str, str]] = []  # that came together, with their characters
+        self.type_text: Callable[[str], None] | None = None  # goes back to the prompt with the text
         self.display = False
 
     def show_actions(self, actions: Sequence[str]) -> None:
@@ -122,10 +118,24 @@ class FocusBar(Widget, can_focus=True):
         return Text("\n".join(rows), theme_colour(self, "accent-ink"), no_wrap=True, end="")
 
     def on_key(self, event: events.Key) -> None:
-        if event.is_printable and event.character and event.key not in self.screen.active_bindings:
+        """Collects the printable keys of one read: several are text, whatever each of them does alone."""
+        if event.is_printable and event.character:
             event.stop()
             event.prevent_default()
-            self.post_message(self.Typed(event.character))
+            if not self.display and self.type_text is not None:  # it came before the prompt had the keys again
+                self.type_text(event.character)
+                return
+            self._keys.append((event.key, event.character))
+            if len(self._keys) == 1:  # behind the keys that the app has, and then behind those that came here
+                app_of(self).call_later(self.call_later, self._take_keys)
+
+    async def _take_keys(self) -> None:
+        keys, self._keys = self._keys, []
+        binding = self.screen.active_bindings.get(keys[0][0]) if len(keys) == 1 and self.display else None
+        if binding is not None:
+            await app_of(self).run_action(binding.binding.action, binding.node)
+        elif self.type_text is not None:
+            self.type_text("".join(character for _, character in keys))
 
     def on_resize(self) -> None:
         if self.size.width != self._shown_width:

@@ -26,6 +26,7 @@ WIDTH: Final = 44  # cells, of which 3 are the margins
 MARGIN: Final = 2
 HANG: Final = 2  # cells before the further lines of a text
 CURSOR: Final = "❯"
+KEYS: Final = "↑ ↓ choose · Enter opens · Esc back"
 
 
 class PanelRow(Struct, frozen=True):
@@ -81,7 +82,7 @@ class SidePanel(ScrollView, can_focus=True):
         """Wraps the rows and draws them."""
         width = self._text_width
         self._lines = [(number, line) for number, row in enumerate(self._rows) for line in _row_lines(row, width)]
-        self.virtual_size = Size(self.size.width, len(self._lines))
+        self.virtual_size = Size(self.size.width, len(self._lines) + self.has_focus)
         self.refresh()
 
     @property
@@ -91,6 +92,11 @@ class SidePanel(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         width, line = self.size.width, y + self.scroll_offset.y
         ground = self.rich_style
+        if self.has_focus and y == self.size.height - 1:
+            keys = " " * MARGIN + clip(KEYS, self._text_width)
+            return Strip(
+                [Segment(keys, ground + Style.parse(theme_colour(self, "muted") or "none"))]
+            ).adjust_cell_length(width, ground)
         if line >= len(self._lines):
             return Strip.blank(width, ground)
         number, text = self._lines[line]
@@ -121,7 +127,7 @@ class SidePanel(ScrollView, can_focus=True):
         index = choosable.index(self._cursor) if self._cursor in choosable else 0
         self._cursor = choosable[max(0, min(index + by, len(choosable) - 1))]
         line = next(at for at, (number, _) in enumerate(self._lines) if number == self._cursor)
-        top, height = self.scroll_offset.y, self.size.height
+        top, height = self.scroll_offset.y, self.size.height - 1  # the last line has the keys
         if not top <= line < top + height:
             self.scroll_to(y=line if line < top else line - height + 1, animate=False)
         self.refresh()
@@ -142,10 +148,10 @@ class SidePanel(ScrollView, can_focus=True):
             self.action_choose()
 
     def on_focus(self) -> None:
-        self.refresh()
+        self._lay_out()
 
     def on_blur(self) -> None:
-        self.refresh()
+        self._lay_out()
 
 
 def _row_lines(row: PanelRow, width: int) -> list[str]:

@@ -1,6 +1,6 @@
 """Status bar: model, context, speed and the current activity."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 from rich.cells import cell_len
@@ -12,7 +12,11 @@ from foundation.figures import elapsed, percent, short_count
 from foundation.terminal_text import visible
 from tui.typed_app import theme_colour
 
+if TYPE_CHECKING:  # loaded with the first request
+    from context.report import ContextReport
+
 GAP: Final = " · "
+NEAR: Final = 0.9  # of the tokens at which older turns leave: from there on they are shown
 FEW_SECONDS: Final = 2  # which are not shown
 NEW_BELOW: Final = "↓ new · Ctrl+End"
 MORE_BELOW: Final = "↓ more · Ctrl+End"
@@ -24,6 +28,7 @@ class StatusInfo(Struct, frozen=True, kw_only=True):
     model: str = ""
     tokens: int = 0  # of the request
     budget: int = 0
+    compacts_at: int = 0  # tokens of a request from which on older turns leave
     speed: float = 0.0  # tokens a second
     doing: str = ""  # the current activity
     seconds: int = 0  # since the turn began, beside the current activity
@@ -48,6 +53,10 @@ class StatusBar(Widget):
         if fresh != self.info:
             self.info = fresh
             self.refresh()
+
+    def show_request(self, report: "ContextReport") -> None:
+        """Shows the figures of a request."""
+        self.update_info(tokens=report.total_tokens, budget=report.budget, compacts_at=report.compacts_at)
 
     def render(self) -> Text:
         left, right = fit_line(self.info, self.size.width)
@@ -86,6 +95,8 @@ def fit_line(info: StatusInfo, width: int) -> tuple[str, str]:
     model = visible(short_model(info.model))
     meter = context_meter(info.tokens, info.budget)
     share = meter.partition(" (")[0]
+    if mark := compaction_mark(info):
+        meter, share = f"{meter}{GAP}{mark}", f"{share}{GAP}{mark}"
     speed = f"{info.speed:.0f} tok/s" if info.speed else ""
     queued = f"{info.waiting} waiting" if info.waiting else ""
     doing = visible(info.hint or _with_seconds(info.doing, info.seconds) or info.working)
@@ -129,6 +140,13 @@ def context_meter(tokens: int, budget: int) -> str:
     if not budget:
         return ""
     return f"context {percent(tokens / budget)} ({short_count(tokens)}/{short_count(budget)})"
+
+
+def compaction_mark(info: StatusInfo) -> str:
+    """`compacts at 40.0 %` where the request is near it."""
+    if not info.budget or info.tokens < info.compacts_at * NEAR or not info.compacts_at:
+        return ""
+    return f"compacts at {percent(info.compacts_at / info.budget)}"
 
 
 def clip(text: str, width: int) -> str:

@@ -16,6 +16,8 @@ from agent.tools.commands.sandbox import STATE, Sandbox, SandboxFolders
 from agent.tools.files.concerns import is_instruction
 from agent.tools.files.project import ProjectFolders
 from agent.tools.port import ToolFailure, ToolSettings
+from foundation.errors import PalimpsestError
+from foundation.files import exists, is_folder
 from foundation.paths import Workspace, config_dir
 from foundation.sizes import MEGABYTE
 from foundation.workspace_trust import TrustStore
@@ -82,6 +84,14 @@ class Commands:
         self._numbers = itertools.count(1)
         self._lock = Lock()
         self._closed = False
+
+    def is_file(self, path: str) -> bool:
+        """Whether a file or a link is there, seen from where commands start; True where that is not known. Blocks."""
+        place = Path(os.path.normpath(self._project.root / path))
+        try:
+            return exists(place) and not is_folder(place)
+        except (PalimpsestError, OSError, ValueError):
+            return True
 
     def run(
         self, command: str, seconds: float, stopped: Event, report: Callable[[str], None], *, inside: bool = True

@@ -7,6 +7,7 @@ from typing import Any, Final
 from agent.checkpoints.checkpoints import Checkpoints
 from agent.checkpoints.command_changes import UnfinishedCommand
 from agent.permissions.action import Access, Action
+from agent.permissions.destructive_commands import destroys
 from agent.permissions.network_commands import fetches
 from agent.tools.commands.commands import Commands
 from agent.tools.commands.sandbox import SandboxKind
@@ -64,6 +65,7 @@ class RunCommand:
             detail=command,
             concern=concern,
             circumstances=" ".join(filter(None, ("" if concern else state.circumstances, background))),
+            destroys=destroys(command, self._commands.is_file),
             is_from_network=_reads_network(self._commands, command, inside=is_confined),
         )
 

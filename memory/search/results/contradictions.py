@@ -6,6 +6,7 @@ there a likelihood decides (supersession.py). Both prefer precision to recall: r
 persons, questions and suppositions supersede nothing.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,6 +24,12 @@ from models.messages import Role
 _COMPARED = 30  # hits of a page that are compared with each other
 _LEAST_SCORE = 0.7  # of the older hit's: what answers the question much worse seldom replaces the answer
 _FRAME = 0.6  # share of the shorter sentence's words that the other has too
+_SERIES = re.compile(
+    r"(?:^\W*(?P<thing>(?:[^\W\d]+[ #]+){1,4})"
+    r"|\b(?P<label>number|no\.?|nr\.?|message|line|item|entry|question|answer|part|chapter|step|page|record|turn|section)"
+    r" ?#?|(?P<han>消息|问题|条目|第|行|章|页) ?)(?P<number>\d+)(?![\d.,:]*\d|\s*[%€$£¥])",
+    re.IGNORECASE,
+)
 
 
 def mark_superseded(hits: Sequence[Hit], worth: Mapping[str, float], look: FeaturesOf = features_of) -> list[Hit]:
@@ -61,7 +68,7 @@ def _content_terms(text: str) -> set[str]:
 
 
 def _of_text(features: TextFeatures, score: float) -> "_Compared":
-    return _Compared(score, features.statements, features.utterance)
+    return _Compared(score, features.statements, features.utterance, features.text)
 
 
 class _Compared(NamedTuple):
@@ -70,6 +77,7 @@ class _Compared(NamedTuple):
     score: float
     statements: tuple[Statement, ...]
     utterance: Utterance
+    text: str
 
 
 def _newest(n: int, hits: Sequence[Hit], compared: Sequence[_Compared | None]) -> int | None:
@@ -86,6 +94,8 @@ def _newest(n: int, hits: Sequence[Hit], compared: Sequence[_Compared | None]) -
 
 
 def _supersedes(new: _Compared, old: _Compared) -> bool:
+    if _of_one_series(new, old):
+        return False
     if new.utterance.people <= old.utterance.people and any(
         contradicts(statement, older) for statement in new.statements for older in old.statements
     ):
@@ -95,12 +105,26 @@ def _supersedes(new: _Compared, old: _Compared) -> bool:
     return superseding_likelihood(new.utterance, old.utterance) >= THRESHOLD
 
 
+def _of_one_series(new: _Compared, old: _Compared) -> bool:
+    """Whether both have a number of the same thing: “Message 12” says nothing about “Message 13”."""
+    if new.utterance.signs:
+        return False
+    numbers, before = _numbered(new.text), _numbered(old.text)
+    return any(numbers[thing] != before[thing] for thing in numbers.keys() & before.keys())
+
+
+def _numbered(text: str) -> dict[str, str]:
+    """The number of each thing that a text numbers."""
+    matches = _SERIES.finditer(text)
+    return {(match["thing"] or match["label"] or match["han"]).casefold().strip(): match["number"] for match in matches}
+
+
 def _compared(hit: Hit, worth: Mapping[str, float], look: FeaturesOf) -> _Compared | None:
     if hit.time is None or (hit.kind != NOTE and hit.role != Role.USER.value):
         return None
     features = look(hit)
     statements = (each for each in features.statements if not worth or not each.all_terms.isdisjoint(worth))
-    return _Compared(hit.score, tuple(statements), features.utterance)
+    return _Compared(hit.score, tuple(statements), features.utterance, features.text)
 
 
 def _is_newer(hit: Hit, other: Hit) -> bool:

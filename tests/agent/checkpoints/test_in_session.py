@@ -66,6 +66,21 @@ async def test_a_command_that_changes_such_a_file_is_undone_with_it(session: Ses
     assert (session.project.root / "a.txt").read_text() == "x=1\n"
 
 
+async def test_undo_after_commands_says_which_ran_and_that_they_are_not_undone(
+    session: Session, server: Loopback
+) -> None:
+    for command in ("echo 一", "echo `two`", "echo three", "rm -f other.txt"):
+        server.plays(calls("run_command", command=command), chat("Done."))
+        await turn(session, "Run it.", allow)
+    server.plays(calls("run_command", command="echo declined"), chat("Well."))
+    await turn(session, "Run it.", lambda _: False)
+    outcome = await registry.run(session, "/undo")
+    assert isinstance(outcome, TextResult)
+    assert "commands ran" in outcome.markdown and "is not undone" in outcome.markdown
+    listed = [line for line in outcome.markdown.splitlines() if line.startswith("- ")]
+    assert listed == ["- `` echo `two` ``", "- `echo three`", "- `rm -f other.txt`"]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_rewind_goes_back_to_a_message_before_a_compaction(session: Session, server: Loopback) -> None:

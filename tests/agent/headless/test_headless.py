@@ -20,6 +20,25 @@ def test_the_answer_is_text_and_nothing_else(run: Run) -> None:
     assert said.out.endswith("\n")
 
 
+def test_joiners_between_streamed_pieces_stay_what_they_are(run: Run) -> None:
+    family, persian = "👩‍👩‍👧‍👦", "نمی‌خواهم"
+    with ChatServer() as server:
+        server.plays(chat(*family, *persian), chat("👩‍👩", "‍👧‍👦"), chat("pay", "\u200d", "pal\r"))
+        assert run("--model", server.spec, "-p", "a").out == f"{family}{persian}\n"
+        assert run("--model", server.spec, "-p", "b").out == f"{family}\n"
+        assert run("--model", server.spec, "-p", "c").out == "pay⟨U+200D⟩pal␍\n"
+
+
+def test_an_empty_answer_says_so_and_fails(run: Run) -> None:
+    with ChatServer() as server:
+        server.plays(chat(""), chat(" \n"), chat("Yes."))
+        told = run("--model", server.spec, "-p", "a")
+        assert (told.status, told.out, told.err.splitlines()[-1]) == (1, "", "The answer is empty.")
+        as_json = run("--model", server.spec, "-p", "b", "--json")
+        assert (as_json.status, as_json.json["status"]) == (1, "empty")
+        assert run("--model", server.spec, "-p", "c").status == 0
+
+
 def test_standard_input_is_appended(run: Run) -> None:
     assert run("-p", "What is this?", stdin=b"\xef\xbb\xbfthe piped words").status == 0
     shown = run("conversations", "list", "--json").json["conversations"][0]

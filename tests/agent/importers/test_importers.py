@@ -39,6 +39,31 @@ def test_only_text_is_required_and_the_rest_of_a_line_is_kept(cold: ColdStore) -
     assert full.meta == {"imported": {"mood": {"n": 1}}}
 
 
+def test_content_and_timestamp_are_taken_for_text_and_time(cold: ColdStore) -> None:
+    parts = [{"type": "text", "text": "看 this"}, {"type": "image_url", "image_url": {"url": "x"}}, {"text": "🏺"}]
+    told: list[dict[str, Any]] = [
+        {"role": "user", "content": "When? 什么时候？", "timestamp": "2023-05-08T13:56:00Z"},
+        {"role": "assistant", "content": parts, "timestamp": 1_683_554_160},
+        {"role": "user", "text": "own", "content": "kept as it is"},
+    ]
+    imported = stored(cold, read_jsonl(lines(*told), "letters"))
+    assert imported.bad == ()
+    first, second, third = branch(cold, "letters")
+    assert (first.role, first.text, first.time) == (
+        Role.USER,
+        "When? 什么时候？",
+        datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
+    )
+    assert (second.role, second.text, second.time) == (Role.ASSISTANT, "看 this\n\n🏺", first.time)
+    assert (third.text, third.meta) == ("own", {"imported": {"content": "kept as it is"}})
+
+
+def test_equal_errors_are_one_reason_with_their_number(cold: ColdStore) -> None:
+    told = [*({"role": "user"} for _ in range(300)), {"text": 5}]
+    imported = stored(cold, read_jsonl(lines(*told), "letters"))
+    assert [(bad.location, number) for bad, number in imported.reasons] == [("line 1", 300), ("line 301", 1)]
+
+
 def test_a_line_that_was_damaged_where_it_was_exported_stays_in_doubt(cold: ColdStore) -> None:
     """It became exact on its way through an export and an import."""
     marks: list[dict[str, Any]] = [{"trust": "approximate"}, {"trust": ["odd"]}, {"trust": "exact"}, {}]

@@ -43,6 +43,18 @@ def test_what_each_mode_does(mode: PermissionMode, read: str, edit: str, run: st
     assert verdicts == [read, edit, run, fetch]
 
 
+def test_the_answer_all_edits_sets_the_mode_edit_and_what_always_asks_still_does() -> None:
+    asking = policy()
+    assert asking.remember(EDIT, PermissionAnswer(False, all_edits=True)) is None
+    assert asking.mode is PermissionMode.ASK
+    assert asking.remember(EDIT, PermissionAnswer(True, all_edits=True)) is None
+    assert asking.decide(structs.replace(EDIT, subject="other.py")).verdict is Verdict.ALLOW
+    assert asking.decide(GIT).verdict is Verdict.ASK and asking.decide(RUN).verdict is Verdict.ASK
+    auto = policy(mode=PermissionMode.AUTO)
+    auto.remember(EDIT, PermissionAnswer(True, all_edits=True))
+    assert auto.mode is PermissionMode.AUTO
+
+
 @pytest.mark.parametrize("sandboxed", [False, lambda: False])
 def test_commands_ask_in_auto_where_there_is_no_sandbox(sandboxed: bool | Callable[[], bool]) -> None:
     auto = Policy(RuleSet(), PermissionMode.AUTO, sandboxed=sandboxed)

@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from msgspec import structs
 
 from context import Attachment, Turn
 from context.errors import NoSuchSkill, RequestTooLarge
@@ -273,3 +274,20 @@ def test_the_message_itself_is_left_out_of_the_past(talk: Talk) -> None:
     turn = Turn(conversation=talk.conversation, leaf=entry.seq, entry=entry.seq, text="Two.")
     assembled = talk.context.assemble(turn, talk.profile, talk.counter)
     assert texts(assembled)[1:] == ["One.", "Fine.", "Two."]
+
+
+def test_the_report_says_where_older_turns_leave(talk: Talk) -> None:
+    report = talk.send("Hello.").report
+    assert report.compacts_at == report.budget, "all of a small window"
+    assert report.compaction_share == 1.0
+    talk.settings = structs.replace(talk.settings, working_tokens=500)
+    talk.reopen()
+    sizes: list[tuple[int, int, bool]] = []
+    for number in range(40):
+        now = talk.preview("word " * 60)
+        sizes.append((now.report.total_tokens, now.report.compacts_at, now.compaction is not None))
+        if now.compaction:
+            break
+        talk.send(f"{number} " + "word " * 60)
+    assert sizes[-1][2], "it was reached"
+    assert all(total <= mark for total, mark, leaves in sizes if not leaves)

@@ -14,6 +14,7 @@ from tests.agent.sessions import asked, calls, open_session
 from tests.loopback import Loopback, Pause, Received, data, delta, json_reply, stream
 from tui.passages.text_screen import TextScreen
 from tui.widgets.transcript.block import MAX_LINES, Block
+from tui.widgets.transcript.items import ErrorItem
 
 SIZES = [(80, 24), (200, 50)]
 LINES = [f"行 {number} of the list 🏺" for number in range(300)]
@@ -366,3 +367,28 @@ async def test_nothing_of_the_conversation_changes_while_an_answer_is_written(
         await chat.press("escape")
         await chat.quiet()
         assert "Slow end." in chat.text
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (json_reply({"error": {"message": "no such key 钥"}}, status=401), "401"),
+        (json_reply({"error": {"message": "bad template"}}, status=400), "bad template"),
+        (stream(b"data: {oops\n\n", b"data: [DONE]\n\n"), ""),
+    ],
+    ids=["401", "400", "bad JSON"],
+)
+async def test_a_resumed_conversation_says_why_an_answer_failed(
+    open_chat: Any, session: Session, server: Script, reply: Any, reason: str
+) -> None:
+    server.plays(reply)
+    async with open_chat(session=session, size=(200, 50)) as chat:
+        await chat.say("hello")
+        await chat.until(lambda: any(isinstance(item, ErrorItem) for item in chat.screen.transcript.line_cache.items))
+        await chat.quiet()
+        shown = [item for item in chat.screen.transcript.line_cache.items if isinstance(item, ErrorItem)]
+        await resumed(chat)
+        again = [item for item in chat.screen.transcript.line_cache.items if isinstance(item, ErrorItem)]
+        assert [(item.title, item.message) for item in again] == [(item.title, item.message) for item in shown]
+        assert reason in f"{again[0].title} {again[0].message}"
+        assert "broke off" not in chat.text

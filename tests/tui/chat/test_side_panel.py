@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from msgspec import structs
@@ -13,6 +14,7 @@ from textual.geometry import Offset
 
 from agent.checkpoints.change import CheckpointKind, FileChange
 from agent.checkpoints.checkpoints import Checkpoints
+from agent.checkpoints.history import CheckpointHistory
 from agent.checkpoints.restore import restore
 from agent.commands.results import SessionSwitched, TextResult
 from agent.config.settings import ScreenSettings
@@ -25,7 +27,7 @@ from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer
 from tui.chat.panel_content import PanelContent, after_event, panel_rows
 from tui.passages.screen import PassageScreen
 from tui.passages.text_screen import TextScreen
-from tui.widgets.side_panel import SidePanel, clip_start
+from tui.widgets.side_panel import KEYS, SidePanel, clip_start
 
 WIDE = (200, 50)
 PLAN = Checklist(
@@ -87,6 +89,13 @@ def shown(chat: Any) -> str:
 def rows_of(chat: Any) -> list[str]:
     """The rows of the panel without its frame."""
     return [line.strip(" │") for line in shown(chat).split("\n")]
+
+
+def test_the_panel_has_a_tick_where_older_turns_leave() -> None:
+    report = structs.replace(REPORT, compacts_at=5_120)
+    (row,) = (row for row in panel_rows(PanelContent(report=report), frozenset()) if "compacts" in row.figure)
+    assert row.figure == "compacts at 50.0 %"
+    assert row.text.strip() == "█████ │" and row.action == "context"
 
 
 async def ask(chat: Any) -> None:
@@ -277,12 +286,42 @@ async def test_a_turn_that_left_the_conversation_leaves_the_panel(
         await ask(chat)
         assert "4.3k" in shown(chat)
         monkeypatch.setattr("tui.chat.command_view.registry.run", drop)
+        report = structs.replace(REPORT, total_tokens=2_050)
+        monkeypatch.setattr(chat.session, "context_report", AsyncMock(return_value=report))
         chat.screen.queue.add("/tree drop e_1")
         await chat.until(lambda: "The turn is out" in chat.text and chat.screen.is_idle)
+        await chat.until(lambda: "2.0k of 10.2k · 20.0 %" in shown(chat))
         text = shown(chat)
         assert "▾ Files touched" in text, "files stay as they are"
-        for part in ("Plan", "Context", "Recalled", "this turn"):
+        for part in ("Plan", "Recalled", "this turn"):
             assert part not in text
+
+
+async def test_below_a_turn_that_changed_files_is_a_line_that_sums_them_up(
+    open_chat: Open, checkpoints: Checkpoints
+) -> None:
+    records = CheckpointHistory.read(checkpoints.journal.content(), "c_1").edits()
+    told = answer("Done. 好")
+    events = [*told[:3], *map(CheckpointMade, records), *told[3:]]
+    session = FakeSession(lambda text: events if text == "Change it." else told)
+    session.checkpoints = checkpoints
+    async with open_chat(session=session, size=WIDE) as chat:
+        await chat.say("Change it.")
+        await chat.quiet()
+        assert chat.lines[-1].strip() == "2 files changed +3 −1 · /undo"
+        await chat.say("Thanks.")
+        await chat.quiet()
+        assert chat.text.count("files changed") == 1, "the second turn changed none"
+
+
+async def test_the_last_line_shows_the_keys_while_the_panel_has_them(open_chat: Open) -> None:
+    async with open_chat(session=wide_session(), size=WIDE) as chat:
+        await ask(chat)
+        assert KEYS not in shown(chat)
+        await chat.press("f6")
+        await chat.until(lambda: rows_of(chat)[-1] == KEYS)
+        await chat.press("escape")
+        await chat.until(lambda: KEYS not in shown(chat))
 
 
 async def test_what_today_cost_includes_the_turn_that_runs(open_chat: Open) -> None:

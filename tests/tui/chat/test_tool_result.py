@@ -3,12 +3,15 @@
 from typing import Any
 
 import pytest
+from rich.style import Style
 
 from agent.events import PermissionDenied, TextDelta, ToolFinished, ToolStarted
 from agent.permissions.action import Access, Action
 from models.messages import ToolCall
 from tests.tui.fakes import answer
-from tui.chat.tool_result import result_lines
+from tui.chat.tool_result import call_line, result_lines
+from tui.widgets.transcript.block import Block, BlockExcerpt, BlockText
+from tui.widgets.transcript.styles import TranscriptStyles
 
 ACTION = Action(tool="run_command", access=Access.RUN, summary="run make", subject="make")
 
@@ -20,9 +23,34 @@ def texts(tool: str, text: str, *, failed: bool = False) -> list[str]:
 def test_a_command_shows_how_it_ended_and_its_last_lines() -> None:
     output = "[exit 1 after 0.2 s]\n" + "\n".join(f"行 {number} 🎉" for number in range(9)) + "\n"
     last = [f"行 {number} 🎉" for number in range(4, 9)]
-    assert texts("run_command", output) == ["run_command: exit 1 after 0.2 s", "…", *last]
+    assert texts("run_command", output) == ["run_command: failed: exit 1 after 0.2 s", "…", *last]
     assert texts("run_command", "[exit 0 after 0.1 s]\nok\n") == ["run_command: exit 0 after 0.1 s", "ok"]
     assert texts("run_command", "[exit 0 after 0.1 s]\n") == ["run_command: exit 0 after 0.1 s"]
+
+
+@pytest.mark.parametrize(
+    ("ended", "tone"),
+    [("exit 0 after 0.1 s", "muted"), ("exit 1 after 0.1 s", "warning"), ("exit -9 after 0.1 s", "warning")],
+)
+def test_another_status_than_0_has_a_colour_and_a_word(ended: str, tone: str) -> None:
+    first = result_lines("run_command", f"[{ended}]\n出\n", 9, failed=False)[0]
+    assert first.tone == tone
+    assert ("failed" in first.text) == (tone == "warning")
+
+
+def test_an_open_card_shows_the_end_of_the_output_once() -> None:
+    output = "one\n二\n🎉\n"
+    rows = result_lines("run_command", f"[exit 0 after 0.1 s]\n{output}", 9, failed=False)
+    block = Block(key="call:1", rows=(call_line("run make"), *rows))
+    look = TranscriptStyles.of_theme({}, Style())
+
+    def drawn(item: Block) -> str:
+        return "\n".join("".join(part.text for part in line) for line in item.lines(60, look))
+
+    assert drawn(block).count("🎉") == 1
+    opened = block.opened(BlockExcerpt.end_of(BlockText(output)))
+    assert drawn(opened).count("🎉") == 1 and "run_command: exit 0" in drawn(opened)
+    assert drawn(block.opened(BlockExcerpt("", note="it cannot be read"))).count("🎉") == 1, "nothing else shows it"
 
 
 def test_a_plan_is_shown_by_its_panel_alone_unless_it_failed() -> None:

@@ -38,8 +38,8 @@ async def test_typed_text_and_enter_grant_nothing(open_chat: Any, typed: str) ->
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
-        (("enter",), PermissionAnswer(True)),
-        (("down", "enter"), PermissionAnswer(True, Scope.SESSION)),
+        (("enter", "enter"), PermissionAnswer(True)),  # the first one scrolls to the end
+        (("down", "enter", "enter"), PermissionAnswer(True, Scope.SESSION)),
         (("down", "down", "enter"), PermissionAnswer(False)),
         (("down", "down", "down", "n", "o", "enter"), PermissionAnswer(False, reason="no")),
         (("1",), PermissionAnswer(True)),
@@ -181,7 +181,95 @@ async def test_a_long_action_scrolls_and_its_answers_stay_in_view(open_chat: Any
         assert "Once" in "\n".join(chat.seen) and "Enter answers" in "\n".join(chat.seen)
 
 
+async def with_guard(chat: Any, **arguments: Any) -> tuple[PermissionScreen, list[PermissionAnswer | None]]:
+    answers: list[PermissionAnswer | None] = []
+    dialog = PermissionScreen(RUN, "No rule decides.", settle_s=1.2, **arguments)
+    chat.app.push_screen(dialog, answers.append)
+    await chat.until(lambda: chat.app.screen is dialog)
+    return dialog, answers
+
+
+@pytest.mark.parametrize(("early", "later"), [(("1",), "1"), (("1", "1"), "enter"), (("4", "enter"), "1")])
+async def test_a_number_that_was_pressed_too_early_goes_nowhere_and_then_keys_answer(
+    open_chat: Any, early: tuple[str, ...], later: str
+) -> None:
+    async with open_chat() as chat:
+        dialog, answers = await with_guard(chat)
+        await chat.press(*early)
+        assert "too early" in "\n".join(chat.seen)
+        await chat.until(lambda: "1–4 ↑ ↓ · Enter answers" in "\n".join(chat.seen))
+        assert answers == [] and "typed, for the prompt" not in "\n".join(chat.seen)
+        await chat.press(later)
+        await chat.until(lambda: answers == [PermissionAnswer(True)])
+        assert dialog.unsent == ""
+
+
+async def test_after_text_for_the_prompt_a_number_chooses_and_enter_answers(open_chat: Any) -> None:
+    async with open_chat(size=(100, 24)) as chat:
+        dialog, answers = await with_guard(chat)
+        await chat.press("s", "e", "e")
+        await chat.until(lambda: "1–4 ↑ ↓ choose · Enter breaks the line" in "\n".join(chat.seen))
+        await chat.press("1")
+        assert "› 1 Once" in "\n".join(chat.seen)
+        await asyncio.sleep(1.5)  # who types slowly goes on now
+        assert answers == []
+        await chat.press("0")
+        assert dialog.typed == "see10"
+        await chat.until(lambda: "choose" in "\n".join(chat.seen))
+        await chat.press("2", "enter")
+        await chat.until(lambda: answers == [PermissionAnswer(True, Scope.SESSION)])
+        assert dialog.unsent == "see10"
+
+
+async def test_a_number_in_the_middle_of_a_message_is_part_of_it(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        dialog, answers = await with_guard(chat, is_marked=False)
+        await chat.press("1")
+        await asyncio.sleep(1.5)
+        await chat.press("escape")
+        await chat.until(lambda: answers == [PermissionAnswer(False)])
+        assert dialog.unsent == "1"
+
+
 RUN = Action(tool="run_command", access=Access.RUN, summary="run git status", subject="git status -s")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+async def test_the_end_of_a_padded_command_is_in_view(open_chat: Any, size: tuple[int, int]) -> None:
+    command = f"echo 安全{' ' * 400}x{chr(10) * 61}rm -rf ~"
+    padded = structs.replace(RUN, summary="run echo 安全", subject=command, detail=command)
+    async with open_chat(size=size) as chat:
+        chat.app.push_screen(PermissionScreen(padded, "No rule decides."))
+        await chat.until(lambda: "Enter answers" in "\n".join(chat.seen))
+        shown = "\n".join(chat.seen)
+        assert "rm -rf ~" in shown and "⋯ 60 empty lines" in shown and "⋯ 400 blanks ⋯" in shown
+
+
+async def test_the_first_enter_scrolls_where_the_end_was_not_in_view(open_chat: Any) -> None:
+    async with open_chat(size=(80, 24)) as chat:
+        _, answers = await opened(chat)
+        await chat.until(lambda: "Enter scrolls first" in "\n".join(chat.seen))
+        await chat.press("enter")
+        await chat.until(lambda: "line 59 of" in "\n".join(chat.seen))
+        assert answers == [] and "Enter answers" in "\n".join(chat.seen)
+        await chat.press("enter")
+        await chat.until(lambda: answers == [PermissionAnswer(True)])
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+async def test_without_colours_lines_part_the_question_from_the_transcript(
+    open_chat: Any, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with open_chat(size=size) as chat:
+        chat.app.push_screen(PermissionScreen(structs.replace(RUN, summary="run 茶 🍵"), "No rule decides."))
+        await chat.until(lambda: "Enter answers" in "\n".join(chat.seen))
+        title = next(number for number, line in enumerate(chat.seen) if "The model wants" in line)
+        assert any("─" * 60 in line for line in chat.seen[max(title - 2, 0) : title])
+        keys = next(number for number, line in enumerate(chat.seen) if "Enter answers" in line)
+        assert any("─" * 60 in line for line in chat.seen[keys : keys + 3])
+
+
 OFFERS = ("run_command(git status -s)", "run_command(git status *)")
 
 

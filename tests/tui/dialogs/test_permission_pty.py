@@ -73,12 +73,12 @@ def test_a_typed_line_grants_nothing_and_arrows_do(terminal: "Terminal", server:
     for _ in range(12):  # somebody goes on typing while the question comes
         terminal.type("yes, ")
         terminal.settle(0.25)
-        assert "Enter answers" not in terminal.text
-    terminal.until(lambda text: "The model wants to use remember" in text and "Enter answers" in text, within=60)
+        assert "1 Once" not in terminal.text
+    terminal.until(lambda text: "The model wants to use remember" in text and "1–3 ↑ ↓" in text, within=60)
     assert "茶" in terminal.text and "Always" not in terminal.text
     terminal.type("yes, yes 1\r")
     terminal.settle(1.0)
-    assert "Enter answers" in terminal.text
+    assert "1–3 ↑ ↓ choose · Enter breaks the line" in terminal.text
     memory = tmp_path / "ws" / "MEMORY.md"
     assert "Tee" not in memory.read_text("utf-8")
     terminal.type(DOWN)
@@ -87,6 +87,24 @@ def test_a_typed_line_grants_nothing_and_arrows_do(terminal: "Terminal", server:
     terminal.until(lambda text: "Done." in text, within=60)
     assert "Tee um vier" in memory.read_text("utf-8")
     terminal.until(lambda text: "yes, yes, yes 1" in text)  # in the prompt, with what was typed before
+
+
+def test_ten_edits_are_answered_by_who_presses_1_too_early_each_time(
+    terminal: "Terminal", server: Loopback, tmp_path: Path
+) -> None:
+    notes = [f"edit {number}" for number in range(10)]
+    plays(server, *(calls("remember", note=note) for note in notes), chat("All done."))
+    terminal.type("Edit\r")
+    for note in notes:
+        terminal.until(lambda text, note=note: note in text and "1 Once" in text, within=60)
+        terminal.type("1")  # at once: too early
+        terminal.until(lambda text: "Enter answers" in text)
+        terminal.type("1")
+        terminal.until(lambda text: "1 Once" not in text)
+    terminal.until(lambda text: "All done." in text, within=60)
+    memory = (tmp_path / "ws" / "MEMORY.md").read_text("utf-8")
+    assert all(note in memory for note in notes)
+    terminal.until(lambda text: "1–" not in text and "11" not in text)
 
 
 def test_shift_tab_goes_through_the_modes(terminal: "Terminal") -> None:

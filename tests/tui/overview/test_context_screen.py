@@ -31,6 +31,18 @@ async def test_layers_parts_and_what_was_left_out_are_listed_with_percents_of_th
         assert any("summary 1: over its share" in line for line in chat.seen)
 
 
+async def test_a_tick_and_a_sentence_show_where_older_turns_leave(open_chat: Open, monkeypatch: Any) -> None:
+    report = structs.replace(REPORT, compacts_at=5_120)
+    async with open_chat(size=(200, 50)) as chat:
+        monkeypatch.setattr(chat.session, "context_report", AsyncMock(return_value=report))
+        screen = await opened(chat)
+        row = next(line for line in chat.seen if "request · compacts at 50.0 %" in line)
+        assert "4,300   42.0 %" in row
+        bar = row[row.index("█") :]
+        assert bar.index("│") == 15, "half of 30 cells"
+        assert "Above 5,120 tokens" in (screen.chosen.detail if screen.chosen else "")
+
+
 async def test_a_part_opens_to_its_exact_text_and_esc_leads_back(open_chat: Open) -> None:
     async with open_chat(size=(80, 40)) as chat:
         screen = await opened(chat)

@@ -131,6 +131,36 @@ async def test_a_test_says_which_rule_decides_and_goes_to_it(open_chat: Open, se
         assert "No rule decides" in words(chat)
 
 
+async def test_all_edits_of_this_session_is_an_answer_and_shift_tab_works_in_the_question(
+    open_chat: Open,
+    workspace: Workspace,
+    tmp_path: Path,
+    server: Loopback,  # noqa: F811
+) -> None:
+    session = open_session(workspace, tmp_path, server, project=(tmp_path,))
+    for name in ("锅炉.txt", "b.txt", ".git/config"):
+        server.plays(calls("write_file", path=name, content="x"))
+    server.plays(chat_reply("Done."))
+    async with open_chat(session=session, size=(110, 44)) as chat:
+        await chat.say("Write them.")
+        await chat.until(lambda: "Enter answers" in words(chat))
+        await chat.press("shift+tab")
+        await chat.until(lambda: chat.screen.status.info.mode == "read-only")
+        assert session.permissions.mode is PermissionMode.READ_ONLY
+        await chat.press(*["shift+tab"] * 3)
+        await chat.until(lambda: chat.screen.status.info.mode == "ask")
+        assert "3 All edits of this session" in words(chat)
+        await chat.press("3")
+        await chat.until(lambda: ".git/config" in words(chat) and "Once" in words(chat))
+        await chat.until(lambda: "Enter answers" in words(chat))
+        assert chat.screen.status.info.mode == "edit" and "All edits" not in words(chat)
+        await chat.press("escape")
+        await chat.quiet()
+        assert (tmp_path / "锅炉.txt").exists() and (tmp_path / "b.txt").exists()
+        assert session.permissions.mode is PermissionMode.EDIT
+    await session.close()
+
+
 async def test_what_was_decided_in_this_session_is_listed(
     open_chat: Open,
     workspace: Workspace,

@@ -23,6 +23,16 @@ async def test_f1_lists_keys_and_commands_and_enter_does_it(open_chat: Open) -> 
         assert chat.screen.prompt.text == "/remember "
 
 
+async def test_f1_shows_each_explanation_whole_where_there_is_room(open_chat: Open) -> None:
+    async with open_chat(size=(200, 50)) as chat:
+        await chat.press("f1")
+        await chat.until(lambda: isinstance(chat.app.screen, PaletteScreen))
+        for _ in range(12):
+            lines = [line for line in chat.seen if line.rstrip().endswith("…")]
+            assert lines == []
+            await chat.press("pagedown")
+
+
 async def test_f1_again_closes_it_and_changes_nothing(open_chat: Open) -> None:
     async with open_chat() as chat:
         await chat.insert("a draft")
@@ -44,11 +54,11 @@ async def test_a_chosen_key_does_what_it_does(open_chat: Open) -> None:
 
 async def test_own_keys_take_the_place_of_the_old_ones(open_chat: Open) -> None:
     async with open_chat() as chat:
-        assert chat.app.use_keys({"chat.search": "f6", "chat.serch": "f7"}) == [
+        assert chat.app.use_keys({"chat.search": "alt+s", "chat.serch": "f7"}) == [
             "screen.keys: there is no action “chat.serch”. Did you mean chat.search?"
         ]
         rows = {row.id: row.label for row in key_rows(chat.app.screen) if row.place in {HERE, EVERYWHERE}}
-        assert (rows["chat.search"], rows["app.keys"]) == ("F6", "F1")
+        assert (rows["chat.search"], rows["app.keys"]) == ("Alt+S", "F1")
 
 
 async def test_the_palette_has_everything_and_runs_what_is_chosen(open_chat: Open) -> None:

@@ -156,9 +156,9 @@ async def test_what_was_written_where_one_goes_returns_however_long_the_way(
     talk(session.memory, HARBOUR, title="Harbour")
     place = HistoryWindow.show_around
 
-    async def slow(*given: Any) -> None:
+    async def slow(*given: Any, **named: Any) -> None:
         await asyncio.sleep(DELAY + 0.3)  # what is kept a moment after the last key comes due on the way
-        await place(*given)
+        await place(*given, **named)
 
     monkeypatch.setattr(HistoryWindow, "show_around", slow)
     await session.resume("House")
@@ -254,3 +254,4 @@ async def test_title_plan_and_figures_follow_to_the_other_conversation(open_chat
         assert "House 房子 🏺" in first_seen(chat)
         assert "a step of elsewhere" not in seen(chat)
         assert "42.0 %" not in seen(chat)
+        assert f"Back to “Elsewhere”: /resume {elsewhere[0].conversation}" in chat.text

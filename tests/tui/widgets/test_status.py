@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from rich.cells import cell_len
 
 from foundation.figures import short_count
@@ -43,6 +44,14 @@ def test_with_room_everything_stands_there() -> None:
 def test_with_little_room_the_context_stays() -> None:
     assert fit_line(FULL, 40) == ("context 42.0 % · 2 waiting", "answering")
     assert fit_line(FULL, 26) == ("context 42.0 %", "answering")
+
+
+def test_where_older_turns_leave_is_shown_within_a_tenth_of_it() -> None:
+    near = structs.replace(FULL, tokens=3_600, compacts_at=4_000)
+    assert "context 36.0 % (3.6k/10.0k) · compacts at 40.0 %" in fit_line(near, 120)[0]
+    assert fit_line(near, 60)[0] == "context 36.0 % · compacts at 40.0 % · 2 waiting"
+    assert "compacts" not in fit_line(structs.replace(near, tokens=3_599), 120)[0]
+    assert "compacts" not in fit_line(FULL, 120)[0], "where it is not known"
 
 
 @given(st.integers(0, 200), st.text(max_size=30), st.text(max_size=30), st.integers(0, 10**9))

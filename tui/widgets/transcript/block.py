@@ -108,7 +108,8 @@ class Block(Struct, frozen=True, kw_only=True):
         first, *others = self.rows
         head = replace(first, prefix=OPEN_MARK) if self.shown and first.prefix == CLOSED_MARK else first
         rows = head.lines(width, styles)
-        for other in others:
+        is_shown_whole = self.shown is not None and bool(self.shown.text)
+        for other in (row for row in others if not (row.is_preview and is_shown_whole)):
             rows += other.lines(width, styles)
         return rows + _excerpt_lines(self.shown, width, styles) if self.shown else rows
 

@@ -35,7 +35,7 @@ _STYLES: Final = (  # the first matching prefix of a token type's name
     ("Generic.Deleted", "error"),
     ("Generic.Inserted", "good"),
     ("Generic.Heading", "keyword"),
-    ("Generic.Subheading", "keyword"),
+    ("Generic.Subheading", "accent"),  # as in the differences of the program's own screens
 )
 
 
@@ -83,5 +83,6 @@ def _style(token_type: Any, styles: TranscriptStyles) -> Style:
     name = ".".join(token_type)
     for start, style in _STYLES:
         if name.startswith(start):
-            return styles.panel + getattr(styles, style)
+            ink: Style = getattr(styles, style)
+            return styles.panel + Style(color=ink.color, bold=ink.bold, italic=ink.italic)  # on the panel's ground
     return styles.panel

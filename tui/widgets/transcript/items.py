@@ -106,13 +106,15 @@ class AnswerBlock(Struct, frozen=True):
 class MutedLine(Struct, frozen=True):
     """A muted line: a receipt, a citation, a notice. `tone` is a field of TranscriptStyles.
 
-    Wrapped lines are indented by the width of `prefix`, which stands before the text.
+    Wrapped lines are indented by the width of `prefix`, which stands before the text. `is_preview`: a block that is
+    open shows it as part of the whole.
     """
 
     text: str
     tone: str = "muted"
     gap: bool = False
     prefix: str = ""
+    is_preview: bool = False
 
     def lines(self, width: int, styles: TranscriptStyles) -> list[StyledLine]:
         style, hang = getattr(styles, self.tone), cell_len(self.prefix)

@@ -3,6 +3,7 @@
 HTML is shown as text, so that nothing a model wrote is lost; a URL is shown and never becomes a terminal link.
 """
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:  # the parser is loaded with the first answer, after first pai
     from markdown_it.tree import SyntaxTreeNode
 
 MIN_WIDTH: Final = 8  # cells; deeper nesting is not indented
+MAX_NESTING: Final = 100  # levels that are parsed, of which a list takes two: the parser drops what is deeper
+_TILDES: Final = re.compile("~{3,}")
 
 
 def block_lines(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> list[StyledLine]:
@@ -59,14 +62,18 @@ def _table(block: MarkdownBlock, width: int, styles: TranscriptStyles) -> list[S
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    return MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
 
 
 def parse(source: str) -> "SyntaxTreeNode":
-    """The syntax tree of a Markdown text."""
+    """The syntax tree of a Markdown text. One that is nested deeper than is parsed is a code block: no text is lost."""
     from markdown_it.tree import SyntaxTreeNode
 
-    return SyntaxTreeNode(_parser().parse(source))
+    tokens = _parser().parse(source)
+    if any(token.level >= MAX_NESTING - 1 for token in tokens):
+        fence = "~" * max((len(run) + 1 for run in _TILDES.findall(source)), default=3)
+        tokens = _parser().parse(f"{fence}\n{source}\n{fence}")
+    return SyntaxTreeNode(tokens)
 
 
 def prose_lines(source: str, width: int, styles: TranscriptStyles) -> list[StyledLine]:

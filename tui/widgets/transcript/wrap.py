@@ -85,7 +85,8 @@ def line_breaks(text: str, width: int) -> list[int]:
         grapheme = text[start:end]
         if grapheme == " ":
             used += 1
-            candidate, candidate_used = end, used
+            if text[end : end + 1] != "%":  # “47 %” stays together
+                candidate, candidate_used = end, used
         else:
             wide = cells > 1
             if (wide or previous_wide) and grapheme not in _NO_START and previous not in _NO_END:

@@ -251,3 +251,15 @@ async def test_after_a_command_with_the_network_the_next_asks_whatever_the_rules
     ]
     assert [event.action.subject for event in asked_for] == ["curl --version", "echo x"]
     assert "run curl --version" in asked_for[1].reason
+
+
+async def test_auto_asks_before_a_command_deletes_or_overwrites(
+    session: Session, server: Loopback, tmp_path: Path
+) -> None:
+    session.permissions.mode = PermissionMode.AUTO
+    (tmp_path / "project" / "店.txt").write_text("kept")
+    for command in ("echo x > 店.txt", "rm 店.txt"):
+        server.plays(calls("run_command", command=command), chat("."))
+        seen = await turn(session, PermissionAnswer(False))
+        assert only(seen, PermissionRequested).action.destroys
+    assert (tmp_path / "project" / "店.txt").read_text() == "kept"

@@ -56,6 +56,9 @@ def test_casual_words_of_a_change_supersede(old: str, new: str) -> None:
     [
         ("my phone plan is 20 euro", "mum's phone plan went up to 25 euro, she's furious"),
         ("我的手机套餐是39", "我妈的手机套餐换成59的了"),  # the rules alone would take both for one person's
+        ("Question 7 about the garden and the harbour", "Question 8 about the garden and the harbour"),
+        ("Imported message 12: the harbour light 12", "Imported message 13: the harbour light 13"),
+        ("消息 12：港口的灯", "消息 13：港口的灯"),
         ("Rent is 980", "does anyone know if rent would go up to 1100 next year?"),
         ("I'm living in Utrecht these days", "when i was 20 I lived in Madrid for a year, best time ever"),
         ("our guest room is yellow", "painted the bathroom green last weekend"),

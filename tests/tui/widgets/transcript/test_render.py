@@ -1,5 +1,6 @@
 """Markdown as lines: what stands where, and what a terminal must never be given."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tests.examples import examples
+from tui.widgets.transcript.code import code_lines
 from tui.widgets.transcript.items import MAX_LINES, UserItem
 from tui.widgets.transcript.markdown import block_lines
 from tui.widgets.transcript.splitter import MarkdownSplitter
@@ -52,6 +54,27 @@ def test_a_line_break_in_a_paragraph_stays() -> None:
 
 def test_lists_nest_and_numbers_go_on() -> None:
     assert rendered("9. nine\n10. ten\n    - deep") == ["9.  nine", "10. ten", "    • deep"]
+
+
+@pytest.mark.parametrize("width", [20, 80, 200])
+@pytest.mark.parametrize("depth", [9, 14, 30, 60, 140])
+def test_no_level_of_a_list_or_of_quotes_vanishes(depth: int, width: int) -> None:
+    items = [f"stufe{number}深" for number in range(depth)]
+    nested = "\n".join("  " * number + f"- {item}" for number, item in enumerate(items))
+    quoted = "\n>\n".join("> " * (number + 1) + item for number, item in enumerate(items))
+    for text in (nested, quoted):
+        seen = re.sub(r"[\s▎>]", "", "".join(rendered(text, width)))
+        assert [item for item in items if item not in seen] == []
+
+
+def test_a_diff_has_the_colours_of_our_own_differences_on_the_ground_of_the_code() -> None:
+    colours = {"error-ink": "#ff0000", "good-ink": "#00ff00", "accent-ink": "#0000ff", "panel": "#222222"}
+    look = TranscriptStyles.of_theme(colours, Style(bgcolor="#000000"))
+    lines = code_lines("@@ -1 +1 @@\n- old 旧\n+ new 🆕\n same", "diff", 40, look, labelled=True)
+    seen = {part.text.strip(): part.style for line in lines for part in line if part.text.strip() and part.style}
+    for text, style in (("- old 旧", look.error), ("+ new 🆕", look.good), ("@@ -1 +1 @@", look.accent)):
+        assert seen[text].color == style.color
+    assert {part.style.bgcolor for line in lines for part in line if part.style} == {look.panel.bgcolor}
 
 
 def test_a_table_aligns_wide_characters() -> None:

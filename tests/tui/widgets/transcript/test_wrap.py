@@ -1,5 +1,7 @@
 """Lines break where a reader expects it, and never beyond the edge."""
 
+from itertools import pairwise
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -39,3 +41,11 @@ def test_chinese_beside_english_does_not_leave_half_a_line_empty() -> None:
 def test_chinese_punctuation_does_not_begin_a_line() -> None:
     text = "锅炉每年五月，保养"
     assert all(not line.startswith("，") for line in cut(text, line_breaks(text, 12)))
+
+
+def test_a_percent_sign_stays_with_its_number() -> None:
+    text = "[Haus 家 · Ann · e_4kx7] exact · 47 % · superseded"
+    for width in range(8, len(text) + 2):
+        offsets = [0, *line_breaks(text, width), len(text)]
+        lines = [text[start:end].strip() for start, end in pairwise(offsets)]
+        assert not any(line.startswith("%") for line in lines), (width, lines)

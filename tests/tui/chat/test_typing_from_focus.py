@@ -1,0 +1,47 @@
+"""Typing from focus mode: the letters go to the prompt, all of them and in their order."""
+
+import asyncio
+
+import pytest
+from textual import events
+
+from tests.tui.conftest import Chat, Open
+
+
+def burst(chat: Chat, text: str) -> None:
+    """Keys of one read: nothing else happens between them."""
+    for character in text:
+        chat.app.post_message(events.Key("space" if character == " " else character, character))
+
+
+@pytest.mark.parametrize("text", ["add the middle editor", "zebra, crumb and beer", "edit 茶 here", "um"])
+async def test_a_burst_that_begins_in_focus_mode_is_text_as_a_whole(open_chat: Open, text: str) -> None:
+    async with open_chat() as chat:
+        await chat.say("hello")
+        await chat.quiet()
+        await chat.press("ctrl+up")
+        assert chat.screen.foot.focus_bar.display
+        burst(chat, text)
+        await chat.until(lambda: chat.screen.prompt.text == text, within=5)
+        assert not chat.screen.foot.focus_bar.display
+
+
+async def test_letters_after_one_that_is_no_key_of_focus_mode_are_text(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.say("hello")
+        await chat.quiet()
+        await chat.press("ctrl+up")
+        for character in "the edit":
+            burst(chat, character)
+            await asyncio.sleep(0)
+        await asyncio.sleep(1)
+        assert chat.screen.prompt.text == "the edit"
+
+
+async def test_a_key_of_focus_mode_alone_still_acts(open_chat: Open) -> None:
+    async with open_chat() as chat:
+        await chat.say("hello")
+        await chat.quiet()
+        await chat.press("ctrl+up", "c")
+        await chat.until(lambda: "You said hello" in chat.app.clipboard, within=5)
+        assert chat.screen.prompt.text == ""
