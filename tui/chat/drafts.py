@@ -14,6 +14,7 @@ from foundation.paths import Workspace
 from tui.widgets.prompt.chips import PastedImage
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
+from tui.widgets.prompt.prefixes import separate_prompts
 
 
 class RewritingPort(Protocol):
@@ -157,7 +158,8 @@ class DraftKeeper:
 
     def save_soon(self) -> None:
         """Saves the prompt and the messages that wait, in a thread."""
-        self._newest = "\n\n".join(filter(str.strip, [*self._waiting(), self._prompt.draft_text]))
+        prompts = separate_prompts([*self._waiting(), self._prompt.draft_text])
+        self._newest = prompts[-1 if self._prompt.text.strip() else 0] if prompts else ""  # the others: ↑ has them
         self._prompt.run_worker(self._save_quietly, group="draft", exclusive=True)
 
     async def _save_quietly(self) -> None:

@@ -228,3 +228,37 @@ def test_what_changes_the_conversation_waits(line: str) -> None:
 @pytest.mark.parametrize("line", ["/help", "/status", "/stats", "/context", "/remember x", "/search x"])
 def test_what_changes_nothing_runs_beside_an_answer(line: str) -> None:
     assert line_beside(line) == line
+
+
+@pytest.mark.parametrize(
+    ("queued", "typed", "shown", "others"),
+    [
+        (["!pwd", "Which tea? 茶"], "", "!pwd", ["Which tea? 茶"]),
+        (["Which tea?", "!pwd", "/compact"], "", "Which tea?", ["!pwd", "/compact"]),
+        (["one", "two 🍵"], "three", "one\n\ntwo 🍵\n\nthree", []),
+        (["!pwd", "two"], "three", "two\n\nthree", ["!pwd"]),
+        (["one"], "!ls", "!ls", ["one"]),
+        (["!", "rm the cup"], "", "!", ["rm the cup"]),
+    ],
+)
+async def test_after_a_stop_a_command_and_a_message_are_never_one_prompt(
+    open_chat: Any, session: Session, server: Loopback, queued: list[str], typed: str, shown: str, others: list[str]
+) -> None:
+    plays(server, stalled("Black tea "))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        for text in queued:
+            await screen.say(text)
+        await screen.insert(typed)
+        drafts = Drafts(screen.screen._start.workspace.drafts)  # noqa: SLF001 - the chat's own folder
+        conversation = session.conversation.id
+        await screen.until(lambda: drafts.load(conversation).text == shown)
+        await screen.press("escape")
+        await screen.quiet()
+        prompt = screen.screen.prompt
+        assert prompt.text == shown
+        assert any("↑ brings them one by one" in line for line in screen.seen) == bool(others)
+        for text in others:
+            prompt.move_cursor((0, 0))
+            await screen.press("up")
+            assert prompt.text.strip() == text
