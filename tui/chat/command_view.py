@@ -1,5 +1,6 @@
 """Runs the commands of the chat, and shows what comes of them."""
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Final
 
@@ -24,6 +25,7 @@ from tui.chat.background import PageProgress
 from tui.chat.port import ChatPort, CommandChat
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_items
 
+FILL_PROMPT: Final = {"branch", "rewind", "tree", "resume"}  # commands that may put a text into the prompt
 UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
 
 
@@ -49,7 +51,9 @@ class CommandView:
         try:
             if not beside:
                 self._view.status.update_info(doing=f"/{name}")
-            await self._run_command(line, name, arguments, beside=beside)
+            fills = getattr(registry.find(name), "name", "") in FILL_PROMPT
+            async with self._view.keys_held() if fills else nullcontext():
+                await self._run_command(line, name, arguments, beside=beside)
         finally:
             self._chat.show_mode()
             self._view.read_figures()  # the command may have changed files

@@ -1,6 +1,7 @@
 """The port of the chat screen, and the dialogs that the events of a turn open through it."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from agent.commands.results import Choices, OpenNamedScreen, OpenPicker, Proposal
@@ -72,6 +73,8 @@ class ChatPort(Protocol):
     def empty_prompt(self) -> None: ...
 
     def return_to_prompt(self, texts: list[str]) -> int: ...
+
+    def keys_held(self) -> AbstractAsyncContextManager[None]: ...
 
     def return_unsent(self, texts: list[str]) -> None: ...
 

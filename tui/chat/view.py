@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import Struct
@@ -242,6 +243,10 @@ class ChatView:
         self._prompt.write_history_soon()
         self._prompt.set_text(shown)
         return len(prompts)
+
+    def keys_held(self) -> AbstractAsyncContextManager[None]:
+        """Holds what is typed into the prompt until a text is in it."""
+        return self._prompt.held.until_filled()
 
     def return_unsent(self, texts: list[str]) -> None:
         """Puts the texts that were not sent back into the prompt, and says so."""

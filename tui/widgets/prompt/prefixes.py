@@ -55,7 +55,8 @@ def separate_prompts(texts: Sequence[str]) -> list[str]:
     it would run as well, and after a message it would be text for the model."""
     prompts: list[str] = []
     for is_alone, group in groupby(filter(str.strip, texts), lambda text: text.startswith((SHELL, NOTE, "/"))):
-        prompts += group if is_alone else ["\n\n".join(group)]
+        neighbours = [*group]
+        prompts += neighbours if is_alone else ["\n\n".join(neighbours)]
     return prompts
 
 
