@@ -1,6 +1,6 @@
 """Runs the commands of the chat, and shows what comes of them."""
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Final
 
@@ -20,6 +20,7 @@ from agent.commands.results import (
     ShowEntry,
     TextResult,
 )
+from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from tui.chat.background import PageProgress
 from tui.chat.port import ChatPort, CommandChat
@@ -85,6 +86,10 @@ class CommandView:
             case SessionSwitched(notice=notice, prompt=prompt, branch=branch):
                 await self._chat.show_conversation("" if prompt or branch else conversation_before)
                 transcript.add(*([MutedLine(notice, gap=True)] if notice else []))
+                if branch:  # the next request is another one
+                    with suppress(PalimpsestError):
+                        report = await self._chat.session.context_report()
+                        self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
                 if prompt:
                     transcript.add(MutedLine(UNSENT))
                     self._view.return_to_prompt([prompt])

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.conversation import TAKE_BACK, first_line
-from agent.commands.results import (
-    Cancelled,
-)
+from agent.commands.results import Cancelled
 from agent.events import TurnFailed, UserStored
 from agent.message_queue import MessageQueue, QueuedMessage
 from agent.permissions.policy import PermissionMode
@@ -28,6 +26,7 @@ from tui.chat.command_view import UNSENT, CommandView
 from tui.chat.history_window import PAGE_SIZE, HistoryWindow
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.shell import ShellCommand
+from tui.chat.shell_blocks import ShellBlocks
 from tui.chat.terminal_command import run_in_terminal
 from tui.chat.turn_view import TurnView
 from tui.images.attached import attachment_previews
@@ -58,6 +57,7 @@ class ChatController:
         self._view = view
         self._working_directory = working_directory
         self.history = HistoryWindow(session, view.transcript, self._pictures, lambda: queue.busy)
+        self._shell_blocks = ShellBlocks(view.transcript)
         self._known_changes: frozenset[str] = frozenset()  # changes that the user made or was shown
         self.commands = CommandView(self, view)
         self._turn_failed = False  # whether the last message has no answer
@@ -316,7 +316,8 @@ class ChatController:
         current = self.session.conversation.id if self.session.conversation else ""
         if current == conversation_before:
             return
-        self._view.forget_turn()
+        self._shell_blocks.keep(conversation_before or current)
+        self._view.forget_turn(keeps_meter=not conversation_before)
         self._view.transcript.clear()
         await self.show_newest()
         await self._view.restore_draft()
@@ -331,6 +332,7 @@ class ChatController:
             self._view.show_plan(await self.session.branch.plan())
         finally:
             self._view.show_opening("")
+        self._shell_blocks.put_back(conversation.id if conversation else "")
         self._view.transcript.follow_end()
 
     async def load_earlier(self) -> None:
@@ -356,8 +358,12 @@ class ChatController:
             await self.history.close_gap()
             self._view.transcript.follow_end()
             return
+        self._keep_shell_blocks()
         self._view.transcript.clear()
         await self.show_newest()
+
+    def _keep_shell_blocks(self) -> None:
+        self._shell_blocks.keep(self.session.conversation.id if self.session.conversation else "")
 
     # Searching
 
@@ -378,6 +384,7 @@ class ChatController:
         location = await asyncio.to_thread(locate_entry, self.session.memory, seq)
         conversation = self.session.conversation
         is_other = conversation is None or conversation.seq != location.conversation.seq
+        self._keep_shell_blocks()
         if is_other:
             self._view.save_draft()
             self.session.switch_to(location.conversation)

@@ -153,9 +153,10 @@ class ChatView:
         if self.side_panel:
             self.side_panel.take(event)
 
-    def forget_turn(self) -> None:
-        """Drops the figures of the last turn."""
-        self.status.update_info(tokens=0, budget=0)
+    def forget_turn(self, *, keeps_meter: bool = False) -> None:
+        """Drops the figures of the last turn. `keeps_meter`: the context figure stays until another one is known."""
+        if not keeps_meter:
+            self.status.update_info(tokens=0, budget=0)
         if self.side_panel:
             self.side_panel.forget_turn()
 

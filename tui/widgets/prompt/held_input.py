@@ -56,7 +56,7 @@ class HeldInput:
             self._handled = event = self._events.popleft()
             try:
                 if isinstance(event, events.Key):
-                    await self._prompt._on_key(event)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - its own part
+                    await self._prompt._on_key(event)  # pyright: ignore[reportPrivateUsage] - its own part
                 else:
                     self._prompt.paste_text(event.text)
             finally:
