@@ -40,6 +40,7 @@ def _images_in(texts: Sequence[str]) -> list[PastedImage]:
 
 
 DELAY: Final = 0.4  # seconds after the last key
+OFFERED: Final = "A draft of this conversation is kept: ↑ at the first line brings it."
 RESTORED: Final = "restored: you had not sent this · Ctrl+C takes it out"
 
 
@@ -71,6 +72,7 @@ class DraftKeeper:
         self._saved_as = ""  # the conversation of the draft on disk
         self._refusal = ""  # why the last draft was not written, shown once
         self._timer: Timer | None = None
+        self._typed_before = 0  # what had been typed when the prompt was last emptied for another conversation
         self._is_switching = False  # during a switch the prompt belongs to no conversation
 
     def changed(self) -> None:
@@ -97,6 +99,7 @@ class DraftKeeper:
         self._saved_as = ""
         self._is_switching = True
         self._prompt.set_text("")
+        self._typed_before = self._prompt.held.typed
 
     def save_at_end(self) -> None:
         """Like `save`, and the last time; while the conversation is unknown, the text goes to the prompt history.
@@ -134,7 +137,7 @@ class DraftKeeper:
             self._warn(f"What was typed before could not be read: {error.strerror}.")
 
     async def restore(self) -> None:
-        """Restores the conversation's draft; into the prompt history where the prompt is not empty."""
+        """Restores the conversation's draft; where something was typed meanwhile, ↑ brings it."""
         key = self._current_conversation()
         self._is_switching = False
         if not key or key == self._saved_as:
@@ -147,14 +150,23 @@ class DraftKeeper:
         self._saved_as = key
         self._history.add_pastes(draft.pastes)
         self._history.add_images(await asyncio.to_thread(_images_in, (draft.text,)))
-        if draft.text and self._prompt.text.strip():
+        if draft.text and await self._is_typing():
             self._history.remember(draft.text)
             self._prompt.write_history_soon()
+            self._prompt.notify(OFFERED, timeout=6)
         elif draft.text:
             self._prompt.set_text(draft.text)
             self._prompt.post_message(Prompt.Returned(RESTORED))
             if draft.rewrites and (rewriting := self._rewriting()):
                 await rewriting.rewrite_again(draft.rewrites)
+
+    async def _is_typing(self) -> bool:
+        """Whether something was typed since the prompt was emptied, with the keys that are still on their way."""
+        for node in (self._prompt.app, self._prompt):
+            is_reached = asyncio.Event()
+            if node.call_later(is_reached.set):
+                await is_reached.wait()
+        return self._prompt.is_typed_into or self._prompt.held.typed > self._typed_before
 
     def save_soon(self) -> None:
         """Saves the prompt and the messages that wait, in a thread."""

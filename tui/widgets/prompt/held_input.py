@@ -23,6 +23,7 @@ class HeldInput:
         self._prompt = prompt
         self._events: deque[events.Key | events.Paste] = deque()
         self._holders = 0
+        self.typed = 0  # keys and pastes so far that may have changed the text
         self._handled: events.Key | events.Paste | None = None  # the one that is typed now
 
     @property
@@ -31,6 +32,8 @@ class HeldInput:
 
     def takes(self, event: events.Key | events.Paste) -> bool:
         """Keeps the event for later; False where it is to be handled now."""
+        if event is not self._handled and (isinstance(event, events.Paste) or event.is_printable):
+            self.typed += 1
         if event is self._handled or not (self._holders or self._events or self._handled):
             return False
         if isinstance(event, events.Key) and not (event.is_printable or event.key in HELD):
