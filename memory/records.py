@@ -64,6 +64,14 @@ class Conversation(Struct, frozen=True, kw_only=True):
         return ("Its conversation's row is damaged: the title may be another than was stored.",) if self.damaged else ()
 
 
+class AnswerOwner(StrEnum):
+    """Who is writing an answer: nobody, this store, or that of another running process."""
+
+    NONE = "none"
+    THIS = "this"
+    OTHER = "other"
+
+
 class Entry(Struct, frozen=True, kw_only=True):
     """One node of a conversation's tree, as it is stored."""
 

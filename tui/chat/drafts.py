@@ -5,12 +5,14 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
+from textual.message_pump import MessagePump
 from textual.timer import Timer
 
 from agent.services.drafts import Drafts
 from agent.services.pasted_images import remove_old_images
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
+from tui.typed_app import app_of
 from tui.widgets.prompt.chips import PastedImage
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
@@ -162,7 +164,8 @@ class DraftKeeper:
 
     async def _is_typing(self) -> bool:
         """Whether something was typed since the prompt was emptied, with the keys that are still on their way."""
-        for node in (self._prompt.app, self._prompt):
+        pumps: tuple[MessagePump, ...] = (app_of(self._prompt), self._prompt)
+        for node in pumps:
             is_reached = asyncio.Event()
             if node.call_later(is_reached.set):
                 await is_reached.wait()

@@ -32,7 +32,7 @@ from tui.screen_reader.commands import LineCommands
 from tui.screen_reader.composition import WholeMessage
 from tui.screen_reader.output import PAGE_LINES, LineOutput, text_lines
 from tui.screen_reader.questions import NumberedQuestion, permission_question, yes_or_no
-from tui.screen_reader.stored import SHOWN, say_entry, texts_of
+from tui.screen_reader.stored import SHOWN, endings_of, say_entry, texts_of
 from tui.screen_reader.turn_lines import TurnLines, error_line, plan_lines
 from tui.screen_reader.wait_notices import Waiting
 from tui.widgets.prompt.prefixes import NOTE, line_beside, prefixed, separate_prompts
@@ -112,8 +112,9 @@ class LineController:
         title = session.conversation.title if session.conversation else ""
         newest = "entry" if len(entries) == 1 else f"{len(entries)} entries"
         self.output.say(f"Conversation: {title or 'untitled'}. Its newest {newest}:")
-        for entry, text in zip(entries, texts, strict=True):
-            say_entry(self.output, entry, text)
+        endings = await asyncio.to_thread(endings_of, session, entries)
+        for entry, text, ending in zip(entries, texts, endings, strict=True):
+            say_entry(self.output, entry, text, ending)
         if plan := await session.branch.plan():
             self.output.say(*plan_lines(plan))
 

@@ -1,14 +1,11 @@
 """Keys and pastes that the prompt holds while a text is on its way into it: they are typed after that text."""
 
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from textual import events
-
-if TYPE_CHECKING:
-    from tui.widgets.prompt.input import Prompt
 
 HELD: Final = frozenset(
     {"enter", "shift+enter", "alt+enter", "ctrl+j", "backspace", "delete", "left", "right", "up", "down", "home", "end"}
@@ -19,8 +16,9 @@ HELD: Final = frozenset(
 class HeldInput:
     """The held keys and pastes of a prompt, in their order."""
 
-    def __init__(self, prompt: "Prompt") -> None:
-        self._prompt = prompt
+    def __init__(self, type_key: Callable[[events.Key], Awaitable[None]], paste_text: Callable[[str], None]) -> None:
+        """`type_key` and `paste_text` put them into the prompt."""
+        self._type_key, self._paste_text = type_key, paste_text
         self._events: deque[events.Key | events.Paste] = deque()
         self._holders = 0
         self.typed = 0  # keys and pastes so far that may have changed the text
@@ -59,8 +57,8 @@ class HeldInput:
             self._handled = event = self._events.popleft()
             try:
                 if isinstance(event, events.Key):
-                    await self._prompt._on_key(event)  # pyright: ignore[reportPrivateUsage] - its own part
+                    await self._type_key(event)
                 else:
-                    self._prompt.paste_text(event.text)
+                    self._paste_text(event.text)
             finally:
                 self._handled = None

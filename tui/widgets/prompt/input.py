@@ -126,7 +126,7 @@ class Prompt(UnitTextArea):
         self.take_back: Callable[[], str] = str  # removes the last message that waits, and gives its text
         self._vim: VimKeys | None = None
         self._shown_label = ""
-        self.held = HeldInput(self)
+        self.held = HeldInput(self._on_key, self.paste_text)
         self.unhandled = 0  # texts that were entered, and that the screen has not taken yet
 
     @property
