@@ -297,7 +297,8 @@ CHUNK_ENTRIES = 100
 class DayTokens(Struct, frozen=True):
     """One day's entries of conversations, and the tokens of their text: counted where a request held them, else about.
 
-    `prompt_tokens` and `completion_tokens` are what models read and wrote that day.
+    `messages` are those that `Statistics` counts. `prompt_tokens` and `completion_tokens` are what models read and
+    wrote that day.
     """
 
     day: str  # 2026-03-14, of this machine's zone
@@ -305,6 +306,7 @@ class DayTokens(Struct, frozen=True):
     tokens: int
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    messages: int = 0
 
 
 class Statistics(Struct, frozen=True, kw_only=True):
