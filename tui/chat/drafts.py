@@ -169,7 +169,8 @@ class DraftKeeper:
             is_reached = asyncio.Event()
             if node.call_later(is_reached.set):
                 await is_reached.wait()
-        return self._prompt.is_typed_into or self._prompt.held.typed > self._typed_before
+        held = self._prompt.held
+        return bool(self._prompt.text.strip() or held.has_input or held.typed > self._typed_before)
 
     def save_soon(self) -> None:
         """Saves the prompt and the messages that wait, in a thread."""

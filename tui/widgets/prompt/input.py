@@ -129,11 +129,6 @@ class Prompt(UnitTextArea):
         self.held = HeldInput(self._on_key, self.paste_text)
         self.unhandled = 0  # texts that were entered, and that the screen has not taken yet
 
-    @property
-    def is_typed_into(self) -> bool:
-        """Whether a text that comes late would get between what is typed."""
-        return bool(self.text.strip() or self.held.has_input)
-
     def use_vim_keys(self, on: bool) -> None:
         """Turns Vim keys on or off at once; they begin in insert mode."""
         if on == (self._vim is not None):
@@ -367,6 +362,8 @@ class Prompt(UnitTextArea):
     def action_open_chip(self) -> None:
         if (content := self.chip) is not None:
             self.post_message(self.ChipOpened(content))
+        else:
+            self.notify("Nothing to open: Ctrl+O opens a pasted text or image at the cursor.", timeout=3)
 
     # Interrupting and leaving
 

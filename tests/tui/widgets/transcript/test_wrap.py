@@ -6,7 +6,7 @@ from rich.cells import cell_len
 
 from tui.widgets.transcript.wrap import hard_breaks, line_breaks
 
-WORDS = st.text(alphabet=st.sampled_from("ab 、。（字漢한🙂é👩‍👧-"), max_size=200)
+WORDS = st.text(alphabet=st.sampled_from("ab 、。（字漢한🙂é👩‍👧-/"), max_size=200)
 
 
 def cut(text: str, offsets: list[int]) -> list[str]:
@@ -39,3 +39,10 @@ def test_chinese_beside_english_does_not_leave_half_a_line_empty() -> None:
 def test_chinese_punctuation_does_not_begin_a_line() -> None:
     text = "锅炉每年五月，保养"
     assert all(not line.startswith("，") for line in cut(text, line_breaks(text, 12)))
+
+
+def test_a_path_wider_than_a_line_breaks_after_a_slash() -> None:
+    text = "It is in /home/ann/ws/.palimpsest/checkpoints/conflicts/k_4f/plans/茶.md now"
+    lines = [line.rstrip() for line in cut(text, line_breaks(text, 24))]
+    assert lines == ["It is in", "/home/ann/ws/", ".palimpsest/checkpoints/", "conflicts/k_4f/plans/", "茶.md now"]
+    assert line_breaks("x" * 50, 20) == [20, 40]
