@@ -84,7 +84,8 @@ class CommandView:
             case Copy(text=text, description=description):
                 self._view.copy_to_clipboard(text, description)
             case SessionSwitched(notice=notice, prompt=prompt, branch=branch):
-                await self._chat.show_conversation("" if prompt or branch else conversation_before)
+                before = "" if prompt or branch else conversation_before
+                await self._chat.show_conversation(before, keeps_meter=branch)
                 transcript.add(*([MutedLine(notice, gap=True)] if notice else []))
                 if branch:  # the next request is another one
                     with suppress(PalimpsestError):

@@ -307,7 +307,7 @@ class ChatController:
 
     # The conversation
 
-    async def show_conversation(self, conversation_before: str = "") -> None:
+    async def show_conversation(self, conversation_before: str = "", *, keeps_meter: bool = False) -> None:
         """Shows the session's conversation, if it is not `conversation_before`, and its model."""
         if self.session.profile.spec != self._view.status.info.model:
             self._known_changes |= {MODEL_CHANGED}
@@ -317,7 +317,7 @@ class ChatController:
         if current == conversation_before:
             return
         self._shell_blocks.keep(conversation_before or current)
-        self._view.forget_turn(keeps_meter=not conversation_before)
+        self._view.forget_turn(keeps_meter=keeps_meter)
         self._view.transcript.clear()
         await self.show_newest()
         await self._view.restore_draft()
