@@ -13,6 +13,7 @@ from msgspec import Struct
 from foundation.clock import from_ms, to_ms
 from foundation.privacy import EMPTY, Cleared
 from memory.cold import AnswerWriter, ColdStore, deletions
+from memory.cold.answers import owner_of
 from memory.cold.conversation_days import (
     conversation_days,
     conversation_figures,
@@ -42,7 +43,7 @@ from memory.cold.secret import keyed
 from memory.cold.shown_texts import ShownTexts, shown_texts
 from memory.cold.statistics import counts_by_day
 from memory.cold.tree import PAGE, entry_nodes, result_calls, steps_up, summaries_beside
-from memory.records import Branch, Conversation, ConversationFigures, Entry, EntryDraft, EntryNode
+from memory.records import AnswerOwner, Branch, Conversation, ConversationFigures, Entry, EntryDraft, EntryNode
 from memory.tool_calls import may_have_run, tool_calls
 from memory.turn_summaries import covered_ids
 from models.messages import ToolCall
@@ -216,6 +217,14 @@ class Conversations:
             return []
         answered = self._cold.read(lambda db: result_calls(db, entry.seq))
         return [call for call in calls if call.id not in answered]
+
+    def writer_of(self, entry: Entry) -> AnswerOwner:
+        """Who is writing the answer. A read-only store takes one in progress to be written elsewhere."""
+        name = "" if entry.complete else self._cold.read(lambda db: owner_of(db, entry.seq))
+        if not name or self._cold.is_gone(name):
+            return AnswerOwner.NONE
+        is_own = not self._cold.read_only and name == self._cold.hold()
+        return AnswerOwner.THIS if is_own else AnswerOwner.OTHER
 
     # ── branches ──
 

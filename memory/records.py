@@ -64,6 +64,14 @@ class Conversation(Struct, frozen=True, kw_only=True):
         return ("Its conversation's row is damaged: the title may be another than was stored.",) if self.damaged else ()
 
 
+class AnswerOwner(StrEnum):
+    """Who is writing an answer: nobody, this store, or that of another running process."""
+
+    NONE = "none"
+    THIS = "this"
+    OTHER = "other"
+
+
 class Entry(Struct, frozen=True, kw_only=True):
     """One node of a conversation's tree, as it is stored."""
 
@@ -291,7 +299,8 @@ CHUNK_ENTRIES = 100
 class DayTokens(Struct, frozen=True):
     """One day's entries of conversations, and the tokens of their text: counted where a request held them, else about.
 
-    `prompt_tokens` and `completion_tokens` are what models read and wrote that day.
+    `messages` are those that `Statistics` counts. `prompt_tokens` and `completion_tokens` are what models read and
+    wrote that day.
     """
 
     day: str  # 2026-03-14, of this machine's zone
@@ -299,6 +308,7 @@ class DayTokens(Struct, frozen=True):
     tokens: int
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    messages: int = 0
 
 
 class Statistics(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,8 @@ from tui.app import PalimpsestApp
 from tui.bindings import BOUND
 from tui.output.app import ChangesOnlyApp
 from tui.palette.key_rows import shown_keys
-from tui.widgets.prompt.input import FIXED_KEYS, Prompt
+from tui.widgets.prompt.fixed_keys import FIXED_KEYS
+from tui.widgets.prompt.input import Prompt
 
 _TITLES: Final = {
     "ChatScreen": "The chat",

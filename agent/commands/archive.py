@@ -15,6 +15,7 @@ from foundation.errors import Misuse
 from foundation.paths import expand_home
 from foundation.privacy import clear
 from foundation.program import PROGRAM
+from foundation.terminal_text import visible
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -136,6 +137,8 @@ async def _list_or_refuse(session: Session, argument: str) -> Outcome:
     from agent.services.archive import archives_markdown
 
     option = argument.split(maxsplit=1)[0]
+    if argument == "--demo":
+        return TextResult(await asyncio.to_thread(_demonstration))
     if argument == "--list":
 
         async def printed() -> Outcome:
@@ -144,9 +147,20 @@ async def _list_or_refuse(session: Session, argument: str) -> Outcome:
         return OpenNamedScreen("archive", "", printed)
     raise Misuse(
         "Not in the chat",
-        f"/archive takes a label or a file, --undo, --list and --yes; {option} is no label.",
+        f"/archive takes a label or a file, --undo, --list, --demo and --yes; {option} is no label.",
         f"On the command line: {PROGRAM} archive {option} …; {PROGRAM} archive --help tells of all options.",
     )
+
+
+def _demonstration() -> str:
+    """A text of our own, its page in figures, and the text that was read back. Blocks."""
+    from agent.services.demo import demonstrate, figures
+
+    report = demonstrate()
+    rows = [f"- {name}: {visible(sentence)}" for name, sentence in figures(report)]
+    both = (("Text", report.text), ("Read back", report.read_back))
+    texts = [f"{title}:\n\n```\n{text}\n```" for title, text in both]
+    return "\n\n".join([*texts, "\n".join(rows)])
 
 
 def _file_proposal(session: Session, name: str) -> Proposal:
@@ -189,8 +203,8 @@ COMMANDS = (
         summary="Archive older turns, or a file, as pages; says first what it will do.",
         usage="[LABEL|FILE|--list]",
         keys="Enter does what is shown, Esc leaves all as it is; while pages are made, Esc cancels and nothing is let "
-        "go. `/archive --yes` does not ask; `/archive --list` lists what was archived. `/compact` does the same with "
-        "older turns, and keeps first what you name.",
+        "go. `/archive --yes` does not ask; `/archive --list` lists what was archived; `/archive --demo` shows on a "
+        "text of our own what a page is. `/compact` does the same with older turns, and keeps first what you name.",
         run=_archive,
     ),
     Command(

@@ -42,7 +42,25 @@ async def _undo(session: Session, _rest: str) -> Outcome:
     _refuse_uncertain(history, records)
     if not records:
         return TextResult(await asyncio.to_thread(_nothing_to_undo, session, history))
-    return await _restore(session, history, records, CheckpointKind.UNDO, "Undo the last turn's changes")
+    earlier = await _earlier_turn(session, records[-1])
+    title = "Undo the changes of an earlier turn" if earlier else "Undo the last turn's changes"
+    return await _restore(session, history, records, CheckpointKind.UNDO, title, earlier=earlier)
+
+
+async def _earlier_turn(session: Session, record: CheckpointRecord) -> str:
+    """The first words of the turn that made this change and when it was, where it is not the last turn; else ""."""
+    from memory.records import STEERS
+
+    messages = await session.branch.own_messages(MAX_MESSAGES)
+    is_last = True
+    for ago, (entry, text) in enumerate(messages):
+        if entry.id == record.message:
+            if is_last:
+                return ""
+            when = iso(entry.time)[:16].replace("T", " ")
+            return f"“{visible(first_line(text))}”, {when}, {ago} message{'s' * (ago != 1)} before your last one"
+        is_last = is_last and bool(entry.meta.get(STEERS))
+    return "one that is not among the last messages of this branch" if messages and record.message else ""
 
 
 async def _redo(session: Session, _rest: str) -> Outcome:
@@ -126,9 +144,10 @@ async def _restore(
     title: str,
     *,
     entry: Entry | None = None,
+    earlier: str = "",
 ) -> Outcome:
     """Takes the checkpoints back, at once where nobody edited the files in between; then the conversation, where
-    `entry` is given."""
+    `entry` is given. `earlier` names a turn before the last one: then it asks."""
     from agent.checkpoints.restore import plan_restore, restore
 
     if session.busy:
@@ -154,9 +173,10 @@ async def _restore(
     if len(plan.files) > MAX_ROWS:
         rows = (*rows, ("…", f"and {len(plan.files) - MAX_ROWS} more"))
     rows = (*(("journal", doubt) for doubt in _doubts(history)), *rows)
+    rows = (("turn", earlier), *rows) if earlier else rows
     proposal = Proposal(title=title, rows=rows, activity="restoring files", unit="file", run=run)
     is_doubtful = bool(plan.conflicts or any(file.merged for file in plan.files) or _doubts(history))
-    is_asked = plan.changes and is_doubtful
+    is_asked = plan.changes and (is_doubtful or earlier)
     return proposal if is_asked else await run(_unreported)  # nothing to agree to where no file changes
 
 

@@ -195,6 +195,7 @@ async def _exit(_session: Session, _rest: str) -> Outcome:
 COMMANDS = (
     Command(
         name="model",
+        aliases=("models",),
         summary="List the models at hand, or speak to another.",
         usage="[SPEC|ADDRESS]",
         keys="Enter uses the chosen model, t tests it, a adds a model or an address, e chooses the embedder, r looks "

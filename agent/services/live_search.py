@@ -54,7 +54,9 @@ class NearbyTurn(Struct, frozen=True, kw_only=True):
 
 
 class PassageContext(Struct, frozen=True, kw_only=True):
-    """The turns around a passage. `lead` and `rest` are the passage's own text before and after its snippet."""
+    """The turns around a passage. `lead` and `rest` are the passage's own text before and after its snippet,
+    with `…` where more is left out.
+    """
 
     before: tuple[NearbyTurn, ...] = ()
     lead: str = ""
@@ -130,7 +132,8 @@ def passage_context(memory: "Memory", row: BrowseRow) -> PassageContext:
     duplicates = tuple(turn for id_ in row.duplicates[:MAX_DUPLICATES] if (turn := _turn_of_reference(memory, id_)))
     newer = _turn_of_reference(memory, row.superseded_by) if row.superseded_by else None
     if row.entry is None:
-        return PassageContext(duplicates=duplicates, newer=newer)
+        lead, rest = _around(_note_text(memory, row), row)
+        return PassageContext(lead=lead, rest=rest, duplicates=duplicates, newer=newer)
     try:
         neighbours = memory.conversations.neighbours(row.entry, CONTEXT_TURNS, CONTEXT_TURNS)
     except MemoryFailure:
@@ -138,11 +141,27 @@ def passage_context(memory: "Memory", row: BrowseRow) -> PassageContext:
     before = tuple(_turn(memory, entry, end=True) for entry in neighbours if entry.seq < row.entry)
     after = tuple(_turn(memory, entry) for entry in neighbours if entry.seq > row.entry)
     text = next((_text(memory, entry) for entry in neighbours if entry.seq == row.entry), "")
+    lead, rest = _around(text, row)
+    return PassageContext(before=before, lead=lead, rest=rest, after=after, duplicates=duplicates, newer=newer)
+
+
+def _around(text: str, row: BrowseRow) -> tuple[str, str]:
+    """The passage's text before and after the row's snippet, with `…` where more of it is left out."""
     start, end = row.span
     if text[start:end] != row.snippet:  # a row found by its id has no span
-        return PassageContext(before=before, after=after, duplicates=duplicates, newer=newer)
+        return "", ""
     lead, rest = text[max(start - PASSAGE_MARGIN, 0) : start], text[end : end + PASSAGE_MARGIN]
-    return PassageContext(before=before, lead=lead, rest=rest, after=after, duplicates=duplicates, newer=newer)
+    return (
+        f"… {lead}" if start > PASSAGE_MARGIN else lead,
+        f"{rest} …" if end + PASSAGE_MARGIN < len(text) else rest,
+    )
+
+
+def _note_text(memory: "Memory", row: BrowseRow) -> str:
+    try:
+        return memory.hot.note(row.id).text
+    except MemoryFailure:  # deleted meanwhile
+        return ""
 
 
 def note_in_file(memory: "Memory", row: BrowseRow) -> NoteInFile:

@@ -92,7 +92,7 @@ def day_series(days: Sequence[DayTokens], report: SpendingReport) -> list[DaySer
     spent = {day.key: day for day in report.days}
     currencies = sorted({currency for day in report.days for currency in day.money})
     series = [
-        DaySeries("messages", "messages", names, tuple(float(day.entries) for day in days)),
+        DaySeries("messages", "messages", names, tuple(float(day.messages) for day in days)),
         DaySeries("tokens stored", "tokens", names, tuple(float(day.tokens) for day in days)),
         DaySeries("tokens read by models", "tokens", names, tuple(float(day.prompt_tokens) for day in days)),
         DaySeries("tokens written by models", "tokens", names, tuple(float(day.completion_tokens) for day in days)),

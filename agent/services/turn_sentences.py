@@ -3,12 +3,17 @@
 from typing import Final, cast
 
 from context.report import Reduction
-from memory.records import FAILURE, Entry
+from foundation.terminal_text import visible_line
+from memory.records import FAILURE, STEERS, AnswerOwner, Entry
 from models.messages import RecalledSpan
 from models.recalled import LEFT_BRANCH
 
 EMPTY_ANSWER: Final = "The answer is empty. /retry asks for another one."
-BROKE_OFF: Final = "the answer broke off here"
+BROKE_OFF: Final = "the answer broke off here · /retry asks again"
+STEERED: Final = "the answer ended here for your next message"
+STOPPED, STOPPED_WITH_TEXT = "stopped", "stopped; what came is kept"
+FAILED: Final = "an error ended the answer here ({}) · /retry asks again"
+OTHER_WINDOW: Final = "another window is answering: what it has written so far is above"
 NO_ANSWER: Final = "no answer came"
 MODEL_CHANGED: Final = "the model changed"
 ARCHIVED: Final = "older turns were archived"
@@ -19,6 +24,19 @@ _REASONS: Final = {
     "another branch": "Another branch of the conversation",
 }
 CUT: Final = "cut at the length kept for an answer; say “go on” for more"
+
+
+def ending_line(entry: Entry, after: Entry | None, writer: AnswerOwner = AnswerOwner.NONE) -> str:
+    """Why an incomplete answer ended where it did, "" where this program writes it; `after` is the entry after it."""
+    if writer is not AnswerOwner.NONE:
+        return OTHER_WINDOW if writer is AnswerOwner.OTHER else ""
+    if after is not None and after.meta.get(STEERS):
+        return STEERED
+    if code := entry.meta.get("failed"):
+        return FAILED.format(visible_line(str(code)))
+    if entry.meta.get("stopped"):
+        return STOPPED_WITH_TEXT if entry.chars else STOPPED
+    return BROKE_OFF if entry.chars or entry.meta.get("tool_calls") else NO_ANSWER
 
 
 def reduction_line(reduction: Reduction) -> str:

@@ -184,6 +184,12 @@ def settle(
     return entry_at(connection, seq)
 
 
+def owner_of(connection: apsw.Connection, seq: int) -> str:
+    """Who began this answer and has not settled it; "" where it is not in progress."""
+    rows = fetch(connection, "SELECT owner FROM answers WHERE entry = ?", (seq,))
+    return str(rows[0][0]) if rows else ""
+
+
 def put_usage(connection: apsw.Connection, seq: int, usage: Usage, model: Cleared, ms: int) -> None:
     """Stores the cost of an answer, in tokens and milliseconds."""
     run(

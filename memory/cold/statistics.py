@@ -14,16 +14,18 @@ _SUMMARY = EntryKind.SUMMARY.value
 _MADE = f"""(e.kind = '{EntryKind.OBSERVATION.value}' AND instr(coalesce(e.meta, x''), CAST('"maker"' AS BLOB)) > 0)"""
 """SQL: whether an entry is an observation that was made here (memory.observations.observation.is_made)."""
 _UNDOES = f"""(instr(coalesce(e.meta, x''), CAST('"{UNDOES}"' AS BLOB)) > 0)"""
+_IS_MESSAGE = f"c.kind = 'chat' AND e.kind <> '{_SUMMARY}' AND NOT {_MADE}"
 _CHUNKS = f"""SELECT coalesce(sum(messages), 0), coalesce(sum((messages + {CHUNK_ENTRIES - 1}) / {CHUNK_ENTRIES}), 0),
     coalesce(sum(summaries), 0) FROM (
-        SELECT count(*) FILTER (WHERE e.kind <> '{_SUMMARY}' AND NOT {_MADE}) AS messages,
+        SELECT count(*) FILTER (WHERE {_IS_MESSAGE}) AS messages,
         count(*) FILTER (WHERE e.kind = '{_SUMMARY}' AND e.chars > 0 AND NOT {_UNDOES}) AS summaries
         FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind = 'chat' GROUP BY e.conversation)"""
 _DAY = "date(e.time_ms / 1000, 'unixepoch', 'localtime')"
 _BY_DAY = f"""SELECT {_DAY} AS day, count(*), sum(coalesce(
         (SELECT max(tokens) FROM token_counts t WHERE t.entry = e.seq),
         (e.chars + {CHARS_A_TOKEN - 1}) / {CHARS_A_TOKEN}
-    )), coalesce(sum(u.prompt_tokens), 0), coalesce(sum(u.completion_tokens), 0)
+    )), coalesce(sum(u.prompt_tokens), 0), coalesce(sum(u.completion_tokens), 0),
+    count(*) FILTER (WHERE {_IS_MESSAGE})
     FROM entries e JOIN conversations c ON c.seq = e.conversation AND c.kind IN ('chat', 'delegate')
     LEFT JOIN usage u ON u.entry = e.seq GROUP BY day ORDER BY day"""
 

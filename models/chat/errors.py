@@ -67,15 +67,17 @@ class AttemptFailed(Exception):
 
 KEPT: Final = "What came is kept."
 _START = {
-    "ollama": "Start it with `ollama serve`, or choose another model with /model.",
-    "lmstudio": "Start LM Studio's server (Developer, Start server), or choose another model with /model.",
-    "llamacpp": "Start it with `llama-server -m MODEL.gguf --port 8080`, or choose another model with /model.",
-    "anthropic": "Look at the network, then send again.",
+    "ollama": "Start it with `ollama serve`, then /retry; /model has others.",
+    "lmstudio": "Start LM Studio's server (Developer, Start server), then /retry; /model has others.",
+    "llamacpp": "Start it with `llama-server -m MODEL.gguf --port 8080`, then /retry; /model has others.",
+    "anthropic": "Look at the network, then /retry.",
 }
 
 
 def refused_error(endpoint: Endpoint, detail: str) -> AnswerError:
-    hint = _START.get(endpoint.provider, "Start the server, or name another address: openai:NAME@http://HOST:PORT/v1.")
+    hint = _START.get(
+        endpoint.provider, "Start the server, then /retry; or name another address: openai:NAME@http://HOST:PORT/v1."
+    )
     return AnswerError(
         "refused", "No one answers", f"There is no server at {endpoint.address} ({shorten(detail)}).", hint
     )
@@ -88,9 +90,9 @@ def timeout_error(endpoint: Endpoint, phase: str, seconds: float) -> AnswerError
         "stall": ("The answer stood still", f"{endpoint} stopped in the middle and was silent for {seconds:g} s."),
     }
     hints = {
-        "connect": "Look whether the server runs and the address is right.",
+        "connect": "Look whether the server runs and the address is right, then /retry.",
         "first": "A long prompt on a slow machine takes its time: raise models.first_byte_timeout, or /compact.",
-        "stall": f"{KEPT} Send again, or raise models.stall_timeout.",
+        "stall": f"{KEPT} /retry asks again; or raise models.stall_timeout.",
     }
     title, message = sentences[phase]
     return AnswerError("timed_out", title, message, hints[phase])
@@ -102,7 +104,7 @@ def truncated_error(endpoint: Endpoint, detail: str = "") -> AnswerError:
         "cut_off",
         "The answer broke off",
         f"The connection to {endpoint} ended before the answer did{why}.",
-        f"{KEPT} Send again; if it happens again, look at the server's log: it may have run out of memory.",
+        f"{KEPT} /retry asks again; if it happens again, look at the server's log: it may have run out of memory.",
     )
 
 
@@ -159,7 +161,7 @@ def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status:
             "rate_limited",
             "Asked too often",
             f"{endpoint} takes no more requests for now{detail}",
-            "Wait a little, then send again.",
+            "Wait a little, then /retry.",
         )
     if status >= 500 or code in {"server_error", "api_error", "overloaded_error", "unavailable_error"} or status == 0:
         title = "The server is overloaded" if status == 529 or code == "overloaded_error" else "The server failed"
@@ -168,7 +170,7 @@ def error_from_body(endpoint: Endpoint, message: str, *, code: str = "", status:
             "server_error",
             title,
             f"{endpoint} failed{number}{detail}",
-            "Send again; if it stays so, look at the server's log.",
+            "/retry asks again; if it stays so, look at the server's log.",
         )
     return AnswerError(
         "bad_request",

@@ -18,6 +18,7 @@ from context.compaction.compact import CompactionReceipt
 from context.compaction.preview import CompactionPreview
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
 from foundation.trust import Citation, Trust
+from memory.records import AnswerOwner
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile
 from models.messages import RecalledSpan, Role, Text, Usage
@@ -131,7 +132,10 @@ class FakeSession:
         self.conversation: Any = None
         self.memory = SimpleNamespace(
             passage=lambda entry: SimpleNamespace(text=entry.text),
-            conversations=SimpleNamespace(interrupted_calls=lambda entry: self.interrupted.get(entry.seq, [])),
+            conversations=SimpleNamespace(
+                interrupted_calls=lambda entry: self.interrupted.get(entry.seq, []),
+                writer_of=lambda _: AnswerOwner.NONE,
+            ),
             references=SimpleNamespace(find=_unknown),
             spending=lambda since=None: [],
             versions=SimpleNamespace(store=SimpleNamespace(versions=lambda path=None: ())),

@@ -104,7 +104,7 @@ def _memory_screen(memory: Memory) -> MemoryScreen:
 
 
 def _versions_screen(memory: Memory) -> VersionsScreen:
-    for number in range(9):
+    for number in range(0 if memory.versions.store.versions() else 9):
         with caused_by(Author.MODEL, f"tool remember in {LONG}"):
             memory.hot.remember(clear(f"锅炉 🙂 {number}"), heading=None, conversation=None)
     return VersionsScreen(memory)

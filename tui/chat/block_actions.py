@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 NO_MESSAGE: Final = "Its message is above what is shown: Ctrl+Home loads it."
 BUSY: Final = "An answer is under way. Esc in the prompt stops it."
-UNDO: Final = "Deleted. Ctrl+↑ and then u takes it back."
 MAX_QUOTED: Final = 400_000  # characters that are put into the prompt
 TOO_LONG: Final = "{:,} characters are too many for a message. In a file, /archive FILE keeps them."
 BOOKMARK: Final = "★"
@@ -260,7 +259,6 @@ class BlockActions:
         if not self._change(target, "/tree drop {}"):
             return False
         self._dropped = (self._conversation, turn or "")
-        self._say(UNDO)
         return True
 
     @property

@@ -1,5 +1,6 @@
 """Runs the commands of the chat, and shows what comes of them."""
 
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Final
 
@@ -19,11 +20,13 @@ from agent.commands.results import (
     ShowEntry,
     TextResult,
 )
+from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from tui.chat.background import PageProgress
 from tui.chat.port import ChatPort, CommandChat
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_items
 
+FILL_PROMPT: Final = {"branch", "rewind", "tree", "resume"}  # commands that may put a text into the prompt
 UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
 
 
@@ -49,7 +52,9 @@ class CommandView:
         try:
             if not beside:
                 self._view.status.update_info(doing=f"/{name}")
-            await self._run_command(line, name, arguments, beside=beside)
+            fills = getattr(registry.find(name), "name", "") in FILL_PROMPT
+            async with self._view.keys_held() if fills else nullcontext():
+                await self._run_command(line, name, arguments, beside=beside)
         finally:
             self._chat.show_mode()
             self._view.read_figures()  # the command may have changed files
@@ -79,8 +84,13 @@ class CommandView:
             case Copy(text=text, description=description):
                 self._view.copy_to_clipboard(text, description)
             case SessionSwitched(notice=notice, prompt=prompt, branch=branch):
-                await self._chat.show_conversation("" if prompt or branch else conversation_before)
+                before = "" if prompt or branch else conversation_before
+                await self._chat.show_conversation(before, keeps_meter=branch)
                 transcript.add(*([MutedLine(notice, gap=True)] if notice else []))
+                if branch:  # the next request is another one
+                    with suppress(PalimpsestError):
+                        report = await self._chat.session.context_report()
+                        self._view.status.update_info(tokens=report.total_tokens, budget=report.budget)
                 if prompt:
                     transcript.add(MutedLine(UNSENT))
                     self._view.return_to_prompt([prompt])

@@ -26,6 +26,7 @@ from tui.chat.command_view import UNSENT, CommandView
 from tui.chat.history_window import PAGE_SIZE, HistoryWindow
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.shell import ShellCommand
+from tui.chat.shell_blocks import ShellBlocks
 from tui.chat.terminal_command import run_in_terminal
 from tui.chat.turn_view import TurnView
 from tui.images.attached import attachment_previews
@@ -57,6 +58,7 @@ class ChatController:
         self._view = view
         self._working_directory = working_directory
         self.history = HistoryWindow(session, view.transcript, self._pictures, lambda: queue.busy)
+        self._shell_blocks = ShellBlocks(view.transcript)
         self._known_changes: frozenset[str] = frozenset()  # changes that the user made or was shown
         self.commands = CommandView(self, view)
         self._turn_failed = False  # whether the last message has no answer
@@ -308,7 +310,7 @@ class ChatController:
 
     # The conversation
 
-    async def show_conversation(self, conversation_before: str = "") -> None:
+    async def show_conversation(self, conversation_before: str = "", *, keeps_meter: bool = False) -> None:
         """Shows the session's conversation, if it is not `conversation_before`, and its model."""
         if self.session.profile.spec != self._view.status.info.model:
             self._known_changes |= {MODEL_CHANGED}
@@ -317,7 +319,8 @@ class ChatController:
         current = self.session.conversation.id if self.session.conversation else ""
         if current == conversation_before:
             return
-        self._view.forget_turn()
+        self._shell_blocks.keep(conversation_before or current)
+        self._view.forget_turn(keeps_meter=keeps_meter)
         self._view.transcript.clear()
         await self.show_newest()
         await self._view.restore_draft()
@@ -332,6 +335,7 @@ class ChatController:
             self._view.show_plan(await self.session.branch.plan())
         finally:
             self._view.show_opening("")
+        self._shell_blocks.put_back(conversation.id if conversation else "")
         self._view.transcript.follow_end()
 
     async def load_earlier(self) -> None:
@@ -357,8 +361,12 @@ class ChatController:
             await self.history.close_gap()
             self._view.transcript.follow_end()
             return
+        self._keep_shell_blocks()
         self._view.transcript.clear()
         await self.show_newest()
+
+    def _keep_shell_blocks(self) -> None:
+        self._shell_blocks.keep(self.session.conversation.id if self.session.conversation else "")
 
     # Searching
 
@@ -379,6 +387,7 @@ class ChatController:
         location = await asyncio.to_thread(locate_entry, self.session.memory, seq)
         conversation = self.session.conversation
         is_other = conversation is None or conversation.seq != location.conversation.seq
+        self._keep_shell_blocks()
         if is_other:
             self._view.save_draft()
             self.session.switch_to(location.conversation)

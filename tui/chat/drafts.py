@@ -5,15 +5,18 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
+from textual.message_pump import MessagePump
 from textual.timer import Timer
 
 from agent.services.pasted_images import remove_old_images
 from agent.services.window_drafts import WindowDrafts
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
+from tui.typed_app import app_of
 from tui.widgets.prompt.chips import PastedImage
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
+from tui.widgets.prompt.prefixes import separate_prompts
 
 
 class RewritingPort(Protocol):
@@ -39,6 +42,7 @@ def _images_in(texts: Sequence[str]) -> list[PastedImage]:
 
 
 DELAY: Final = 0.4  # seconds after the last key
+OFFERED: Final = "A draft of this conversation is kept: ↑ at the first line brings it."
 RESTORED: Final = "restored: you had not sent this · Ctrl+C takes it out"
 
 
@@ -70,6 +74,7 @@ class DraftKeeper:
         self._saved_as = ""  # the conversation of the draft on disk
         self._refusal = ""  # why the last draft was not written, shown once
         self._timer: Timer | None = None
+        self._typed_before = 0  # what had been typed when the prompt was last emptied for another conversation
         self._is_switching = False  # during a switch the prompt belongs to no conversation
 
     def changed(self) -> None:
@@ -97,6 +102,7 @@ class DraftKeeper:
         self._saved_as = ""
         self._is_switching = True
         self._prompt.set_text("")
+        self._typed_before = self._prompt.held.typed
 
     def save_at_end(self) -> None:
         """Like `save`, and the last time; while the conversation is unknown, the text goes to the prompt history.
@@ -142,7 +148,7 @@ class DraftKeeper:
             self._warn(f"What was typed before could not be read: {error.strerror}.")
 
     async def restore(self) -> None:
-        """Restores the conversation's draft; into the prompt history where the prompt is not empty."""
+        """Restores the conversation's draft; where something was typed meanwhile, ↑ brings it."""
         key = self._current_conversation()
         self._is_switching = False
         if not key or key == self._saved_as:
@@ -155,18 +161,30 @@ class DraftKeeper:
         self._saved_as = key
         self._history.add_pastes(draft.pastes)
         self._history.add_images(await asyncio.to_thread(_images_in, (draft.text,)))
-        if draft.text and self._prompt.text.strip():
+        if draft.text and await self._is_typing():
             self._history.remember(draft.text)
             self._prompt.write_history_soon()
+            self._prompt.notify(OFFERED, timeout=6)
         elif draft.text:
             self._prompt.set_text(draft.text)
             self._prompt.post_message(Prompt.Returned(RESTORED))
             if draft.rewrites and (rewriting := self._rewriting()):
                 await rewriting.rewrite_again(draft.rewrites)
 
+    async def _is_typing(self) -> bool:
+        """Whether something was typed since the prompt was emptied, with the keys that are still on their way."""
+        pumps: tuple[MessagePump, ...] = (app_of(self._prompt), self._prompt)
+        for node in pumps:
+            is_reached = asyncio.Event()
+            if node.call_later(is_reached.set):
+                await is_reached.wait()
+        held = self._prompt.held
+        return bool(self._prompt.text.strip() or held.has_input or held.typed > self._typed_before)
+
     def save_soon(self) -> None:
         """Saves the prompt and the messages that wait, in a thread."""
-        self._newest = "\n\n".join(filter(str.strip, [*self._waiting(), self._prompt.draft_text]))
+        prompts = separate_prompts([*self._waiting(), self._prompt.draft_text])
+        self._newest = prompts[-1 if self._prompt.text.strip() else 0] if prompts else ""  # the others: ↑ has them
         self._prompt.run_worker(self._save_quietly, group="draft", exclusive=True)
 
     async def _save_quietly(self) -> None:

@@ -72,6 +72,11 @@ class ChatFoot(Vertical):
             yield self.focus_bar
             yield self.find_bar
 
+    def on_resize(self) -> None:
+        """Keeps notifications above the prompt."""
+        for rack in self.screen.query("ToastRack"):
+            rack.styles.margin = (0, 0, self.size.height, 0)
+
     def close(self) -> None:
         """Ends the reading of the project's files."""
         if self._completion:

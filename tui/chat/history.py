@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from agent.services.turn_sentences import BROKE_OFF, EMPTY_ANSWER, NO_ANSWER, failure_of
+from agent.services.turn_sentences import EMPTY_ANSWER, ending_line, failure_of
 from context.compaction.compact import stored_receipt
 from memory.errors import Damaged
 from memory.pages.types import EntryText
-from memory.records import UNDOES, Entry, EntryKind
+from memory.records import UNDOES, AnswerOwner, Entry, EntryKind
 from models.messages import Image, RecalledSpan, Role, ToolCall
 from tui.chat.blocks import (
     StoredTexts,
@@ -38,12 +38,13 @@ Pictures = Callable[[Sequence[Image]], list[TranscriptItem]]
 
 class EntryReader(Struct, frozen=True):
     """What turns stored entries into items. `texts` are behind the blocks; `interrupted` gives the calls of an answer
-    that have no result."""
+    that have no result; `writer_of` says who is writing an answer."""
 
     passage: Callable[[Entry], EntryText]
     texts: StoredTexts
     pictures: Pictures = lambda _: []
     interrupted: Callable[[Entry], Sequence[ToolCall]] = lambda _: ()
+    writer_of: Callable[[Entry], AnswerOwner] = lambda _: AnswerOwner.NONE
 
 
 def items_of(entries: Sequence[Entry], reader: EntryReader, following: Entry | None = None) -> list[TranscriptItem]:
@@ -83,7 +84,7 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
         case EntryKind.MESSAGE, _:
             reasoning = stored_reasoning(entry, reader.texts)
             answer = [*reasoning, *markdown_items(_text(entry, reader.passage))]
-            return [*answer, *_ending(entry)]
+            return [*answer, *_ending(entry, reader, after)]
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
             name, failed = str(entry.meta.get("name", "tool")), bool(entry.meta.get("failed"))
             shown, summary = str(entry.meta.get("shown", "")) or entry.text or "", str(entry.meta.get("summary", ""))
@@ -94,14 +95,13 @@ def _entry_items(entry: Entry, reader: EntryReader, after: Entry | None) -> list
             return []
 
 
-def _ending(entry: Entry) -> list[TranscriptItem]:
+def _ending(entry: Entry, reader: EntryReader, after: Entry | None) -> list[TranscriptItem]:
     """How a stored answer ended, where that was not its own end."""
-    is_empty = not entry.chars and not entry.meta.get("tool_calls")
     if failure := failure_of(entry):
         return [ErrorItem(*failure)]
-    note = EMPTY_ANSWER if is_empty else ""
-    if not entry.complete:
-        note = NO_ANSWER if is_empty else BROKE_OFF
+    is_empty = not entry.chars and not entry.meta.get("tool_calls")
+    ending = "" if entry.complete else ending_line(entry, after, reader.writer_of(entry))
+    note = ending or (EMPTY_ANSWER if is_empty else "")
     return [MutedLine(note, gap=True)] if note else []
 
 

@@ -292,8 +292,8 @@ class HistoryWindow:
     async def _load(self, entries: "Sequence[Entry]", following: "Entry | None" = None) -> list[ShownEntry]:
         """The entries with their items; `following` is the entry after them."""
         memory = self._session.memory
-        interrupted = memory.conversations.interrupted_calls
-        reader = EntryReader(memory.passage, StoredTexts(memory), self._pictures, interrupted)
+        stored, texts = memory.conversations, StoredTexts(memory)
+        reader = EntryReader(memory.passage, texts, self._pictures, stored.interrupted_calls, stored.writer_of)
 
         def read() -> list[ShownEntry]:
             return [

@@ -240,6 +240,7 @@ class ChatScreen(TranscriptScreen):
 
     @on(Prompt.Submitted)
     def _submitted(self, message: Prompt.Submitted) -> None:
+        self.prompt.unhandled -= 1
         self._cancel_leave_request()
         self.draft_keeper.save()
         if message.text.strip() in EXIT_COMMANDS:
@@ -264,7 +265,7 @@ class ChatScreen(TranscriptScreen):
     def _prompt_changed(self) -> None:
         self._cancel_leave_request()
         self.draft_keeper.changed()
-        if not self.prompt.text:
+        if not self.prompt.text and not self.prompt.unhandled:  # emptied, not sent
             self.submissions.forget_taken_back()
             if self.controller:
                 self.controller.take_back()

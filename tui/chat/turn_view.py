@@ -37,9 +37,11 @@ from agent.events import (
 )
 from agent.services.turn_sentences import (
     ARCHIVED,
-    BROKE_OFF,
     CUT,
     EMPTY_ANSWER,
+    STEERED,
+    STOPPED,
+    STOPPED_WITH_TEXT,
     epoch_notice,
     reduction_line,
 )
@@ -132,7 +134,7 @@ class TurnView:
         self._reasoning.end()
         self._transcript.end_stream()
         if self._is_open:
-            self._muted_line(BROKE_OFF, gap=True)
+            self._muted_line(STEERED, gap=True)
         self._transcript.add(message, *others)
         self._message, self._answering, self._after_tool = message, False, False
 
@@ -226,7 +228,7 @@ class TurnView:
                 elif reason == "length":
                     self._muted_line(CUT, gap=True)
             case Stopped(text=text):
-                self._muted_line("stopped; what came is kept" if text else "stopped", gap=True)
+                self._muted_line(STOPPED_WITH_TEXT if text else STOPPED, gap=True)
             case TurnFailed(title=title, message=message, hint=hint, text=text):
                 self._transcript.add(ErrorItem(title, message, hint))
                 if text and not hint.startswith(KEPT):

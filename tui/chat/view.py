@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import Struct
@@ -20,6 +21,7 @@ from tui.typed_app import app_of, seconds_since_key
 from tui.widgets.focus_bar import FocusBar
 from tui.widgets.plan_panel import PlanPanel
 from tui.widgets.prompt.input import Prompt
+from tui.widgets.prompt.prefixes import separate_prompts
 from tui.widgets.status import StatusBar
 from tui.widgets.title_line import TitleLine
 from tui.widgets.transcript.items import ErrorItem, MutedLine
@@ -50,6 +52,7 @@ if TYPE_CHECKING:  # loaded after first paint
 T = TypeVar("T")
 TYPING_PAUSE_S: Final = 0.7  # seconds without a key before a question takes the focus
 NOT_SENT: Final = "back in the prompt: this was not sent"
+MORE_UNSENT: Final = ", nor {} more: ↑ brings them one by one"
 SETTLE_S: Final = 0.4  # seconds in which its keys and clicks answer nothing
 
 
@@ -167,9 +170,10 @@ class ChatView:
         if self.side_panel:
             self.side_panel.take(event)
 
-    def forget_turn(self) -> None:
-        """Drops the figures of the last turn."""
-        self.status.update_info(tokens=0, budget=0)
+    def forget_turn(self, *, keeps_meter: bool = False) -> None:
+        """Drops the figures of the last turn. `keeps_meter`: the context figure stays until another one is known."""
+        if not keeps_meter:
+            self.status.update_info(tokens=0, budget=0)
         if self.side_panel:
             self.side_panel.forget_turn()
 
@@ -255,15 +259,28 @@ class ChatView:
         if self._prompt.text.strip():
             self._prompt.replace_text("")
 
-    def return_to_prompt(self, texts: list[str]) -> None:
-        """Puts unsent texts into the prompt, before its present text."""
-        present = [self._prompt.text] if self._prompt.text.strip() else []
-        self._prompt.set_text("\n\n".join([*texts, *present]))
+    def return_to_prompt(self, texts: list[str]) -> int:
+        """Puts texts into the prompt; gives how many of them ↑ brings, one by one.
+
+        Messages are joined, and with the prompt's present text where that is one. A command is joined with nothing.
+        """
+        present = self._prompt.text.strip()
+        prompts = separate_prompts([*texts, self._prompt.text])
+        shown = prompts.pop(-1 if present else 0) if prompts else ""
+        for text in reversed(prompts):
+            self._prompt.prompt_history.remember(text)
+        self._prompt.write_history_soon()
+        self._prompt.set_text(shown)
+        return len(prompts)
+
+    def keys_held(self) -> AbstractAsyncContextManager[None]:
+        """Holds what is typed into the prompt until a text is in it."""
+        return self._prompt.held.until_filled()
 
     def return_unsent(self, texts: list[str]) -> None:
         """Puts the texts that were not sent back into the prompt, and says so."""
-        self.return_to_prompt(texts)
-        self._prompt.post_message(Prompt.Returned(NOT_SENT))
+        others = self.return_to_prompt(texts)
+        self._prompt.post_message(Prompt.Returned(NOT_SENT + (MORE_UNSENT.format(others) if others else "")))
 
     def save_draft_soon(self) -> None:
         """Saves the prompt, with what waits, before the next key."""

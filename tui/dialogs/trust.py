@@ -1,7 +1,7 @@
 """Trust dialogs at opening: an untrusted or changed workspace, and links out of a trusted one."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -10,9 +10,11 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from agent.services.opening_questions import changes_question, link_question, server_question, trust_question
-from foundation.terminal_text import visible_code_line
+from foundation.terminal_text import visible_code_line, visible_line
 from tui.dialogs.sheet import SheetDialog
 from tui.widgets.sheet import Sheet
+
+SHOWN_CHARS: Final = 50  # of what was typed
 
 
 class QuestionDialog(SheetDialog[bool | None]):
@@ -39,6 +41,16 @@ class QuestionDialog(SheetDialog[bool | None]):
                 for fact in self._facts:
                     yield Static(Text(fact), markup=False)
             yield Static(self._answers, classes="sheet-answers", markup=False)
+            yield Static(id="typed-text", classes="sheet-note", markup=False)
+
+    def on_mount(self) -> None:
+        self.typing_changed()
+
+    def typing_changed(self) -> None:
+        """Shows that what is typed is kept."""
+        note = self.query_one("#typed-text", Static)
+        note.display = bool(self.typed)
+        note.update(Text(visible_line(f"typed, for the prompt: {self.typed[-SHOWN_CHARS:]}")))
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_scroll_hint)

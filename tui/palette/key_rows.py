@@ -9,7 +9,8 @@ from textual.screen import Screen
 
 from tui.palette.rows import PaletteRow
 from tui.typed_app import app_of
-from tui.widgets.prompt.input import FIXED_KEYS, Prompt
+from tui.widgets.prompt.fixed_keys import FIXED_KEYS
+from tui.widgets.prompt.input import Prompt
 
 HERE: Final = "Here"
 PROMPT: Final = "In the prompt"

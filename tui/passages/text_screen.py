@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible_line
 from foundation.text.find import find_spans
+from models.excerpts import line_count
 from tui.internal_errors import in_thread
 from tui.typed_app import app_of
 from tui.widgets.query_input import QueryInput
@@ -94,7 +95,7 @@ class TextScreen(ModalScreen[None]):
 
     def _describe(self) -> None:
         text = self._whole.text
-        lines = text.count("\n") + 1
+        lines = line_count(text)
         self._say(f"{lines:,} line{'s' if lines != 1 else ''}, {len(text):,} characters")
 
     def _say(self, text: str) -> None:

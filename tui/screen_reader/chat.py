@@ -35,6 +35,7 @@ from tui.screen_reader.interrupts import Interrupts, Leaving
 from tui.screen_reader.output import LineOutput
 from tui.screen_reader.questions import NumberedQuestion, opening_question
 from tui.widgets.prompt.history import PromptHistory
+from tui.widgets.prompt.prefixes import separate_prompts
 
 if TYPE_CHECKING:
     from agent.session import Session
@@ -132,9 +133,8 @@ class LineChat:
 
     def _prompt(self, controller: LineController) -> None:
         beginning, self._input.rest = self._input.rest, ""
-        if controller.draft.text:
-            beginning = self._composition.restore(controller.draft.text, controller.draft.pastes) + beginning
-            controller.draft = WholeMessage("")
+        if (draft := controller.take_draft()).text:
+            beginning = self._composition.restore(draft.text, draft.pastes) + beginning
         line = self._read(MORE if self._composition.has_lines else YOU, beginning)
         self._is_cleared = False
         if pasted := self._input.take_pasted():
@@ -333,7 +333,8 @@ class LineChat:
         async def close() -> str:
             controller.queue.return_unsent()
             typed = self._composition.draft(self._input.rest).rstrip("\n")
-            await controller.save_draft("\n\n".join(filter(str.strip, [controller.draft.text, typed])))
+            prompts = separate_prompts([controller.draft.text, typed])
+            await controller.save_draft(prompts[-1 if typed.strip() else 0] if prompts else "")
             await asyncio.to_thread(controller.drafts.release)
             conversation = controller.session.conversation
             if self._running is not None:

@@ -30,7 +30,7 @@ from tui.screen_reader.conversation_find import find_lines
 from tui.screen_reader.markdown import LinearMarkdown
 from tui.screen_reader.output import PAGE_LINES, Folded, LineOutput, text_lines
 from tui.screen_reader.questions import NumberedQuestion, yes_or_no
-from tui.screen_reader.stored import say_entry, texts_of
+from tui.screen_reader.stored import endings_of, say_entry, texts_of
 from tui.screen_reader.tree_choices import tree_choices
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ class LineCommands:
             case ShowEntry(entry=seq):
                 entry = await asyncio.to_thread(face.session.memory.conversations.entry, seq)
                 (text,) = await asyncio.to_thread(texts_of, face.session, [entry])
-                say_entry(face.output, entry, text)
+                (ending,) = await asyncio.to_thread(endings_of, face.session, [entry])
+                say_entry(face.output, entry, text, ending)
             case CommandFailed(error=error):
                 face.say_error(error)
             case _:

@@ -33,10 +33,10 @@ from tui.screen_reader.commands import LineCommands
 from tui.screen_reader.composition import WholeMessage
 from tui.screen_reader.output import PAGE_LINES, LineOutput, text_lines
 from tui.screen_reader.questions import NumberedQuestion, permission_question, yes_or_no
-from tui.screen_reader.stored import SHOWN, say_entry, texts_of
+from tui.screen_reader.stored import SHOWN, endings_of, say_entry, texts_of
 from tui.screen_reader.turn_lines import TurnLines, error_line, plan_lines
 from tui.screen_reader.wait_notices import Waiting
-from tui.widgets.prompt.prefixes import NOTE, line_beside, prefixed
+from tui.widgets.prompt.prefixes import NOTE, line_beside, prefixed, separate_prompts
 
 if TYPE_CHECKING:
     from agent.session import Session
@@ -63,6 +63,7 @@ class LineController:
         self.ask = ask
         self.drafts = WindowDrafts(session.workspace.drafts)
         self.draft = WholeMessage("")  # for the next prompt
+        self._drafts_after: list[WholeMessage] = []  # for the prompts after it
         self.queue = MessageQueue(on_change=on_change, on_return=self._return)
         self.waiting = Waiting(output.say, lambda: output.last_line)
         self.commands = LineCommands(self)
@@ -112,8 +113,9 @@ class LineController:
         title = session.conversation.title if session.conversation else ""
         newest = "entry" if len(entries) == 1 else f"{len(entries)} entries"
         self.output.say(f"Conversation: {title or 'untitled'}. Its newest {newest}:")
-        for entry, text in zip(entries, texts, strict=True):
-            say_entry(self.output, entry, text)
+        endings = await asyncio.to_thread(endings_of, session, entries)
+        for entry, text, ending in zip(entries, texts, endings, strict=True):
+            say_entry(self.output, entry, text, ending)
         if plan := await session.branch.plan():
             self.output.say(*plan_lines(plan))
 
@@ -144,9 +146,17 @@ class LineController:
             self.draft = WholeMessage(draft.text, draft.pastes)
 
     def _return(self, texts: list[str]) -> None:
-        text = "\n\n".join([*texts, *([self.draft.text] if self.draft.text else [])])
-        self.draft = WholeMessage(text, (*self._pastes, *self.draft.pastes))
-        self.output.say(f"{counted(len(texts), 'message')} not sent, and back in the prompt.")
+        pastes = (*self._pastes, *self.draft.pastes)
+        prompts = separate_prompts([*texts, self.draft.text])
+        self.draft, *others = (WholeMessage(text, pastes) for text in prompts)
+        self._drafts_after = others
+        one_by_one = " One prompt has one of them, and the next prompt the next." if others else ""
+        self.output.say(f"{counted(len(texts), 'message')} not sent, and back in the prompt.{one_by_one}")
+
+    def take_draft(self) -> WholeMessage:
+        """The draft for this prompt; another one may be left for the next."""
+        draft, self.draft = self.draft, self._drafts_after.pop(0) if self._drafts_after else WholeMessage("")
+        return draft
 
     # Messages
 

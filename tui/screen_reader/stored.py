@@ -1,10 +1,11 @@
 """Stored entries as lines, when a conversation is taken up again."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from agent.services.tool_outcome import tool_outcome
-from agent.services.turn_sentences import failure_of
+from agent.services.turn_sentences import ending_line, failure_of
 from foundation.terminal_text import visible_code_line
 from memory.errors import Damaged
 from memory.records import UNDOES, Entry, EntryKind
@@ -23,8 +24,15 @@ def texts_of(session: "Session", entries: Sequence[Entry]) -> list[str]:
     return [_text(session, entry) for entry in entries]
 
 
-def say_entry(output: LineOutput, entry: Entry, text: str) -> None:
-    """Says an entry as it was said when it came."""
+def endings_of(session: "Session", entries: Sequence[Entry]) -> list[str]:
+    """Why each answer is not whole; "" where it is. Blocks."""
+    writer = session.memory.conversations.writer_of
+    pairs = pairwise([*entries, None])
+    return [ending_line(entry, after, writer(entry)) if entry and not entry.complete else "" for entry, after in pairs]
+
+
+def say_entry(output: LineOutput, entry: Entry, text: str, ending: str = "") -> None:
+    """Says an entry as it was said when it came; `ending` says why an answer is not whole."""
     match entry.kind, entry.role:
         case EntryKind.SUMMARY, _ if UNDOES in entry.meta:
             output.say("Receipt: a compaction was undone; its turns are in view again.")
@@ -40,7 +48,7 @@ def say_entry(output: LineOutput, entry: Entry, text: str) -> None:
             markdown = LinearMarkdown(output.say, output.fold)
             markdown.feed(text)
             markdown.end()
-            output.say("End of answer." if entry.complete else "The answer broke off here.")
+            output.say(f"{_capitalised(ending)}." if ending else "End of answer.")
             _say_failure(output, entry)
         case EntryKind.MESSAGE, _ if not entry.complete:
             _say_failure(output, entry)
@@ -59,6 +67,10 @@ def say_entry(output: LineOutput, entry: Entry, text: str) -> None:
 def _say_failure(output: LineOutput, entry: Entry) -> None:
     if failure := failure_of(entry):
         output.say(" ".join(part.rstrip(".") + "." for part in failure if part))
+
+
+def _capitalised(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:].replace(" · ", ". ")
 
 
 def _text(session: "Session", entry: Entry) -> str:

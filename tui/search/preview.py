@@ -76,13 +76,12 @@ def _passage(row: "BrowseRow", node: DOMNode, spans: Spans, context: "PassageCon
     text = Text(f"{visible_line(row.who)}:\n" if row.who else "", f"bold {accent}".strip())
     body = Text()
     if context and context.lead:
-        body.append(
-            f"… {_visible_text(context.lead)}" if row.span[0] > len(context.lead) else _visible_text(context.lead),
-            muted,
-        )
+        body.append(_visible_text(context.lead), muted)
+    elif row.span[0]:  # the text before it is being read, or cannot be
+        body.append("… ", muted)
     body.append_text(highlight(row.snippet, spans, f"bold {MARK_STYLE} {accent}".strip()))
     if context and context.rest:
-        body.append(f"{_visible_text(context.rest)} …", muted)
+        body.append(_visible_text(context.rest), muted)
     return Text().append_text(text).append_text(body)
 
 

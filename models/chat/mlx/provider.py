@@ -163,7 +163,9 @@ class MlxText:
                     emit(event)
         except (RuntimeError, ValueError, MemoryError) as error:
             emit(
-                AnswerError("server_error", "The model failed", f"`{self._name}`: {error}", "Send again, or /compact.")
+                AnswerError(
+                    "server_error", "The model failed", f"`{self._name}`: {error}", "/retry asks again; or /compact."
+                )
             )
             return
         finally:

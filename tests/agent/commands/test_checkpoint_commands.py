@@ -59,10 +59,25 @@ async def test_undo_shows_which_files_it_took_back_and_redo_makes_them_again(ses
     assert files(session) == {"notes": "one\n"}
     assert "2 files restored" in shown(await registry.run(session, "/redo"))
     assert files(session) == {"more": "x\n", "notes": "one\ntwo\n"}
-    for _ in range(2):
-        shown(await registry.run(session, "/undo"))
+    shown(await registry.run(session, "/undo"))
+    shown(await carry_out(await registry.run(session, "/undo")))
     assert files(session) == {}
     assert "nothing left to undo" in shown(await registry.run(session, "/undo"))
+
+
+async def test_undo_names_an_earlier_turn_and_asks(session: Session) -> None:
+    await say(session, "Write the 茶 notes", notes="one\n")
+    for text in ("thanks", "and now?"):
+        await say(session, text)
+    proposal = await registry.run(session, "/undo")
+    assert isinstance(proposal, Proposal)
+    assert proposal.title == "Undo the changes of an earlier turn"
+    (name, which), *rows = proposal.rows
+    assert name == "turn" and which.startswith("“Write the 茶 notes”, ") and "2 messages before your last one" in which
+    assert rows == [("delete", "notes: deleted, because it was made then")]
+    assert files(session) == {"notes": "one\n"}, "nothing is done before the answer"
+    shown(await carry_out(proposal))
+    assert files(session) == {}
 
 
 async def test_undo_asks_where_the_person_edited_in_between(session: Session) -> None:
@@ -161,7 +176,7 @@ async def test_a_rewind_that_was_redone_by_hand_is_not_redone_again(session: Ses
     second = await say(session, "second", notes="two\n")
     await registry.run(session, f"/rewind {second} both")
     await registry.run(session, "/redo")
-    await registry.run(session, "/undo")  # which is a newer reversal
+    await carry_out(await registry.run(session, "/undo"))  # which is a newer reversal
     outcome = await registry.run(session, "/branch back")
     assert isinstance(outcome, SessionSwitched) and "The files stay" in outcome.notice
     assert files(session) == {"notes": "one\n"}
@@ -267,7 +282,7 @@ async def test_undo_goes_on_after_a_turn_of_which_nothing_can_be_restored(sessio
     await say(session, "second", more="x\n")
     (session.project.root / "more").write_text("mine\n")
     assert "count as taken back" in shown(await registry.run(session, "/undo"))
-    outcome = await registry.run(session, "/undo")
+    outcome = await carry_out(await registry.run(session, "/undo"))
     assert "1 file restored" in shown(outcome)
     assert isinstance(outcome, TextResult)
     assert (outcome.failed, outcome.counts) == (False, {"restored": 1, "merged": 0, "left": 0})

@@ -316,3 +316,14 @@ async def test_rules_are_listed_and_added_as_on_the_command_line(session: Sessio
     listed = said(await registry.run(session, "/permissions list"))
     assert "git push" in listed and listed == said(await printed(session, "/permissions"))
     assert isinstance(await registry.run(session, "/permissions add"), CommandFailed)
+
+
+async def test_the_demonstration_of_the_readme_works_in_the_chat(session: Session) -> None:
+    outcome = await registry.run(session, "/archive --demo")
+    assert isinstance(outcome, TextResult)
+    assert outcome.markdown.count("锅炉每年五月由汉森保养") == 2, "the text, and what was read back"
+    assert "the same, to the last character" in outcome.markdown
+
+
+def test_models_is_another_name_of_model() -> None:
+    assert registry.find("/models") is registry.find("/model") is not None

@@ -42,11 +42,12 @@ def test_messages_chunks_and_summaries_are_counted(workspace: Workspace, clock: 
         figures = memory.statistics()
         assert (figures.messages, figures.chunks, figures.compressed_chunks) == (CHUNK_ENTRIES + 2, 3, 1)
         days = memory.tokens_by_day()
-        assert [(day.entries, day.tokens) for day in days] == [
-            (CHUNK_ENTRIES + 1, 2 * (CHUNK_ENTRIES + 1)),
-            (1, 2),
-            (1, 2),
+        assert [(day.entries, day.tokens, day.messages) for day in days] == [
+            (CHUNK_ENTRIES + 1, 2 * (CHUNK_ENTRIES + 1), CHUNK_ENTRIES + 1),
+            (1, 2, 1),
+            (1, 2, 0),
         ]
+        assert sum(day.messages for day in days) == figures.messages
     finally:
         memory.close()
 

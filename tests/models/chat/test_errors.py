@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from models.chat.errors import Endpoint, error_from_body, truncated_error
 from models.chat.port import AnswerEnd, AnswerError, Connected, TextChunk
 from models.limits import StreamLimitExceeded, StreamLimits
 from models.settings import ModelSettings
@@ -105,6 +106,13 @@ async def test_a_refusal_has_its_sentence(loopback: Loopback, hasty: ModelSettin
     assert "sk-abc" not in failed.message
 
 
+@pytest.mark.parametrize("code", ["server_error", "overloaded_error", "rate_limit_exceeded"])
+def test_what_may_pass_by_itself_names_the_command_that_asks_again(code: str) -> None:
+    endpoint = Endpoint("openai", "any", "http://127.0.0.1:1/v1")
+    for failed in (error_from_body(endpoint, "Oops.", code=code), truncated_error(endpoint)):
+        assert "/retry" in failed.hint
+
+
 async def test_no_server_at_all_is_said_at_once(hasty: ModelSettings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -112,6 +120,7 @@ async def test_no_server_at_all_is_said_at_once(hasty: ModelSettings) -> None:
     assert failed.code == "refused"
     assert f"127.0.0.1:{port}" in failed.message
     assert "llama-server" in failed.hint
+    assert "/retry" in failed.hint
 
 
 async def test_a_first_word_that_never_comes(loopback: Loopback, hasty: ModelSettings) -> None:

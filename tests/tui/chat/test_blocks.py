@@ -330,7 +330,8 @@ async def test_the_undo_of_a_deletion_stays_in_its_conversation(
         await chat.say("first")
         await chat.quiet()
         await chat.press("ctrl+up", "d", "d")
-        await chat.until(lambda: any("u takes it back" in line for line in chat.seen))
+        await chat.until(lambda: "takes it back" in chat.text)
+        assert sum("takes it back" in line for line in chat.seen) == 1, "the receipt says it, and no notification"
         await chat.quiet()
         await chat.say("/new")
         await chat.quiet()
@@ -338,6 +339,47 @@ async def test_the_undo_of_a_deletion_stays_in_its_conversation(
         await chat.quiet()
         await chat.press("ctrl+up")
         assert "u undo delete" not in foot(chat)
+
+
+async def test_the_blocks_of_commands_stay_where_they_are_when_a_turn_is_deleted_and_comes_back(
+    open_chat: Any, session: Session, server: Script
+) -> None:
+    for answer in ("One.", "Two. 二"):
+        server.plays(thinking(answer=answer))
+    async with open_chat(session=session) as chat:
+        for text in ("first", "!echo below-$((40 + 2))-one", "second", "!echo below-two"):
+            await chat.say(text)
+            await chat.quiet()
+
+        def shown() -> list[str]:
+            marks = ("❯ first", "❯ second", "below-42-one", "! echo below-two")
+            return [mark for line in chat.lines for mark in marks if mark in line and "tree restore" not in line]
+
+        before = shown()
+        assert before == ["❯ first", "below-42-one", "❯ second", "! echo below-two"]
+        assert "%" in chat.seen[-1]
+        await chat.press("ctrl+up", "up", "d", "d")
+        await chat.until(lambda: "takes it back" in chat.text)
+        await chat.quiet()
+        assert shown() == ["❯ first", "below-42-one", "! echo below-two"]
+        assert "%" in chat.seen[-1], "the context figure stays"
+        await chat.press("ctrl+up", "u")
+        await chat.until(lambda: "is back, with what follows" in chat.text)
+        await chat.quiet()
+        assert shown() == before
+        await chat.screen.controller.return_to_newest()
+        assert shown() == before
+
+
+async def test_a_notification_stands_above_the_prompt(open_chat: Any, session: Session) -> None:
+    async with open_chat(session=session, notifications=True) as chat:
+        await chat.insert("one\ntwo 茶\nthree")
+        chat.screen.notify("Look here.")
+        await chat.until(lambda: any("Look here." in line for line in chat.seen))
+        seen = chat.seen
+        row = next(number for number, line in enumerate(seen) if "Look here." in line)
+        assert row < next(number for number, line in enumerate(seen) if "❯ one" in line)
+        assert "three" in "".join(seen[row:])
 
 
 async def test_a_bookmark_is_a_label_of_the_tree(open_chat: Any, session: Session, server: Script) -> None:

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import apsw
+import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from agent.cli.launch import LaunchOptions
@@ -53,6 +55,59 @@ async def test_keys_typed_while_a_conversation_opens_go_to_the_prompt(workspace:
         assert app.chat.prompt.text == "my unsent draft 草稿"
         seen = "\n".join(displayed_lines(app))
         assert "opening" not in seen
+
+
+async def test_a_draft_does_not_get_between_what_is_typed_since(workspace: Workspace, tmp_path: Any) -> None:
+    Drafts(workspace.drafts).save("c_9", "my unsent draft 草稿")
+    session, gate = FakeSession(lambda _: answer("Yes.")), asyncio.Event()
+    session.entries = [spoken(1, Role.USER, "hello"), spoken(2, Role.ASSISTANT, "Hi.")]
+
+    async def slow() -> Any:
+        await gate.wait()
+        return session
+
+    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", working_directory=tmp_path, latest=True), slow)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.pause()
+        await pilot.press("g", "o", "enter")  # sent: the prompt is empty when the draft comes
+        gate.set()
+        async with asyncio.timeout(5):
+            while "A draft of this conversation is kept" not in "\n".join(displayed_lines(app)):
+                await asyncio.sleep(0.01)
+        assert app.chat.prompt.text == ""
+        await pilot.press("up", "up")
+        assert "my unsent draft 草稿" in app.chat.prompt.prompt_history.entries
+
+
+async def test_a_draft_waits_for_the_keys_that_are_on_their_way(
+    workspace: Workspace, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Drafts(workspace.drafts).save("c_9", "my unsent draft 草稿")
+    session = FakeSession(lambda _: answer("Yes."))
+    session.entries = [spoken(1, Role.USER, "hello"), spoken(2, Role.ASSISTANT, "Hi.")]
+
+    async def opened() -> Any:
+        return session
+
+    app = PalimpsestApp(
+        ChatStart(workspace=workspace, model="offline", working_directory=tmp_path, latest=True), opened
+    )
+
+    def late(texts: Any) -> list[Any]:
+        if any("draft" in text for text in texts):
+            for key in "go":
+                app.post_message(events.Key(key, key))
+        return []
+
+    monkeypatch.setattr("tui.chat.drafts._images_in", late)
+    async with app.run_test(size=(80, 24)) as pilot:
+        async with asyncio.timeout(5):
+            while not app.chat.is_idle:
+                await asyncio.sleep(0.01)
+        await pilot.pause(0.1)
+        assert app.chat.prompt.text == "go"
+        await pilot.press("up")
+        assert app.chat.prompt.text == "my unsent draft 草稿"
 
 
 async def test_up_replaces_a_restored_draft_which_becomes_the_newest_of_the_history(

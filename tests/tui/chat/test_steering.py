@@ -8,14 +8,20 @@ from typing import Any
 import pytest
 
 from agent.services.drafts import NEW, Drafts
+from agent.services.turn_sentences import OTHER_WINDOW
 from agent.session import Session
 from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
+from foundation.trust import Trust
+from memory.pages.types import EntryText
 from models.settings import ModelSettings
 from tests.agent.sessions import asked, open_session
 from tests.loopback import Loopback, Pause, Received, Stall, chat, data, delta, json_reply, stream
+from tui.chat.blocks import StoredTexts
 from tui.chat.drafts import DELAY
+from tui.chat.history import EntryReader, items_of
 from tui.widgets.prompt.prefixes import line_beside
+from tui.widgets.transcript.items import MutedLine
 
 ARGUMENTS = '{"path": "' + "a" * 3_000  # long enough to be counted on screen
 CALL = {"index": 0, "id": "call_0", "type": "function", "function": {"name": "read_file", "arguments": ARGUMENTS}}
@@ -73,7 +79,7 @@ async def test_ctrl_s_sends_into_the_answer_and_shows_where_it_took_effect(
         assert shown[first:] == [
             "❯ Which tea?",
             "◆ Black tea",
-            "the answer broke off here",
+            "the answer ended here for your next message",
             "❯ Only green ones 🍵",
             "◆ Green tea 绿茶.",
         ]
@@ -228,3 +234,76 @@ def test_what_changes_the_conversation_waits(line: str) -> None:
 @pytest.mark.parametrize("line", ["/help", "/status", "/stats", "/context", "/remember x", "/search x"])
 def test_what_changes_nothing_runs_beside_an_answer(line: str) -> None:
     assert line_beside(line) == line
+
+
+@pytest.mark.parametrize(
+    ("queued", "typed", "shown", "others"),
+    [
+        (["!pwd", "Which tea? 茶"], "", "!pwd", ["Which tea? 茶"]),
+        (["Which tea?", "!pwd", "/compact"], "", "Which tea?", ["!pwd", "/compact"]),
+        (["one", "two 🍵"], "three", "one\n\ntwo 🍵\n\nthree", []),
+        (["!pwd", "two"], "three", "two\n\nthree", ["!pwd"]),
+        (["one"], "!ls", "!ls", ["one"]),
+        (["!", "rm the cup"], "", "!", ["rm the cup"]),
+    ],
+)
+async def test_after_a_stop_a_command_and_a_message_are_never_one_prompt(
+    open_chat: Any, session: Session, server: Loopback, queued: list[str], typed: str, shown: str, others: list[str]
+) -> None:
+    plays(server, stalled("Black tea "))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        for text in queued:
+            await screen.say(text)
+        await screen.insert(typed)
+        drafts = Drafts(screen.screen._start.workspace.drafts)  # noqa: SLF001 - the chat's own folder
+        conversation = session.conversation.id
+        await screen.until(lambda: drafts.load(conversation).text == shown)
+        await screen.press("escape")
+        await screen.quiet()
+        prompt = screen.screen.prompt
+        assert prompt.text == shown
+        assert any("↑ brings them one by one" in line for line in screen.seen) == bool(others)
+        for text in others:
+            prompt.move_cursor((0, 0))
+            await screen.press("up")
+            assert prompt.text.strip() == text
+
+
+async def test_a_stopped_answer_says_so_after_it_is_loaded_again(
+    open_chat: Any, session: Session, server: Loopback
+) -> None:
+    plays(server, stalled("Black tea "))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        await screen.press("escape")
+        await screen.quiet()
+        await screen.screen.controller.return_to_newest()
+        assert "stopped; what came is kept" in screen.text
+        assert "broke off" not in screen.text
+
+
+async def test_an_answer_of_another_window_is_not_said_to_have_broken_off(
+    open_chat: Any, session: Session, server: Loopback, workspace: Workspace, tmp_path: Path
+) -> None:
+    plays(server, stalled("Black tea "))
+    other = open_session(workspace, tmp_path)
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea? 茶", "Black tea")
+        conversation = await other.resume_latest()
+        entries = await other.branch.history(20, None)
+        items = items_of(
+            entries,
+            EntryReader(
+                lambda _: EntryText("", Trust.EXACT),
+                StoredTexts(other.memory),
+                writer_of=other.memory.conversations.writer_of,
+            ),
+        )
+        assert conversation and [item.text for item in items if isinstance(item, MutedLine)] == [OTHER_WINDOW]
+        await screen.screen.controller.return_to_newest()
+        assert OTHER_WINDOW not in screen.text, "this window writes it"
+        assert "broke off" not in screen.text
+        await screen.press("escape")
+        await screen.quiet()
+    await other.close()

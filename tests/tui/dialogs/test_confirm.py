@@ -1,13 +1,15 @@
 """/archive on the screen: what it will do, one key, pages counted, the receipt."""
 
+import asyncio
 from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
 from msgspec import structs
 
+from agent.events import CallLimitReached
 from tests.tui.fakes import REPORT, FakeSession, answer
-from tui.dialogs.confirm import ProposalScreen
+from tui.dialogs.confirm import GoOnScreen, ProposalScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -108,3 +110,18 @@ async def test_there_may_be_nothing_to_archive(open_chat: Any) -> None:
         await chat.say("/archive")
         await chat.quiet()
         assert "There is nothing to archive yet" in chat.text
+
+
+async def test_what_is_typed_while_it_asks_to_go_on_is_shown_and_goes_to_the_prompt(open_chat: Any) -> None:
+    def limited(text: str) -> list[Any]:
+        asked = CallLimitReached(10, 10, asyncio.get_running_loop().create_future())
+        return [asked, *answer("Done.")] if text == "go" else answer("Yes.")
+
+    async with open_chat(session=FakeSession(limited)) as chat:
+        await chat.say("go")
+        await chat.until(lambda: isinstance(chat.app.screen, GoOnScreen))
+        await chat.pilot.press("n", "o", "w", "space", "茶")
+        await chat.until(lambda: "typed, for the prompt: now 茶" in seen(chat))
+        await chat.press("ctrl+t")
+        await chat.quiet()
+        assert chat.screen.prompt.text == "now 茶"

@@ -62,6 +62,12 @@ async def opened(chat: Chat, line: str, kind: type[Any]) -> Any:
 
 async def test_messages_by_day_are_a_chart_and_open_as_a_list(open_chat: Open, session: Any) -> None:
     said(session.memory, 7)
+    delegate = session.memory.cold.new_conversation(clear("Look it up"), kind="delegate")
+    session.memory.cold.append(
+        EntryDraft(
+            conversation=delegate.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=clear("The oil?")
+        )
+    )
     async with open_chat(session=session, size=(120, 36)) as chat:
         await opened(chat, "/stats", StatisticsScreen)
         assert "conversations 1 · messages 7" in seen(chat)

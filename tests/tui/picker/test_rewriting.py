@@ -1,10 +1,12 @@
 """A rewritten message, by the tree, /branch or /rewind: nothing is stored before it is sent. Real sessions."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 
 from agent.services.drafts import Draft, Drafts
 from agent.session import Session
@@ -123,3 +125,44 @@ async def test_a_draft_that_was_taken_back_is_an_ordinary_message(
         await chat.insert("Four")
         await chat.until(lambda: Drafts(workspace.drafts).load(id_).text == "Four")
         assert Drafts(workspace.drafts).load(id_).rewrites == ""
+
+
+def burst(chat: Any, text: str) -> None:
+    """Keys as one write of a terminal brings them; the last one is Enter."""
+    for character in text:
+        chat.app.post_message(events.Key({" ": "space"}.get(character, character), character))
+    chat.app.post_message(events.Key("enter", "\r"))
+
+
+async def test_a_burst_of_text_and_enter_sends_the_rewritten_message(open_chat: Any, session: Session) -> None:
+    async with open_chat(session=session) as chat:
+        await rewrite(chat, session, "/tree")
+        burst(chat, " again")
+        await chat.until(lambda: stored(session) == ["One", "Two", "Three again"])
+        await chat.quiet()
+        assert "Taken back" not in chat.text
+
+
+async def test_keys_after_the_choice_are_typed_after_the_message(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reload, begun = session.branch.reload, asyncio.Event()
+
+    async def slow(conversation: Any) -> Any:
+        begun.set()
+        await asyncio.sleep(0.5)
+        return await reload(conversation)
+
+    monkeypatch.setattr(session.branch, "reload", slow)
+    async with open_chat(session=session) as chat:
+        await chat.quiet()
+        await chat.say("/branch")
+        await chat.until(lambda: isinstance(chat.app.screen, PickerScreen) and chat.app.screen.turn)
+        begun.clear()
+        await chat.press("enter")
+        await chat.until(lambda: begun.is_set() and chat.app.screen is chat.screen)
+        burst(chat, " again")
+        await chat.until(lambda: stored(session) == ["One", "Two", "Three again"])
+        await chat.quiet()
+        assert chat.screen.prompt.text == ""
+        assert "Taken back" not in chat.text

@@ -132,6 +132,23 @@ def test_ctrl_c_stops_what_runs_and_returns_what_waits(start: Start) -> None:
     until(chat, "You: later")
 
 
+def test_after_a_stop_a_command_and_a_message_come_back_one_by_one(start: Start) -> None:
+    chat = start()
+    until(chat, "You: ")
+    chat.type("!sleep 600\r")
+    chat.settle(0.8)
+    chat.type("!echo ran\r")
+    until(chat, "Queued: 1 message waiting. The last: !echo ran")
+    chat.type("later\r")
+    until(chat, "Queued: 2 messages waiting. The last: later")
+    chat.type("\x03")
+    until(chat, "2 messages not sent, and back in the prompt. One prompt has one of them")
+    until(chat, "You: !echo ran")
+    chat.type("\r")
+    until(chat, "ran\nCommand ended: exit 0")
+    until(chat, "You: later")
+
+
 def test_the_history_has_messages_of_several_lines(start: Start) -> None:
     chat = start()
     until(chat, "You: ")

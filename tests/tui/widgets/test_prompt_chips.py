@@ -60,6 +60,13 @@ async def test_a_chip_is_passed_and_deleted_whole(open_chat: Open) -> None:
         assert prompt.full_text == f"a{LONG}b"
 
 
+async def test_ctrl_o_with_nothing_to_open_says_so(open_chat: Open) -> None:
+    async with open_chat(notifications=True) as chat:
+        await chat.insert("x 茶")
+        await chat.press("ctrl+o")
+        await chat.until(lambda: any("Nothing to open" in line for line in chat.seen))
+
+
 async def test_a_chip_says_its_key_and_opens_in_the_pager(open_chat: Open) -> None:
     async with open_chat() as chat:
         await paste(chat, LONG)
@@ -67,6 +74,7 @@ async def test_a_chip_says_its_key_and_opens_in_the_pager(open_chat: Open) -> No
         await chat.press("ctrl+o")
         await chat.until(lambda: chat.app.screen is not chat.screen)
         await chat.until(lambda: any("line of text" in line for line in chat.seen))
+        assert any("40 lines" in line for line in chat.seen) and not any("41 lines" in line for line in chat.seen)
         await chat.press("escape")
         await chat.until(lambda: chat.app.screen is chat.screen)
         await chat.type("  x")

@@ -14,6 +14,7 @@ from tui.output.app import ChangesOnlyApp
 from tui.typed_app import app_of
 from tui.widgets.own_bindings import run_own_binding
 from tui.widgets.prompt.chips import ChipBuffer, PastedImage, may_be_image_paths
+from tui.widgets.prompt.held_input import HeldInput
 from tui.widgets.prompt.history import HistoryCursor, PromptHistory
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.prompt.unit_area import UnitTextArea
@@ -23,16 +24,6 @@ if TYPE_CHECKING:
 
 JOINERS: Final = ("\u200c", "\u200d")  # inside of emoji sequences, and of words in many scripts
 NEWLINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
-FIXED_KEYS: Final = (
-    ("Enter", "Send, or take the suggestion"),
-    ("Shift+Enter Ctrl+J", "Begin a line"),
-    ("↑ ↓", "What you typed before, at the first and the last line; in an empty prompt first what waits"),
-    ("Tab", "Take the suggestion"),
-    ("Shift+Tab", "The next permission mode"),
-    ("/ @", "Commands, files"),
-    ("! !! #", "Run a line in the shell, run it in the terminal itself, add a line to MEMORY.md"),
-)
-"""Keys that stand for what is typed, and cannot be changed: keys, sentence."""
 
 
 class Prompt(UnitTextArea):
@@ -135,6 +126,8 @@ class Prompt(UnitTextArea):
         self.take_back: Callable[[], str] = str  # removes the last message that waits, and gives its text
         self._vim: VimKeys | None = None
         self._shown_label = ""
+        self.held = HeldInput(self._on_key, self.paste_text)
+        self.unhandled = 0  # texts that were entered, and that the screen has not taken yet
 
     def use_vim_keys(self, on: bool) -> None:
         """Turns Vim keys on or off at once; they begin in insert mode."""
@@ -238,7 +231,9 @@ class Prompt(UnitTextArea):
     # Keys
 
     async def _on_key(self, event: events.Key) -> None:
-        if self._respond_to_vim(event) or self.respond_to_key(event.key):
+        if self.held.takes(event):
+            pass
+        elif self._respond_to_vim(event) or self.respond_to_key(event.key):
             event.stop()
             event.prevent_default()
         elif event.character in JOINERS:  # not printable, but part of the text
@@ -310,6 +305,7 @@ class Prompt(UnitTextArea):
         if shown.strip():
             pastes = tuple(text for text in self._chips.texts if text in self.full_text)
             self.prompt_history.add_pastes(pastes)
+            self.unhandled += 1
             self.post_message(
                 self.Submitted(self.full_text, shown, pastes, steers)
             )  # before the message of the empty prompt
@@ -340,7 +336,8 @@ class Prompt(UnitTextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        self.paste_text(event.text)
+        if not self.held.takes(event):
+            self.paste_text(event.text)
 
     def paste_text(self, pasted: str) -> None:
         """Inserts what a terminal pasted: as it is, or as a chip. Pasting a text again unfolds its chip."""
@@ -366,6 +363,8 @@ class Prompt(UnitTextArea):
     def action_open_chip(self) -> None:
         if (content := self.chip) is not None:
             self.post_message(self.ChipOpened(content))
+        else:
+            self.notify("Nothing to open: Ctrl+O opens a pasted text or image at the cursor.", timeout=3)
 
     # Interrupting and leaving
 

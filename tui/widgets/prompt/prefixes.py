@@ -1,6 +1,8 @@
 """What the first character of a prompt makes of it: `!command` for the shell, `#note` for MEMORY.md."""
 
 import re
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -46,6 +48,16 @@ def prefixed(text: str) -> Prefixed | None:
     if note := _NOTE.fullmatch(text):
         return Prefixed(NOTE, note[1].strip())
     return None
+
+
+def separate_prompts(texts: Sequence[str]) -> list[str]:
+    """Joins neighbouring messages. A text whose first character may make it a command stays alone: joined, what follows
+    it would run as well, and after a message it would be text for the model."""
+    prompts: list[str] = []
+    for is_alone, group in groupby(filter(str.strip, texts), lambda text: text.startswith((SHELL, NOTE, "/"))):
+        neighbours = [*group]
+        prompts += neighbours if is_alone else ["\n\n".join(neighbours)]
+    return prompts
 
 
 def _program(line: str) -> str:

@@ -1,6 +1,7 @@
 """Wraps runs of styled text into lines of terminal cells.
 
-Lines break at spaces, and between characters of scripts without spaces.
+Lines break at spaces, and between characters of scripts without spaces. A path that is wider than a line breaks after a
+slash.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -80,6 +81,7 @@ def line_breaks(text: str, width: int) -> list[int]:
     used = 0  # cells of the current line
     line_start = 0
     candidate, candidate_used = 0, 0  # the last allowed break, and the cells before it
+    slash, slash_used = 0, 0  # after the last slash, and the cells before that
     previous, previous_wide = "", False
     for start, end, cells in _graphemes(text):
         grapheme = text[start:end]
@@ -93,16 +95,19 @@ def line_breaks(text: str, width: int) -> list[int]:
                 candidate, candidate_used = start, used
             if used + cells > width and start > line_start:
                 if candidate <= line_start:
-                    candidate, candidate_used = start, used
+                    candidate, candidate_used = (slash, slash_used) if slash > line_start else (start, used)
                 offsets.append(candidate)
                 line_start = candidate
                 used -= candidate_used
+                slash_used -= candidate_used
                 candidate_used = 0
                 if used + cells > width and start > line_start:
                     offsets.append(start)
                     line_start, used = start, 0
             used += cells
             previous_wide = wide
+            if grapheme == "/":
+                slash, slash_used = end, used
         previous = grapheme
     return offsets
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from tui.widgets.transcript.wrap import hard_breaks, line_breaks
 
-WORDS = st.text(alphabet=st.sampled_from("ab 、。（字漢한🙂é👩‍👧-"), max_size=200)
+WORDS = st.text(alphabet=st.sampled_from("ab 、。（字漢한🙂é👩‍👧-/"), max_size=200)
 
 
 def cut(text: str, offsets: list[int]) -> list[str]:
@@ -49,3 +49,10 @@ def test_a_percent_sign_stays_with_its_number() -> None:
         offsets = [0, *line_breaks(text, width), len(text)]
         lines = [text[start:end].strip() for start, end in pairwise(offsets)]
         assert not any(line.startswith("%") for line in lines), (width, lines)
+
+
+def test_a_path_wider_than_a_line_breaks_after_a_slash() -> None:
+    text = "It is in /home/ann/ws/.palimpsest/checkpoints/conflicts/k_4f/plans/茶.md now"
+    lines = [line.rstrip() for line in cut(text, line_breaks(text, 24))]
+    assert lines == ["It is in", "/home/ann/ws/", ".palimpsest/checkpoints/", "conflicts/k_4f/plans/", "茶.md now"]
+    assert line_breaks("x" * 50, 20) == [20, 40]
