@@ -18,3 +18,6 @@ class RestoreScreen(ProposalScreen):
 
     def compose_facts(self) -> ComposeResult:
         yield Static(diff_text(self._difference, self), id="restore-difference", markup=False)
+
+    def draw_colours(self) -> None:
+        self.query_one("#restore-difference", Static).update(diff_text(self._difference, self))
