@@ -120,7 +120,8 @@ class FileSwap:
     def finish(self) -> Outgoing | None:
         """Removes what is beside, synced, and gives what was replaced or deleted."""
         self.discard()
-        sync_folder(self._path.parent)
+        with suppress(FileNotFoundError, NotADirectoryError):  # the folder was moved since: the change went with it
+            sync_folder(self._path.parent)
         return self._outgoing
 
     def discard(self) -> None:
