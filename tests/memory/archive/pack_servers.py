@@ -49,6 +49,7 @@ class SshServer:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._server: asyncssh.SSHAcceptor | None = None
+        self._connections: list[asyncssh.SSHServerConnection] = []
         self.port = 0
 
     def start(self) -> None:
@@ -58,6 +59,7 @@ class SshServer:
         self._run(self._stop())
 
     def end(self) -> None:
+        self._run(self._hang_up())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -72,6 +74,7 @@ class SshServer:
             server_host_keys=[str(self._host_key)],
             authorized_client_keys=f"{self._client_key}.pub",
             sftp_factory=lambda chan: asyncssh.SFTPServer(chan, chroot=str(self.root)),
+            acceptor=self._connections.append,
         )
         self.port = self._server.get_port()
 
@@ -80,6 +83,15 @@ class SshServer:
             self._server.close()
             await self._server.wait_closed()
             self._server = None
+
+    async def _hang_up(self) -> None:
+        """Ends what clients left open: nobody would once the loop has stopped."""
+        for connection in self._connections:
+            connection.abort()
+        await asyncio.gather(*(connection.wait_closed() for connection in self._connections))
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
 
 
 @contextmanager
