@@ -1,12 +1,14 @@
 """Puts an earlier text back into a file, and keeps what stands there now."""
 
+import secrets
 from collections import Counter
 from pathlib import Path
 from typing import Final
 
 from foundation.clock import Clock
-from foundation.errors import Misuse
-from foundation.files import FileLock, make_private_folder, resolve_within
+from foundation.errors import Misuse, TemporaryFailure
+from foundation.files import FileLock, LockTimeout, make_private_folder, resolve_within
+from foundation.files.conditional import FileSwap, UnexpectedContent
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from memory.errors import NoteChanged, UnwritableNotes
@@ -64,7 +66,8 @@ class FileRestorer:
         )
         if last is None:
             return None
-        theirs, before = self._text(last), self._text(store.before(last))
+        replaced = store.before(last)
+        theirs, before = self._text(last), self._text(replaced)
 
         def taken_back(now: str) -> str:
             merged = merge(theirs, now, before)
@@ -78,13 +81,18 @@ class FileRestorer:
                 )
             return merged.text
 
-        self._write(last.path, taken_back, f"{_UNDO}{last.number}")
+        was_there = replaced is not None and bool(replaced.sha256)
+        self._write(last.path, taken_back, f"{_UNDO}{last.number}", keep_empty=was_there)
         return last
 
     def _text(self, version: Version | None) -> str:
         return self._history.store.body(version).decode("utf-8")
 
-    def _write(self, name: str, edit: Edit, reason: str) -> bool:
+    def _write(self, name: str, edit: Edit, reason: str, *, keep_empty: bool = True) -> bool:
+        """Applies the edit, as a version; whether that changed the file. Without `keep_empty` an empty one is deleted.
+
+        Raises TemporaryFailure where another process writes the notes for too long.
+        """
         now, came_out = self._clock.now(), list[bytes]()
 
         def keep(file: Path, body: bytes) -> None:
@@ -93,8 +101,17 @@ class FileRestorer:
 
         path = self._target(name)
         make_private_folder(self._workspace.own)
-        with FileLock(self._workspace.hot_lock, timeout=_LOCK_SECONDS):
-            text = apply_edit(path, edit, keep, now, ExposedStates())
+        try:
+            with FileLock(self._workspace.hot_lock, timeout=_LOCK_SECONDS):
+                text: str | None = apply_edit(path, edit, keep, now, ExposedStates())
+                if not text and not keep_empty:
+                    text = _deleted_where_empty(path)
+        except LockTimeout as error:
+            raise TemporaryFailure(
+                "The memory is being written",
+                f"Another Palimpsest has held {self._workspace.hot_lock} for {_LOCK_SECONDS} seconds.",
+                "Wait for it to finish, or close it.",
+            ) from error
         self._history.wrote(name, came_out, text, Cause(Author.USER, reason))
         return bool(came_out)
 
@@ -103,3 +120,15 @@ class FileRestorer:
             return edit_target(self._workspace, name, UnwritableNotes)
         path = self._workspace.root / name
         return resolve_within(path, self._workspace.bounds_of(path))
+
+
+def _deleted_where_empty(path: Path) -> str | None:
+    """None where the file is deleted; "" where somebody wrote to it first."""
+    swap = FileSwap(path, b"", None, beside=path.with_name(f".{path.name}.{secrets.token_hex(6)}.gone"))
+    try:
+        swap.make()
+    except UnexpectedContent:
+        return ""
+    if (outgoing := swap.finish()) is not None:
+        outgoing.close()
+    return None

@@ -9,7 +9,8 @@ from agent.checkpoints.change import FileChange
 from agent.checkpoints.versioned import VersionedCheckpoints
 from context.sources.workspace import WorkspaceSources
 from foundation.clock import SystemClock
-from foundation.errors import Misuse
+from foundation.errors import Misuse, TemporaryFailure
+from foundation.files import FileLock
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.check import check
@@ -138,7 +139,7 @@ def test_two_changes_of_a_model_are_taken_back_one_after_the_other(memory: Memor
     assert "first rumour" in workspace.memory_md.read_text("utf-8")
     assert "second rumour" not in workspace.memory_md.read_text("utf-8")
     memory.restorer.undo()
-    assert "rumour" not in workspace.memory_md.read_text("utf-8")
+    assert not workspace.memory_md.exists(), "it was not there before the first"
 
 
 def test_nothing_is_taken_back_where_somebody_rewrote_the_same_lines(memory: Memory, workspace: Workspace) -> None:
@@ -149,6 +150,45 @@ def test_nothing_is_taken_back_where_somebody_rewrote_the_same_lines(memory: Mem
     with pytest.raises(NoteChanged, match="in the same lines"):
         memory.restorer.undo()
     assert workspace.memory_md.read_text("utf-8") == text
+
+
+def test_a_file_that_a_model_made_is_gone_after_the_undo_unless_somebody_wrote_to_it(
+    memory: Memory, workspace: Workspace
+) -> None:
+    checkpoints = VersionedCheckpoints(workspace, memory.versions, SystemClock(), (workspace.root,), keep_days=0)
+    checkpoints.begin_turn("c_1", "e_1")
+    made = FileChange(folder=workspace.root, path="SOUL.md", expected=None, new=b"Be evil.\n")
+    checkpoints.apply([made], "e_2", label="write_file")
+    memory.restorer.undo()
+    assert not workspace.soul_md.exists()
+    assert newest(memory, "SOUL.md").sha256 == ""
+    assert list(workspace.root.glob(".SOUL*")) == []
+
+    checkpoints.apply([made], "e_3", label="write_file")
+    with workspace.soul_md.open("a", encoding="utf-8") as file:
+        file.write("Be kind.\n")
+    with pytest.raises(NoteChanged):
+        memory.restorer.undo()
+    assert workspace.soul_md.read_text("utf-8") == "Be evil.\nBe kind.\n"
+
+
+def test_a_file_that_a_model_deleted_comes_back(memory: Memory, workspace: Workspace) -> None:
+    workspace.soul_md.write_bytes(b"Be kind.\n")
+    checkpoints = VersionedCheckpoints(workspace, memory.versions, SystemClock(), (workspace.root,), keep_days=0)
+    gone = FileChange(folder=workspace.root, path="SOUL.md", expected=b"Be kind.\n", new=None)
+    checkpoints.apply([gone], "e_2", label="apply_patch")
+    memory.restorer.undo()
+    assert workspace.soul_md.read_bytes() == b"Be kind.\n"
+
+
+def test_a_workspace_that_another_process_writes_is_told_as_that(
+    memory: Memory, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_model(memory, "one")
+    monkeypatch.setattr("memory.hot.restore._LOCK_SECONDS", 0.1)
+    with FileLock(workspace.hot_lock), pytest.raises(TemporaryFailure, match="Another Palimpsest has held"):
+        memory.restorer.undo()
+    assert "one" in workspace.memory_md.read_text("utf-8")
 
 
 def test_restoring_is_a_version_and_loses_nothing(memory: Memory, workspace: Workspace) -> None:
