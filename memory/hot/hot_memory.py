@@ -309,7 +309,8 @@ class HotMemory:
                 f"{error.filename or path} could not be written: {error.strerror or error}.",
                 "Nothing was changed. Make room or allow writing there, then try again.",
             ) from error
-        self._history.wrote(name, self._came_out, text)
+        theirs = [body for body in self._came_out if not exposed.has(body.decode("utf-8", "replace"))]
+        self._history.wrote(name, theirs, text)
         alone = name not in self._unreported or name in self._only_ours
         self._read_file(name, path)
         if (seen := self._seen.get(name)) and seen.text == text:

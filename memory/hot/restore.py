@@ -93,7 +93,7 @@ class FileRestorer:
 
         Raises TemporaryFailure where another process writes the notes for too long.
         """
-        now, came_out = self._clock.now(), list[bytes]()
+        now, came_out, exposed = self._clock.now(), list[bytes](), ExposedStates()
 
         def keep(file: Path, body: bytes) -> None:
             came_out.append(body)
@@ -103,7 +103,7 @@ class FileRestorer:
         make_private_folder(self._workspace.own)
         try:
             with FileLock(self._workspace.hot_lock, timeout=_LOCK_SECONDS):
-                text: str | None = apply_edit(path, edit, keep, now, ExposedStates())
+                text: str | None = apply_edit(path, edit, keep, now, exposed)
                 if not text and not keep_empty:
                     text = _deleted_where_empty(path)
         except LockTimeout as error:
@@ -112,7 +112,8 @@ class FileRestorer:
                 f"Another Palimpsest has held {self._workspace.hot_lock} for {_LOCK_SECONDS} seconds.",
                 "Wait for it to finish, or close it.",
             ) from error
-        self._history.wrote(name, came_out, text, Cause(Author.USER, reason))
+        theirs = [body for body in came_out if not exposed.has(body.decode("utf-8", "replace"))]
+        self._history.wrote(name, theirs, text, Cause(Author.USER, reason))
         return bool(came_out)
 
     def _target(self, name: str) -> Path:

@@ -43,6 +43,10 @@ class ExposedStates:
         self._states.extend((now, state) for state in incomplete)
         self._left = text
 
+    def has(self, text: str) -> bool:
+        """Whether this text of ours was in the file for an instant, a while ago at most."""
+        return any(state == text for _, state in self._states)
+
     def mend(self, text: str) -> str:
         """The text, merged with the edits that its writer could not see."""
         oldest = time.monotonic() - _SECONDS

@@ -37,7 +37,7 @@ class Objects:
         """
         name = content_name(body)
         place = self._place(name)
-        if exists(place):
+        if exists(place) and self._is_sound(name):
             return name
         with self._packing:
             stored = (base and self._difference(body, base)) or checked(_WHOLE, packer()(body))
@@ -54,6 +54,13 @@ class Objects:
         if content_name(body) != name:
             raise Damaged(f"A {self._what} is damaged", f"{self._place(name)} does not hold what its name says.")
         return body
+
+    def _is_sound(self, name: str) -> bool:
+        try:
+            self.get(name)
+        except Damaged:
+            return False
+        return True
 
     def remove_all_but(self, needed: Iterable[str]) -> int:
         """Deletes what is not needed, nor for reading what is; gives the number of deleted files."""

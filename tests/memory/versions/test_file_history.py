@@ -1,16 +1,18 @@
 """Every change of a file is a version, with who made it: by hand, by a command, by a model's tool, by an undo."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.background.version_job import VersionJob
 from agent.checkpoints.change import FileChange
 from agent.checkpoints.versioned import VersionedCheckpoints
+from agent.services.deletion import notes_notice
 from context.sources.workspace import WorkspaceSources
 from foundation.clock import SystemClock
 from foundation.errors import Misuse, TemporaryFailure
-from foundation.files import FileLock
+from foundation.files import FileLock, write_temporary
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.check import check
@@ -69,6 +71,25 @@ def test_an_edit_by_hand_that_was_not_seen_before_the_next_write_is_a_version(
     assert [row[1] for row in told(memory, "MEMORY.md")] == ["model", "user", "model"]
     assert bodies[1].endswith(b"- in between\n")
     assert b"- in between\n" in bodies[2]
+
+
+def test_an_edit_by_hand_in_the_instant_of_a_write_is_a_version(
+    memory: Memory, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_model(memory, "one")
+    raced = workspace.memory_md.read_bytes() + b"- in that instant\n"
+
+    def racing(path: Path, *given: Any, **more: Any) -> Path:
+        monkeypatch.undo()
+        path.write_bytes(raced)
+        return write_temporary(path, *given, **more)
+
+    monkeypatch.setattr("memory.hot.swap.write_temporary", racing)
+    by_model(memory, "two")
+    store = memory.versions.store
+    assert [row[1] for row in told(memory, "MEMORY.md")] == ["model", "user", "model"]
+    assert store.body(store.versions("MEMORY.md")[1]) == raced
+    assert b"- in that instant\n" in workspace.memory_md.read_bytes()
 
 
 def test_a_file_that_is_gone_is_a_version(memory: Memory, workspace: Workspace) -> None:
@@ -269,3 +290,12 @@ def test_old_versions_go_while_nobody_waits(memory: Memory, workspace: Workspace
     assert not job.step(lambda: False).more
     assert not job.due()
     assert len(store.versions()) == 1
+
+
+def test_earlier_versions_that_name_a_deleted_conversation_are_told(memory: Memory, workspace: Workspace) -> None:
+    workspace.memory_md.write_text("- see c_1111111111111\n", encoding="utf-8")
+    memory.hot.refresh()
+    workspace.memory_md.write_text("- nothing\n", encoding="utf-8")
+    memory.hot.refresh()
+    assert "version 1 of MEMORY.md" in notes_notice(workspace, "c_1111111111111")
+    assert notes_notice(workspace, "c_2222222222222") == ""

@@ -144,6 +144,38 @@ def test_a_flipped_bit_is_named_and_nothing_wrong_is_read(tmp_path: Path, clock:
     assert VersionStore(folder, clock).check() == []
 
 
+def test_two_texts_that_changed_places_are_not_given_for_each_other(tmp_path: Path) -> None:
+    objects = Objects(tmp_path, "version")
+    names = [objects.put(b"one"), objects.put(b"two")]
+    first, second = (tmp_path / name[:2] / name for name in names)
+    body = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(body)
+    for name in names:
+        with pytest.raises(Damaged, match="does not hold what its name says"):
+            objects.get(name)
+
+
+def test_a_damaged_text_is_mended_by_the_same_text(tmp_path: Path) -> None:
+    objects = Objects(tmp_path, "version")
+    name = objects.put(b"one")
+    (stored,) = files_below(tmp_path)
+    stored.write_bytes(stored.read_bytes()[:-1])
+    assert objects.put(b"one") == name
+    assert objects.get(name) == b"one"
+
+
+def test_what_a_kept_version_is_read_from_stays_when_that_goes(store: VersionStore, clock: FakeClock) -> None:
+    body = dice_text(20_000)
+    for number in range(6):
+        body += b"\n%d" % number
+        store.record("MEMORY.md", body, BY_HAND)
+    clock.advance(timedelta(days=40).total_seconds())
+    assert store.keep(VersionSettings()) == 5
+    assert store.body(store.newest("MEMORY.md")) == body
+    assert store.check() == []
+
+
 def test_a_line_that_was_taken_out_is_missed(store: VersionStore, tmp_path: Path, clock: FakeClock) -> None:
     write_versions(store, 9)
     manifest = tmp_path / "versions" / "manifest"
