@@ -314,13 +314,12 @@ class CheckpointMade(Struct, frozen=True):
 
 
 class VersionMade(Struct, frozen=True):
-    """A model's tool changed the notes, AGENTS.md, a skill or the like, which made this version."""
+    """A model's tool changed the notes, AGENTS.md, a skill or the like, which made this version; `text` is a line."""
 
     version: Version
 
     @property
     def text(self) -> str:
-        """The receipt, a line."""
         return f"{self.version.path} was changed by the model: version {self.version.number}"
 
 

@@ -247,7 +247,7 @@ class BlockActions:
         own = rest[: later[0]] if later else rest
         parts = ["your message", *(["its answer"] if any(isinstance(item, AnswerBlock) for item in own) else [])]
         controller = self._controller()
-        if controller is not None and controller.has_more_below:
+        if controller is not None and controller.history.has_more_below:
             parts.append("all turns after it")
         elif later:
             parts.append(f"{counted(len(later), 'turn')} after it")

@@ -46,7 +46,7 @@ class CommandView:
     async def run(self, line: str, *, beside: bool = False) -> None:
         """Runs a command line (`/rename Trip`) and shows what comes of it. `beside`: while an answer is written."""
         name, _, arguments = line.removeprefix("/").partition(" ")
-        if self._chat.has_more_below:
+        if self._chat.history.has_more_below:
             await self._chat.return_to_newest()
         self._view.transcript.follow_end()  # what the command shows is seen, wherever the person was reading
         try:

@@ -23,7 +23,7 @@ from foundation.terminal_text import visible, visible_code_line
 from memory.errors import ReadOnly
 from tui.chat.blocks import StoredTexts, sent_blocks
 from tui.chat.command_view import UNSENT, CommandView
-from tui.chat.history_window import PAGE_SIZE, HistoryWindow
+from tui.chat.history_window import HistoryWindow
 from tui.chat.port import ChatPort, answer_event
 from tui.chat.shell import ShellCommand
 from tui.chat.shell_blocks import ShellBlocks
@@ -38,8 +38,6 @@ from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, U
 if TYPE_CHECKING:
     from agent.session import Session
     from models.messages import Image
-
-__all__ = ["PAGE_SIZE", "ChatController"]
 
 TICK_S, STILL_TICK_S = 1.0, 10.0  # seconds between two counts of a turn's seconds
 _NO_LONGER_REWRITES: Final = (
@@ -338,23 +336,6 @@ class ChatController:
         self._shell_blocks.put_back(conversation.id if conversation else "")
         self._view.transcript.follow_end()
 
-    async def load_earlier(self) -> None:
-        """Loads the entries before those shown, if any."""
-        await self.history.load_earlier()
-
-    async def show_oldest(self) -> None:
-        """Goes to the first entry of the conversation."""
-        await self.history.show_oldest()
-
-    async def load_later(self) -> None:
-        """Loads the entries after those shown, if any."""
-        await self.history.load_later()
-
-    @property
-    def has_more_below(self) -> bool:
-        """Whether the transcript ends before the conversation does."""
-        return self.history.has_more_below
-
     async def return_to_newest(self) -> None:
         """Returns to the end of the conversation."""
         if self.history.has_gap:  # a turn may be writing below it
@@ -402,8 +383,6 @@ class ChatController:
                 self._view.show_plan(await self.session.branch.plan())
         finally:
             await self._view.restore_draft()
-
-    # Errors
 
     def show_error(self, error: PalimpsestError) -> None:
         """Shows an error; a cancellation is a muted line."""

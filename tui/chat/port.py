@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from context.checklist import Checklist
     from context.report import ContextReport
     from memory.memory import Memory
+    from tui.chat.history_window import HistoryWindow
     from tui.images.protocol import GraphicsProtocol
     from tui.picker.browser import PickerChoice
     from tui.search.controller import EntryTarget
@@ -104,9 +105,7 @@ class CommandChat(Protocol):
     """What commands need of the chat's controller."""
 
     session: "Session"
-
-    @property
-    def has_more_below(self) -> bool: ...
+    history: "HistoryWindow"
 
     async def return_to_newest(self) -> None: ...
 

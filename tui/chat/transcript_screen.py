@@ -36,7 +36,7 @@ class TranscriptScreen(Screen[None]):
 
     @on(NewBelowHint.NewBelowClicked)
     def action_newest(self) -> None:
-        if self.controller and self.controller.has_more_below:
+        if self.controller and self.controller.history.has_more_below:
             self._back_to_newest(self.controller)
         else:
             self.transcript.follow_end()
@@ -48,7 +48,7 @@ class TranscriptScreen(Screen[None]):
     @work(exclusive=True, group="earlier")
     async def action_oldest(self) -> None:
         if self.controller:
-            await self.controller.show_oldest()
+            await self.controller.history.show_oldest()
 
     @on(Transcript.NewBelowChanged)
     def _show_new_below(self, message: Transcript.NewBelowChanged) -> None:
@@ -58,13 +58,13 @@ class TranscriptScreen(Screen[None]):
     @work(exclusive=True, group="earlier")
     async def _load_earlier(self) -> None:
         if self.controller:
-            await self.controller.load_earlier()
+            await self.controller.history.load_earlier()
 
     @on(Transcript.BottomReached)
     @work(exclusive=True, group="later")
     async def _load_later(self) -> None:
         if self.controller:
-            await self.controller.load_later()
+            await self.controller.history.load_later()
 
     # Blocks
 

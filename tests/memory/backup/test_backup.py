@@ -3,81 +3,35 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.backup.backup import BackupResult, back_up
+from memory.backup.backup import back_up
 from memory.backup.choice import choose_snapshot
 from memory.backup.database import copy_database
 from memory.backup.errors import (
-    BackupDamaged,
     BackupInUse,
     BackupUnreachable,
-    NewerBackup,
     NotABackup,
     UnusableFolder,
     WorkspaceBusy,
 )
 from memory.backup.place import LocalPlace, open_place
-from memory.backup.restore import RestoreResult, restore
-from memory.backup.snapshot import SUFFIX, digest_of, encode_snapshot, snapshot_ids
+from memory.backup.snapshot import snapshot_ids
 from memory.backup.verify import check_backup
 from memory.check import check
-from memory.errors import Damaged
 from memory.memory import Memory
-from memory.settings import ArchiveSettings
-from memory.versions.objects import checked
 from tests.fakes import FakeClock
-from tests.memory.archive.intact_workspace import archived, talk
+from tests.memory.archive.intact_workspace import talk
+from tests.memory.backup.conftest import SETTINGS, Save, flip, restored
 from tests.paths import ROOT
 
-SETTINGS = ArchiveSettings(parity=0)
 NOT_SAVED = ("pages", "postings", "cold.db-writers", "backup", "backup.json")
-
-
-@pytest.fixture
-def filled(tmp_path: Path, clock: FakeClock) -> Iterator[Memory]:
-    """An open workspace with an archive, notes in Chinese, and skills."""
-    root = tmp_path / "workspace"
-    memory, _ = archived(root, clock)
-    (root / "MEMORY.md").write_text("# Notes\n\n- 锅炉在五月保养 🐋\n", encoding="utf-8")
-    (root / "memory").mkdir(exist_ok=True)
-    (root / "memory" / "空.md").write_text("- 二\n", encoding="utf-8")
-    (root / "skills" / "brief").mkdir(parents=True)
-    (root / "skills" / "brief" / "SKILL.md").write_text("Be brief.\n", encoding="utf-8")
-    (root / "skills" / "brief" / "run.sh").write_text("#!/bin/sh\n", encoding="utf-8")
-    (root / "skills" / "brief" / "run.sh").chmod(0o755)
-    memory.hot.refresh()
-    memory.mirrors.renew()
-    yield memory
-    memory.close()
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> LocalPlace:
-    return LocalPlace(tmp_path / "backup")
-
-
-Save = Callable[..., BackupResult]
-
-
-@pytest.fixture
-def save(filled: Memory, place: LocalPlace, clock: FakeClock) -> Save:
-    def save(**more: object) -> BackupResult:
-        clock.advance(60)
-        return back_up(filled.workspace, place, clock, device="desk", program="0.0", **more)  # type: ignore[arg-type] -- keywords of the test
-
-    return save
-
-
-def restored(place: LocalPlace, target: Path, at: str | None = None) -> RestoreResult:
-    return restore(place, choose_snapshot(place, at), target, settings=SETTINGS)
 
 
 def contents(root: Path) -> dict[str, tuple[bytes, int]]:
@@ -94,12 +48,6 @@ def contents(root: Path) -> dict[str, tuple[bytes, int]]:
         ):
             found[name] = path.read_bytes(), path.stat().st_mode & 0o777
     return found
-
-
-def flip(path: Path, at: int) -> None:
-    body = bytearray(path.read_bytes())
-    body[at] ^= 1
-    path.write_bytes(body)
 
 
 def test_what_is_restored_is_the_workspace_to_the_byte(
@@ -200,102 +148,6 @@ def test_other_workspaces_at_the_place_keep_theirs(
     back_up(filled.workspace, place, clock, device="laptop", program="0.0", keep=1)
     save(keep=1)
     assert len(snapshot_ids(place)) == 2
-
-
-def test_every_flipped_bit_is_named_and_nothing_damaged_is_restored(
-    save: Save, place: LocalPlace, tmp_path: Path
-) -> None:
-    save()
-    assert check_backup(place).problems == ()
-    for path in sorted(place.folder.glob("*.piece"))[:12] + sorted(place.folder.glob("*.snapshot")):
-        good = path.read_bytes()
-        for at in (0, 5, 21, len(good) // 2, len(good) - 1):
-            flip(path, at)
-            (problem,) = check_backup(place).problems
-            assert path.name in problem.message
-            with pytest.raises((Damaged, NewerBackup), match=path.stem):
-                restored(place, tmp_path / "again")
-            assert not (tmp_path / "again").exists(), (path.name, at)
-            path.write_bytes(good)
-    assert not list(tmp_path.glob(".again*"))
-
-
-def test_a_sound_piece_under_the_name_of_another_is_named(save: Save, place: LocalPlace, tmp_path: Path) -> None:
-    save()
-    one, other, *_ = sorted(place.folder.glob("*.piece"), key=lambda path: path.stat().st_size)
-    other.write_bytes(one.read_bytes())
-    (problem,) = check_backup(place).problems
-    assert other.name in problem.message
-    with pytest.raises(BackupDamaged, match=other.stem):
-        restored(place, tmp_path / "again")
-
-
-def test_a_missing_piece_is_named_and_the_next_backup_stores_it_again(save: Save, place: LocalPlace) -> None:
-    save()
-    lost = min(place.folder.glob("*.piece"))
-    lost.unlink()
-    (problem,) = check_backup(place).problems
-    assert lost.name in problem.message
-    assert problem.files
-    assert save().new_pieces == 1
-    assert check_backup(place).problems == ()
-
-
-def test_all_else_is_restored_where_that_is_asked_for(
-    filled: Memory, save: Save, place: LocalPlace, tmp_path: Path
-) -> None:
-    snapshot = save().snapshot
-    note = next(file for file in snapshot.files if file.path == "MEMORY.md")
-    flip(place.folder / f"{note.pieces[0]}.piece", 30)
-    with pytest.raises(BackupDamaged, match=r"MEMORY\.md"):
-        restored(place, tmp_path / "again")
-    result = restore(place, snapshot, tmp_path / "again", settings=SETTINGS, skip_damaged=True)
-    assert result.left_out == ("MEMORY.md",)
-    assert result.files == len(snapshot.files) - 1
-    assert not (tmp_path / "again" / "MEMORY.md").exists()
-
-
-def test_unreadable_snapshots_keep_all_pieces(filled: Memory, save: Save, place: LocalPlace) -> None:
-    save()
-    old = next(place.folder.glob("*.snapshot"))
-    flip(old, 50)
-    filled.workspace.memory_md.write_text("- other\n")
-    assert save(keep=1).removed.pieces == 0
-
-
-@pytest.mark.parametrize(
-    "path", ["../outside.md", "/outside.md", "memory/../../outside.md", "memory//x", "./x", "memory/.", "C:x", "", "a/"]
-)
-def test_a_forged_snapshot_leads_nowhere_outside(save: Save, place: LocalPlace, tmp_path: Path, path: str) -> None:
-    real = save().snapshot
-    note = next(file for file in real.files if file.path == "MEMORY.md")
-    files = (structs.replace(note, path=path),)
-    forged = structs.replace(real, files=files, digest=digest_of(files), time_ms=real.time_ms + 1)
-    place.write(forged.id + SUFFIX, encode_snapshot(forged))
-    with pytest.raises(BackupDamaged, match=forged.id):
-        restored(place, tmp_path / "again")
-    assert not (tmp_path / "outside.md").exists()
-
-
-def test_a_torn_piece_of_a_backup_that_was_cut_short_is_not_believed(
-    filled: Memory, save: Save, place: LocalPlace
-) -> None:
-    filled.workspace.memory_md.write_text("- torn\n" * 100)
-    first = save()
-    note = next(file for file in first.snapshot.files if file.path == "MEMORY.md")
-    torn = place.folder / f"{note.pieces[0]}.piece"
-    (place.folder / f"{first.snapshot.id}.snapshot").unlink()
-    torn.write_bytes(bytes(torn.stat().st_size))
-    save()
-    assert check_backup(place).problems == ()
-
-
-def test_a_newer_format_is_refused_and_left(save: Save, place: LocalPlace, tmp_path: Path) -> None:
-    name = save().snapshot.id
-    (place.folder / (name + SUFFIX)).write_bytes(checked(b"PBS2", b"what nobody knows"))
-    with pytest.raises(NewerBackup, match=name):
-        restored(place, tmp_path / "again")
-    assert [name in problem.message for problem in check_backup(place).problems] == [True]
 
 
 def test_folders_that_will_not_do_are_refused(save: Save, place: LocalPlace, filled: Memory, tmp_path: Path) -> None:

@@ -1,0 +1,115 @@
+"""What is damaged or forged at the place is named, and never restored as good."""
+
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from memory.backup.errors import (
+    BackupDamaged,
+    NewerBackup,
+)
+from memory.backup.place import LocalPlace
+from memory.backup.restore import restore
+from memory.backup.snapshot import SUFFIX, digest_of, encode_snapshot
+from memory.backup.verify import check_backup
+from memory.errors import Damaged
+from memory.memory import Memory
+from memory.versions.objects import checked
+from tests.memory.backup.conftest import SETTINGS, Save, flip, restored
+
+
+def test_every_flipped_bit_is_named_and_nothing_damaged_is_restored(
+    save: Save, place: LocalPlace, tmp_path: Path
+) -> None:
+    save()
+    assert check_backup(place).problems == ()
+    for path in sorted(place.folder.glob("*.piece"))[:12] + sorted(place.folder.glob("*.snapshot")):
+        good = path.read_bytes()
+        for at in (0, 5, 21, len(good) // 2, len(good) - 1):
+            flip(path, at)
+            (problem,) = check_backup(place).problems
+            assert path.name in problem.message
+            with pytest.raises((Damaged, NewerBackup), match=path.stem):
+                restored(place, tmp_path / "again")
+            assert not (tmp_path / "again").exists(), (path.name, at)
+            path.write_bytes(good)
+    assert not list(tmp_path.glob(".again*"))
+
+
+def test_a_sound_piece_under_the_name_of_another_is_named(save: Save, place: LocalPlace, tmp_path: Path) -> None:
+    save()
+    one, other, *_ = sorted(place.folder.glob("*.piece"), key=lambda path: path.stat().st_size)
+    other.write_bytes(one.read_bytes())
+    (problem,) = check_backup(place).problems
+    assert other.name in problem.message
+    with pytest.raises(BackupDamaged, match=other.stem):
+        restored(place, tmp_path / "again")
+
+
+def test_a_missing_piece_is_named_and_the_next_backup_stores_it_again(save: Save, place: LocalPlace) -> None:
+    save()
+    lost = min(place.folder.glob("*.piece"))
+    lost.unlink()
+    (problem,) = check_backup(place).problems
+    assert lost.name in problem.message
+    assert problem.files
+    assert save().new_pieces == 1
+    assert check_backup(place).problems == ()
+
+
+def test_all_else_is_restored_where_that_is_asked_for(
+    filled: Memory, save: Save, place: LocalPlace, tmp_path: Path
+) -> None:
+    snapshot = save().snapshot
+    note = next(file for file in snapshot.files if file.path == "MEMORY.md")
+    flip(place.folder / f"{note.pieces[0]}.piece", 30)
+    with pytest.raises(BackupDamaged, match=r"MEMORY\.md"):
+        restored(place, tmp_path / "again")
+    result = restore(place, snapshot, tmp_path / "again", settings=SETTINGS, skip_damaged=True)
+    assert result.left_out == ("MEMORY.md",)
+    assert result.files == len(snapshot.files) - 1
+    assert not (tmp_path / "again" / "MEMORY.md").exists()
+
+
+def test_unreadable_snapshots_keep_all_pieces(filled: Memory, save: Save, place: LocalPlace) -> None:
+    save()
+    old = next(place.folder.glob("*.snapshot"))
+    flip(old, 50)
+    filled.workspace.memory_md.write_text("- other\n")
+    assert save(keep=1).removed.pieces == 0
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside.md", "/outside.md", "memory/../../outside.md", "memory//x", "./x", "memory/.", "C:x", "", "a/"]
+)
+def test_a_forged_snapshot_leads_nowhere_outside(save: Save, place: LocalPlace, tmp_path: Path, path: str) -> None:
+    real = save().snapshot
+    note = next(file for file in real.files if file.path == "MEMORY.md")
+    files = (structs.replace(note, path=path),)
+    forged = structs.replace(real, files=files, digest=digest_of(files), time_ms=real.time_ms + 1)
+    place.write(forged.id + SUFFIX, encode_snapshot(forged))
+    with pytest.raises(BackupDamaged, match=forged.id):
+        restored(place, tmp_path / "again")
+    assert not (tmp_path / "outside.md").exists()
+
+
+def test_a_torn_piece_of_a_backup_that_was_cut_short_is_not_believed(
+    filled: Memory, save: Save, place: LocalPlace
+) -> None:
+    filled.workspace.memory_md.write_text("- torn\n" * 100)
+    first = save()
+    note = next(file for file in first.snapshot.files if file.path == "MEMORY.md")
+    torn = place.folder / f"{note.pieces[0]}.piece"
+    (place.folder / f"{first.snapshot.id}.snapshot").unlink()
+    torn.write_bytes(bytes(torn.stat().st_size))
+    save()
+    assert check_backup(place).problems == ()
+
+
+def test_a_newer_format_is_refused_and_left(save: Save, place: LocalPlace, tmp_path: Path) -> None:
+    name = save().snapshot.id
+    (place.folder / (name + SUFFIX)).write_bytes(checked(b"PBS2", b"what nobody knows"))
+    with pytest.raises(NewerBackup, match=name):
+        restored(place, tmp_path / "again")
+    assert [name in problem.message for problem in check_backup(place).problems] == [True]
