@@ -27,6 +27,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
+from memory.versions.cause import Author, caused_by
 from models.messages import Role
 from tui.app import PalimpsestApp
 from tui.dialogs.trust import ChangesScreen, LinkScreen, QuestionDialog, TrustScreen
@@ -155,6 +156,7 @@ SHOTS: Final[tuple[tuple[str, tuple[int, int], bool, str, Act], ...]] = (
     ("settings", SMALL, False, "", typing("/settings", "escape", "enter")),
     ("themes", SMALL, True, "", then(typing("/theme", "escape", "enter"), "down")),
     ("memory", SMALL, True, "", typing("/memory", "enter")),
+    ("versions", (120, 30), True, "", then(typing("/memory", "enter"), "a")),
     ("statistics", SMALL, True, "", typing("/stats", "escape", "enter")),
     ("archive", SMALL, True, "", typing("/archive --list", "enter")),
     ("models", SMALL, False, "", typing("/model", "escape", "enter")),
@@ -186,6 +188,7 @@ TOUR: Final = frozenset(
         "turns",
         "context",
         "memory",
+        "versions",
         "statistics",
         "models",
         "permissions",
@@ -198,7 +201,7 @@ TOUR: Final = frozenset(
 
 
 def demo(workspace: Workspace) -> None:
-    """A conversation held some days ago."""
+    """A conversation held some days ago, and notes by a person and by a model."""
     memory = Memory.open(workspace, SystemClock())
     try:
         conversation = memory.cold.new_conversation(clear("House"))
@@ -218,6 +221,10 @@ def demo(workspace: Workspace) -> None:
             )
             parent = entry.seq
         memory.vault.archive_text(as_given(DEMO_TEXT), label="A letter", mode="small")
+        with caused_by(Author.USER, "/remember"):
+            memory.hot.remember(clear("The boiler is serviced in May. 锅炉五月保养。"), heading=clear("The boiler"))
+        with caused_by(Author.MODEL, f"tool remember in {conversation.id}"):
+            memory.hot.remember(clear("Ann rows on Tuesdays."), file="memory/people.md")
     finally:
         memory.close()
 
