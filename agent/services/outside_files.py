@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from agent.events import PermissionRequested
-from agent.permissions.action import Access, Action, PermissionAnswer
-from agent.permissions.policy import Decision, PermissionMode, Policy
+from agent.permissions.action import PermissionAnswer
+from agent.permissions.attached_files import ATTACH_TOOL, attach_action, decide_attachment
+from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import Verdict
 from agent.services.attachments import mentioned_files
 from context import Attachment, load_attachment
@@ -19,7 +20,6 @@ from models.messages import ToolCall
 if TYPE_CHECKING:
     from agent.tools.files.project import ProjectFolders
 
-ATTACH_TOOL: Final = "attach_file"  # in the rules: attach_file(//etc/hosts)
 _REASON: Final = "Your message names it with @, and what is attached is sent to the model."
 
 AskPort = Callable[[PermissionRequested], Awaitable[PermissionAnswer]]
@@ -54,25 +54,6 @@ async def previewed_attachments(
 ) -> tuple[tuple[Attachment, ...], list[str]]:
     """As `permitted_attachments`, for a request that is only looked at: what would be asked about is not read."""
     return await _loaded(session, text, here, lambda path: _preview_refusal(session.permissions, path))
-
-
-def attach_action(path: str) -> Action:
-    """The action of attaching the file at this path."""
-    return Action(tool=ATTACH_TOOL, access=Access.READ, summary=f"Attach {visible_line(path)}", subject=path)
-
-
-def decide_attachment(policy: Policy, action: Action) -> Decision:
-    """The decision on a file outside the project: unlike what a tool reads, it asks where no rule allows it. Blocks."""
-    policy.rules.refresh()
-    if rule := policy.rules.first(Verdict.DENY, action):
-        return Decision(Verdict.DENY, f"{rule.where} denies it: {rule}.", rule)
-    if policy.rules.problem:
-        return Decision(Verdict.ASK, policy.rules.problem, asks_always=True)
-    if rule := policy.rules.first(Verdict.ASK, action):
-        return Decision(Verdict.ASK, f"{rule.where} asks: {rule}.", rule, asks_always=True)
-    if rule := policy.rules.first(Verdict.ALLOW, action):
-        return Decision(Verdict.ALLOW, f"{rule.where} allows it: {rule}.", rule)
-    return Decision(Verdict.ASK, "A file outside the project asks before it is attached; one inside does not.")
 
 
 async def _loaded(

@@ -7,11 +7,11 @@ from typing import Final
 from msgspec import Struct
 
 from agent.permissions.action import Access, Action
+from agent.permissions.attached_files import ATTACH_TOOL, attach_action, decide_attachment
 from agent.permissions.destructive_commands import destroys
 from agent.permissions.policy import PermissionMode, Policy
 from agent.permissions.rules import COMMAND_TOOL, Rule, RuleSource, Verdict, offered_rules, parse_rule
 from agent.permissions.stored_rules import StoredRules
-from agent.services.outside_files import ATTACH_TOOL, attach_action, decide_attachment
 from foundation.errors import Misuse
 
 _ACCESS: Final[dict[str, Access]] = {

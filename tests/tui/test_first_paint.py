@@ -82,6 +82,15 @@ def test_the_names_of_settings_are_known_without_the_sources_of_their_sentences(
     assert run.stdout.strip() == "0 What answer"
 
 
+def test_the_flags_of_permissions_are_read_without_the_context() -> None:
+    code = (
+        "import sys, agent.services.permission_rules;"
+        "print([n for n in ('context', 'agent.events', 'memory.search') if n in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.strip() == "[]"
+
+
 def test_trust_is_looked_up_without_the_whole_store(tmp_path: Path) -> None:
     database = tmp_path / "cold.db"
     open_store(database, FakeClock()).close()
