@@ -141,7 +141,7 @@ def test_ctrl_z_gives_the_shell_back_and_fg_draws_the_chat_again(tmp_path: Path)
         shell.until(lambda text: "❯ and on" not in text)  # an edit is undone instead
         assert shell.bytes.count(LEFT) == 1
         shell.type("\x03\x04")
-        shell.until(lambda _: shell.bytes.count(LEFT) == 2)
+        shell.until(lambda _: shell.bytes.count(LEFT) == 2 and b"$ " in shell.bytes.rpartition(LEFT)[2])
         shell.type("exit 7\r")
         assert shell.ended() == 7
     finally:

@@ -87,6 +87,10 @@ async def test_more_below_is_hinted_at(picture: Picture) -> None:
             await idle(app)
         await at_end(app, pilot)
         await pilot.press("pageup", "pageup")
+        async with asyncio.timeout(20):
+            while app.chat.transcript.is_following:
+                await pilot.pause(0.02)
+        await pilot.pause()  # its own word on what is below comes first
         app.chat.transcript.post_message(Transcript.NewBelowChanged(has_new=True))
 
     await picture(act, session=markdown_session())
