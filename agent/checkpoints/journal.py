@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from agent.checkpoints.change import CheckpointRecord
 from foundation.files import append, open_for_reading, read_bytes, status, write_atomically
+from foundation.typed_json import decode_json
 
 
 class Begun(Struct, frozen=True, tag="begin", tag_field="line"):
@@ -138,6 +139,6 @@ def _decoded(line: bytes) -> JournalLine | None:
     if checksum != b"%08x" % zlib.crc32(body):
         return None
     try:
-        return _DECODER.decode(body)
+        return decode_json(body, _DECODER)
     except msgspec.DecodeError:
         return None
