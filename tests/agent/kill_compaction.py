@@ -48,7 +48,7 @@ from models.messages import Request, Role
 from tests.context.conversation import Talk
 from tests.fakes import FakeClock
 from tests.memory.archive.kill_archiver import Told, forked
-from tests.memory.archive.kill_points import Fuse
+from tests.faults import Fuse
 
 LIVES = 10  # of one workspace
 STEPS = ("turn", "turn", "tool", "tool", "observe", "audit", "compact", "compact", "undo", "label", "prune", "branch")

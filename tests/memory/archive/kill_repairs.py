@@ -20,7 +20,7 @@ from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.intact_workspace import FILE, archived, mend, problems, texts
 from tests.memory.archive.kill_archiver import forked
-from tests.memory.archive.kill_points import Fuse
+from tests.faults import Fuse
 
 
 def begin(root: Path) -> list[str]:
