@@ -72,14 +72,24 @@ class Fuse:
 
 
 class _FusedRaw(io.FileIO):
+    """A failing write takes half of the bytes, as a disk that fills up; all later ones of this file fail."""
+
     def __init__(self, fuse: Fuse, handle: int, mode: str) -> None:
         super().__init__(handle, mode)
         self._fuse = fuse
+        self._failing = False
 
     def write(self, data: Any) -> int:
-        whole = bytes(data)
-        real = super().write
-        return self._fuse.around(lambda: real(whole), lambda: real(whole[: len(whole) // 2]))
+        if self._failing:
+            raise OSError(self._fuse.error, os.strerror(self._fuse.error))
+        whole, real, taken = bytes(data), super().write, list[int]()
+        try:
+            return self._fuse.around(lambda: real(whole), lambda: taken.append(real(whole[: len(whole) // 2])))
+        except OSError:
+            self._failing = True
+            if taken and taken[0]:
+                return taken[0]
+            raise
 
 
 class FusedVFS(apsw.VFS):

@@ -1,4 +1,4 @@
-"""Whatever is not such a JSON value is one kind of error, and every place that reads one from outside takes it as such."""
+"""Whatever is not such a JSON value is one kind of error, also for what reads it from outside."""
 
 import msgspec
 import pytest

@@ -167,7 +167,7 @@ def kill_all(kind: str, folder: Path, kills: int, chance: random.Random, *, earl
         outcome.acknowledged += len(new)
         acknowledged += new
         outcome.lost += look(kind, state, acknowledged)
-        start = (acknowledged[-1] if acknowledged else start - 1) + 2  # that on its way may be there or not
+        start = (new[-1] + 1 if new else start) + 1  # that on its way may be there or not
     return outcome
 
 
