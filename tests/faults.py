@@ -31,13 +31,15 @@ class Fuse:
         self.error = error
         self.count = 0
         self.burnt = False
+        self.what = ""
+        """The name of the call at which it burnt."""
         self._real: dict[str, Any] = {}
 
-    def around(self, call: Callable[[], Any], half: Callable[[], Any] = lambda: None) -> Any:
+    def around(self, call: Callable[[], Any], half: Callable[[], Any] = lambda: None, what: str = "") -> Any:
         self.count += 1
         if self.count != self.at:
             return call()
-        self.burnt = True
+        self.burnt, self.what = True, what
         if self.error:
             half()
             raise OSError(self.error, os.strerror(self.error))
@@ -51,7 +53,7 @@ class Fuse:
         """Under Python's calls, and under SQLite: `vfs_name` is then the default one."""
         for name in FAILING if self.error else CALLS:
             self._real[name] = getattr(os, name)
-            setattr(os, name, self._fused(getattr(os, name)))
+            setattr(os, name, self._fused(name))
         self._real["fdopen"] = os.fdopen
         os.fdopen = self._fdopen
         self._vfs = FusedVFS(self)
@@ -62,8 +64,9 @@ class Fuse:
             setattr(os, name, real)
         self._vfs.unregister()
 
-    def _fused(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *args, **named: self.around(lambda: real(*args, **named))
+    def _fused(self, name: str) -> Callable[..., Any]:
+        real = self._real[name]
+        return lambda *args, **named: self.around(lambda: real(*args, **named), what=name)
 
     def _fdopen(self, handle: int, mode: str = "r", *rest: Any, **named: Any) -> Any:
         if mode not in {"wb", "ab"}:
@@ -84,7 +87,7 @@ class _FusedRaw(io.FileIO):
             raise OSError(self._fuse.error, os.strerror(self._fuse.error))
         whole, real, taken = bytes(data), super().write, list[int]()
         try:
-            return self._fuse.around(lambda: real(whole), lambda: taken.append(real(whole[: len(whole) // 2])))
+            return self._fuse.around(lambda: real(whole), lambda: taken.append(real(whole[: len(whole) // 2])), "write")
         except OSError:
             self._failing = True
             if taken and taken[0]:
@@ -112,11 +115,13 @@ class FusedFile(apsw.VFSFile):
     def xWrite(self, data: bytes, offset: int) -> None:
         real = super().xWrite
         as_sqlite(
-            lambda: self._fuse.around(lambda: real(data, offset), lambda: real(bytes(data)[: len(data) // 2], offset))
+            lambda: self._fuse.around(
+                lambda: real(data, offset), lambda: real(bytes(data)[: len(data) // 2], offset), "SQLite's write"
+            )
         )
 
     def xSync(self, flags: int) -> None:
-        as_sqlite(lambda: self._fuse.around(lambda: super(FusedFile, self).xSync(flags)))
+        as_sqlite(lambda: self._fuse.around(lambda: super(FusedFile, self).xSync(flags), what="SQLite's sync"))
 
     def xTruncate(self, newsize: int) -> None:
         as_sqlite(lambda: self._fuse.around(lambda: super(FusedFile, self).xTruncate(newsize)))
