@@ -136,7 +136,7 @@ def look(folder: Path, kind: str) -> Kept:
         return Kept(*_fields(nothing)[:-1], tuple(problem.message for problem in check_backup(place).problems))
     store = VersionStore(workspace.versions, FakeClock())
     return Kept(
-        exact(workspace, SETTINGS)[0],
+        _given(workspace),
         tuple(_or_none(lambda one=one: store.body(one)) for one in store.versions()),
         tuple(_checkpoints(workspace)),
         tuple(_pictures(workspace)),
@@ -147,6 +147,14 @@ def look(folder: Path, kind: str) -> Kept:
             *(one.message for one in check_checkpoints(workspace.checkpoints)),
         ),
     )
+
+
+def _given(workspace: Workspace) -> Given:
+    """Nothing where the store is so damaged that it does not open."""
+    try:
+        return exact(workspace, SETTINGS)[0]
+    except PalimpsestError:
+        return Given()
 
 
 def _fields(kept: Kept) -> tuple[object, ...]:
@@ -170,7 +178,11 @@ def _checkpoints(workspace: Workspace) -> list[bytes | None]:
 def _pictures(workspace: Workspace) -> list[str | None]:
     """The text of each cached picture, as the vault gives it."""
     texts: list[str | None] = []
-    with closing(Memory.open(workspace, FakeClock(), SETTINGS)) as memory:
+    try:
+        memory = Memory.open(workspace, FakeClock(), SETTINGS)
+    except PalimpsestError:
+        return texts
+    with closing(memory):
         for row in memory.vault.pages():
             path = _or_none(lambda row=row: memory.vault.png(row.id))
             page = _or_none(lambda path=path: read_picture(path.read_bytes(), engine="cells")) if path else None
