@@ -197,7 +197,7 @@ def test_messages_of_several_lines(start: Start) -> None:
     until(chat, "You: ", 3)
     chat.type("\x04")
     chat.ended()
-    text = until(start("-c"), "End of answer.\nYou: ")
+    text = until(start("-c"), "End of answer.\nYou: ", 2)
     assert "You: first\nsecond\nAnswer:" in text
     assert "You: third\nfourth\nAnswer:" in text
 
