@@ -169,7 +169,7 @@ async def test_what_was_written_returns_by_a_command_however_long_the_way(
         await session.resume("House")
         await chat.screen.draft_keeper.restore()
         await chat.say("/resume Harbour")
-        await chat.until(lambda: chat.screen.prompt.text == "half a thought", within=8)
+        await chat.until(lambda: chat.screen.prompt.text == "half a thought")
 
 
 async def test_what_was_written_where_one_goes_returns_however_long_the_way(
