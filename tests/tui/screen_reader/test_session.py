@@ -177,7 +177,7 @@ def test_pasted_lines_are_one_message_that_enter_sends(start: Start) -> None:
     until(chat, "You: ", 5)
     chat.type("\x04")
     chat.ended()
-    text = until(start("-c"), "End of answer.\nYou: ", 1)
+    text = until(start("-c"), "End of answer.\nYou: ", 2)
     assert "You: The boiler\n/exit\n!echo ran\nAnswer:" in text
     assert "line 18\nline 19\n" in text
 
