@@ -14,6 +14,7 @@ from textual.messages import TerminalSupportsSynchronizedOutput
 from textual.screen import Screen
 from textual.widget import Widget
 
+from tui.output.erasing import erases_in_colour
 from tui.output.line_pace import LinePace
 from tui.output.terminal_grid import TerminalGrid
 from tui.output.whole_clusters import cut_between_graphemes
@@ -40,7 +41,7 @@ class ChangesOnlyApp(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self._drawn_ahead = 0.0  # when, on the monotonic clock
-        self.output_grid = TerminalGrid() if can_move_cursor(os.environ, sys.platform) else None
+        self.output_grid = terminal_grid(os.environ, sys.platform)
         self.line_pace = LinePace()
         self._left_out = False  # a frame was, and the terminal shows what was before it
 
@@ -118,6 +119,13 @@ class ChangesOnlyApp(App[None]):
         del message  # Textual calls its own handler, too
         self.line_pace.answered()
         self._draw_left_out()
+
+
+def terminal_grid(environment: Mapping[str, str], platform: str) -> TerminalGrid | None:
+    """The grid of the terminal; None where Textual's own output is needed."""
+    if not can_move_cursor(environment, platform):
+        return None
+    return TerminalGrid(erases_in_colour=erases_in_colour(environment.get("TERM", "")))
 
 
 def can_move_cursor(environment: Mapping[str, str], platform: str) -> bool:
