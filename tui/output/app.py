@@ -93,9 +93,10 @@ class ChangesOnlyApp(App[None]):
         if self.line_pace.is_behind or self._left_out:
             self._leave_out()
             return
-        changes = cast("RenderableType", self.output_grid.changes(renderable))
+        changes, written = cast("RenderableType", self.output_grid.changes(renderable)), self.output_grid.written
         super()._display(screen, changes)  # pyright: ignore[reportUnknownMemberType] - as above
         if self._sync_available:
+            self.line_pace.wrote(self.output_grid.written - written)
             self.write_sequence(self.line_pace.ask())
 
     def _leave_out(self) -> None:
