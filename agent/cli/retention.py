@@ -17,7 +17,8 @@ from foundation.program import own_command
 from foundation.sizes import format_size
 
 if TYPE_CHECKING:  # the help of a command must not load the store
-    from agent.services.retention import PlannedConversation, RetentionPlan, RetentionResult
+    from agent.services.retention import RetentionResult
+    from memory.upkeep.retention import PlannedConversation, RetentionPlan
 
 
 @click.command(cls=CliCommand)
@@ -34,7 +35,8 @@ def command(*, dry_run: bool, yes: bool, undo_: bool) -> None:
     important (retention.keep_important) or in use stay. Archived text stays searchable and --undo brings it back;
     deleting is for good, and asks first.
     """
-    from agent.services import retention
+    from agent.services.retention import RetentionResult, carry_out
+    from memory.upkeep import retention
 
     invocation = current()
     if undo_ and (dry_run or yes):
@@ -51,11 +53,11 @@ def command(*, dry_run: bool, yes: bool, undo_: bool) -> None:
         planned = retention.plan(memory, invocation.loaded_config.config.retention, SystemClock().now())
         if not invocation.json:
             _print_plan(planned)
-        result = retention.RetentionResult()
+        result = RetentionResult()
         if not dry_run:
             delete = _may_delete(planned, yes=yes)
             memory.recover()
-            result = retention.carry_out(memory, planned, delete=delete, on_done=progress)
+            result = carry_out(memory, planned, delete=delete, on_done=progress)
     _print_result(invocation, planned, result, dry_run=dry_run)
 
 
@@ -101,7 +103,7 @@ def _row(each: PlannedConversation) -> tuple[str, ...]:
 
 
 def _print_result(invocation: Invocation, planned: RetentionPlan, result: RetentionResult, *, dry_run: bool) -> None:
-    from agent.services.retention import receipt, run_object
+    from memory.upkeep.retention import receipt, run_object
 
     for sentence in result.sentences:
         output.narrate(sentence)

@@ -20,6 +20,8 @@ NEAR: Final = 0.9
 MOST_FILES: Final = 200_000
 """Files that are looked at: some two seconds. Beyond them the sizes are the least that is taken."""
 
+ADVICE: Final = "`/clean` archives what nobody touched, `/stats` shows all parts."
+
 _LARGEST_PARTS: Final = 3  # that a warning names
 
 

@@ -27,11 +27,6 @@ def rules_of(settings: RetentionSettings) -> tuple[RetentionRule, ...]:
     return (rest, *settings.rules)
 
 
-def does_anything(settings: RetentionSettings) -> bool:
-    """Whether any rule archives or deletes."""
-    return any(rule.archive_days or rule.delete_days for rule in rules_of(settings))
-
-
 def least_days(settings: RetentionSettings) -> int:
     """The shortest age at which a rule acts; 0 where none does."""
     return min(

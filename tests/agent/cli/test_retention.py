@@ -12,6 +12,7 @@ import pytest
 from foundation.clock import to_ms
 from foundation.paths import Workspace
 from foundation.privacy import as_given
+from memory.cold import sql
 from memory.memory import Memory
 from memory.upkeep.state import read_state
 from tests.agent.conftest import Run
@@ -36,9 +37,7 @@ def talk(run: Run, root: Path, tmp_path: Path) -> Talk:
         for label in labels:
             memory.conversations.label(conversation.seq, as_given(label))
         ms = to_ms(when)
-        memory.cold.write(
-            lambda db: db.execute("UPDATE conversations SET updated_ms = ? WHERE id = ?", (ms, name)) and None
-        )
+        memory.cold.write(lambda db: sql.run(db, "UPDATE conversations SET updated_ms = ? WHERE id = ?", (ms, name)))
         memory.close()
         return name
 
@@ -48,9 +47,9 @@ def talk(run: Run, root: Path, tmp_path: Path) -> Talk:
 def in_store(root: Path) -> dict[str, bool]:
     """Whether the text of each conversation is in the database; conversations that are gone are not named."""
     with closing(sqlite3.connect(root / ".palimpsest" / "cold.db")) as db:
-        sql = """SELECT c.id, min(e.body IS NOT NULL) FROM conversations c
+        query = """SELECT c.id, min(e.body IS NOT NULL) FROM conversations c
                  JOIN entries e ON e.conversation = c.seq GROUP BY 1"""
-        return {name: bool(there) for name, there in db.execute(sql)}
+        return {name: bool(there) for name, there in db.execute(query)}
 
 
 def settle(run: Run, **settings: object) -> None:
@@ -110,7 +109,7 @@ def test_rules_match_by_kind_and_by_pattern_of_the_title(run: Run, root: Path, t
     run("-p", "How is the boiler? 锅炉怎么样")
     memory = Memory.open(Workspace(root))
     memory.conversations.rename(memory.conversations.find("harbour").seq, as_given("Ferry to 香港 ⛴"))
-    memory.cold.write(lambda db: db.execute("UPDATE conversations SET updated_ms = 1") and None)
+    memory.cold.write(lambda db: sql.run(db, "UPDATE conversations SET updated_ms = 1"))
     memory.close()
     settle(run, rules=[{"pattern": "ferry*香港*", "archive_days": 30}, {"kind": "one-shot", "delete_days": 30}])
     planned = run("retention", "--dry-run", "--json").json["conversations"]
@@ -189,7 +188,7 @@ def test_an_archiving_is_taken_back_text_by_text(run: Run, root: Path, talk: Tal
     assert in_store(root) == {"harbour": True, "island": True}
     assert {name: run("recall", f"{name}-1").out for name in texts} == texts
     assert run("archive", "--list", "--json").json["archives"] == []
-    assert not list((root / ".palimpsest" / "packs").glob("*.pack*"))
+    assert not list((root / ".palimpsest" / "packs").glob("*.pages"))
     assert run("check").status == 0
     assert read_state(Workspace(root)).runs[-1].undone
     assert run("retention", "--undo").status == 2
