@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Final
 
 from msgspec import structs
@@ -11,11 +10,10 @@ from msgspec import structs
 from agent.background.scheduler import ShouldStop, StepResult
 from agent.background.upkeep_news import UpkeepNews
 from foundation.clock import Clock, to_ms
-from foundation.figures import counted
-from foundation.program import PROGRAM
 from memory.memory import Memory
 from memory.records import IntegrityProblem
 from memory.settings import CheckSettings
+from memory.upkeep.integrity import REPAIR, fault_words, faults_sentence
 from memory.upkeep.state import MOST_FAULTS, Round, SampleRecord, UpkeepState, change_state, read_state
 
 SECONDS_A_KIND: Final = 1.0
@@ -91,20 +89,4 @@ class SampleJob:
         new = set(faults) - set(read_state(self._memory.workspace).faults)
         change_state(self._memory.workspace, change)
         if new:
-            self._news.put(faults_sentence(faults))
-
-
-def fault_words(problem: IntegrityProblem) -> str:
-    return f"{problem.what} {problem.where}: {problem.message}"
-
-
-def faults_sentence(faults: Sequence[str]) -> str:
-    """The faults that sampled checks found, and what to do; "" where there are none."""
-    if not faults:
-        return ""
-    named, more = next(iter(faults)), len(faults) - 1
-    others = f" and {more:,} more" if more else ""
-    return (
-        f"A check found damage: {counted(len(faults), 'fault')}. {named.rstrip('.')}{others}. "
-        f"`{PROGRAM} check` says more, `{PROGRAM} check --repair` mends what can be mended."
-    )
+            self._news.put(f"{faults_sentence(faults)} {REPAIR}")

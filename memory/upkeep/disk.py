@@ -80,6 +80,11 @@ def disk_warning(use: DiskUse, settings: DiskSettings, *, advice: str) -> str:
     return " ".join(filter(None, [*problems, takes, spare, advice]))
 
 
+def is_low(use: DiskUse, settings: DiskSettings) -> bool:
+    """Whether less is free than `disk.free_mb`."""
+    return bool(settings.free_mb) and use.free is not None and use.free < settings.free_mb * MEGABYTE
+
+
 def _over_budget(use: DiskUse, settings: DiskSettings) -> Iterator[str]:
     budget = settings.budget_mb * MEGABYTE
     if not budget or use.size < NEAR * budget:
@@ -90,7 +95,7 @@ def _over_budget(use: DiskUse, settings: DiskSettings) -> Iterator[str]:
 
 
 def _low_on_space(use: DiskUse, settings: DiskSettings) -> Iterator[str]:
-    if settings.free_mb and use.free is not None and use.free < settings.free_mb * MEGABYTE:
+    if use.free is not None and is_low(use, settings):
         yield f"Only {format_size(use.free)} are free on the workspace's disk (disk.free_mb is {settings.free_mb:,})."
 
 

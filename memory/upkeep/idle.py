@@ -27,6 +27,9 @@ from models.messages import RecalledSpan
 KEEP = "keep"
 """A conversation with this label is never proposed, archived by a rule or deleted by one."""
 
+KEPT = "you said never"
+"""Why such a conversation is left alone."""
+
 BOOKMARK = "★"
 
 _IDLE = f"{CONVERSATIONS} WHERE c.kind = 'chat' AND c.updated_ms < ? ORDER BY c.updated_ms, c.seq"
@@ -86,7 +89,7 @@ def _stays(conversation: Conversation, *, pinned: set[int], important: set[int],
     seq, labels = conversation.seq, conversation.labels
     reasons = (
         (PINNED in labels or seq in pinned, "pinned"),
-        (KEEP in labels, "you said never"),
+        (KEEP in labels, KEPT),
         (any(label.startswith("turn:") and label.endswith(f"={BOOKMARK}") for label in labels), "bookmarked"),
         (seq in important, "important: it has decisions (🟤) or critical notes (🔴)"),
         (conversation.damaged, "its row is damaged"),
