@@ -25,7 +25,7 @@ class CleanScreen(ListScreen[str]):
     """The proposal of a session; gives the command that was chosen, or "" for none."""
 
     heading = "Clean up"
-    keys: ClassVar[str] = "a archive all · n never this one · l not now · Enter read · Esc leaves all as it is"
+    keys: ClassVar[str] = "a archive all · n never this one · l not now · Enter read · Esc back"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "archive", "Archive all that would leave", id="clean.archive", show=False),
         Binding("n", "never", "Leave this one alone for good, or not any more", id="clean.never", show=False),
