@@ -99,9 +99,23 @@ async def _consented(session: Session) -> Outcome:
 
 
 async def _undone(session: Session) -> Outcome:
-    from memory.upkeep.retention import undo, undone_sentence
+    from memory.upkeep.retention import undo, undoable, undone_sentence
 
-    return TextResult(undone_sentence(await asyncio.to_thread(undo, session.memory)))
+    newest = await asyncio.to_thread(undoable, session.memory)
+    if newest is None:
+        raise Misuse("Nothing to take back", "No archiving by a rule or from /clean is left to take back.")
+
+    async def run(on_page: OnPage) -> Outcome:
+        return TextResult(undone_sentence(await asyncio.to_thread(undo, session.memory, on_page)))
+
+    return Proposal(
+        title="Take the archiving back",
+        activity="taking texts back",
+        pages=newest.entries,
+        unit="text",
+        run=run,
+        confirmed=True,
+    )
 
 
 COMMANDS = (

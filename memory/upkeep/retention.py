@@ -161,16 +161,25 @@ def _recorded(state: UpkeepState, run: ArchivingRun) -> UpkeepState:
     return structs.replace(state, runs=(*others, run)[-MOST_RUNS:])
 
 
-def undo(memory: Memory) -> ArchivingRun:
+def undoable(memory: Memory) -> ArchivingRun | None:
+    """The newest archiving that was not taken back yet. Blocks."""
+    return next((each for each in reversed(read_state(memory.workspace).runs) if not each.undone), None)
+
+
+def undo(memory: Memory, on_entries: Callable[[int], None] = lambda _: None) -> ArchivingRun:
     """Takes the newest archiving that was not taken back yet back: its texts return to the database. Blocks.
+
+    `on_entries` receives the number of entries that are back; an exception from it ends the work, to be gone on with.
 
     Raises Misuse where there is none; Damaged where a page cannot be read: then the rest stays on pages.
     """
-    run = next((each for each in reversed(read_state(memory.workspace).runs) if not each.undone), None)
+    run, done = undoable(memory), 0
     if run is None:
         raise Misuse("Nothing to take back", "No archiving by a rule or from /clean is left to take back.")
     for archived in run.archived:
-        memory.vault.take_back(archived.seqs, archived.archives)
+        done += memory.vault.take_back(
+            archived.seqs, archived.archives, lambda count, done=done: on_entries(done + count)
+        )
     undone = structs.replace(run, undone=True)
     change_state(memory.workspace, lambda state: _recorded(state, undone))
     return undone

@@ -65,7 +65,7 @@ class PageReleaser:
             text = self._text_of(entry)
             if text is None:  # its pages are damaged: the rest of it stays on them
                 continue
-            self._cold.write(lambda db, entry=entry, text=text: return_text(db, self._storage, entry, text))
+            self._cold.write(lambda db, entry=entry, text=text: return_texts(db, self._storage, [(entry, text)]))
 
     def _delete_rows(self, db: apsw.Connection, wanted: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
         """Deletes the rows: (deleted pages, deleted packs, packs that still hold other pages)."""
@@ -81,9 +81,11 @@ class PageReleaser:
         return sorted(rows), packs, sorted(touched - set(packs))
 
 
-def return_text(db: apsw.Connection, storage: Storage, entry: Entry, text: str) -> None:
-    """Restores the entry's exact text to the store, and removes its spans; its pages stay."""
-    packs = page_rows.packs_of(db, {span.page for span in page_rows.spans_of(db, entry.seq)})
-    page_rows.delete_spans(db, entry.seq)
-    restore_text(db, entry.seq, as_stored(text))
+def return_texts(db: apsw.Connection, storage: Storage, texts: Sequence[tuple[Entry, str]]) -> None:
+    """Restores the exact texts of these entries to the store, and removes their spans; their pages stay."""
+    pages = {span.page for entry, _ in texts for span in page_rows.spans_of(db, entry.seq)}
+    packs = page_rows.packs_of(db, pages)
+    for entry, text in texts:
+        page_rows.delete_spans(db, entry.seq)
+        restore_text(db, entry.seq, as_stored(text))
     seal(db, storage, packs)
