@@ -75,8 +75,11 @@ def _record(invocation: Invocation, workspace: Workspace, problems: Sequence[Int
     """Notes the check for /status and the sampled checks, where the workspace is the person's own."""
     from foundation.clock import to_ms
     from foundation.workspace_trust import trust_store
+    from memory.access import WorkspaceAccess
     from memory.upkeep.integrity import record_full_check
 
-    if trust_store(invocation.environment).state(workspace).trusted:
+    access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
+    access.close()
+    if not access.workspace.is_read_only:
         with suppress(OSError):  # a disk that cannot be written to is checked all the same
             record_full_check(workspace, problems, to_ms(datetime.now(UTC)))
