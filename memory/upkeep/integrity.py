@@ -1,5 +1,6 @@
 """What checks found, in sentences: for the chat, /status and `doctor`."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,18 +16,25 @@ from memory.upkeep.state import MOST_FAULTS, SampleRecord, UpkeepState, change_s
 REPAIR: Final = f"`{PROGRAM} check` says more, `{PROGRAM} check --repair` mends what can be mended."
 
 
+_OWN: Final = re.compile(r"(e|c|pg)_[0-9a-z]{12}|[0-9]+|[0-9A-Za-z_-]+\.(pages|manifest|parity)")
+"""Names that this program makes. Any other may be a text: an imported id, a label."""
+
+_NAMED: Final = 3  # faults that a sentence names
+
+
 def fault_words(problem: IntegrityProblem) -> str:
-    """One fault: what, where, why."""
-    return f"{problem.what} {problem.where}: {problem.message}"
+    """What is damaged, without a word of what is stored: `entry e_4kx7m2p0q9ab`, `a label`."""
+    what = "entry" if problem.what == "text" else problem.what
+    return f"{what} {problem.where}" if _OWN.fullmatch(problem.where) else f"a{'n' * (what[0] in 'aeiou')} {what}"
 
 
 def faults_sentence(faults: Sequence[str]) -> str:
     """The faults that checks found; "" where there are none."""
     if not faults:
         return ""
-    more = len(faults) - 1
-    others = f" And {counted(more, 'more fault')}." if more else ""
-    return f"What is stored is damaged: {faults[0].rstrip('.')}.{others}"
+    more = len(faults) - _NAMED
+    others = f" and {more:,} more" if more > 0 else ""
+    return f"What is stored is damaged: {', '.join(faults[:_NAMED])}{others}."
 
 
 def integrity_sentence(state: UpkeepState) -> str:
