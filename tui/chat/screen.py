@@ -196,7 +196,7 @@ class ChatScreen(TranscriptScreen):
 
         if offer := await detect_model(controller.session):
             self._offer = offer.spec
-            self.transcript.add(MutedLine(offer.text, tone="good", gap=True))
+            self.transcript.interject(MutedLine(offer.text, tone="good", gap=True))
 
     @work(group="files")
     async def _watch_files(self, controller: "ChatController") -> None:
