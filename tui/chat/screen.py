@@ -314,7 +314,7 @@ class ChatScreen(TranscriptScreen):
 
     @on(Prompt.Interrupted)
     def _interrupted(self) -> None:
-        if self.controller and self.controller.stop_shell():  # as in a shell
+        if self.controller and self.controller.shell.stop():  # as in a shell
             return
         if self._leave_requested:
             self.leave()
