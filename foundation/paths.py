@@ -127,6 +127,11 @@ class Workspace(Struct, frozen=True):
         return self.state / "damaged"
 
     @property
+    def forgotten(self) -> Path:
+        """Jobs of forgetting, a file each, by ids and hashes alone."""
+        return self.state / "forgotten"
+
+    @property
     def page_cache(self) -> Path:
         return self.own / "pages"
 

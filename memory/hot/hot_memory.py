@@ -192,6 +192,13 @@ class HotMemory:
             raise NoteChanged("The note changed", f"{seen.ref} was rewritten, and changed at once.", "Look again.")
         return found
 
+    def edit(self, name: str, edit: Edit) -> None:
+        """Applies the edit to a file (relative name); what was late for an earlier version of it is not waited for."""
+        with self._writing(name):
+            self._write(name, edit)
+            self._late = deque(late for late in self._late if late.name != name)
+            self._exposed.pop(name, None)
+
     def remove(self, note_id: str) -> None:
         """Removes a note from its file; a version is kept. Raises NoteChanged where the user changed it meanwhile."""
         seen = self.note(note_id)
