@@ -163,6 +163,7 @@ class Invocation:
         them.
         """
         from agent.config.embedder import embedding_of
+        from agent.services.forgetting import finish_pending
         from foundation.workspace_trust import trust_store
         from memory.access import refuse_read_only
         from memory.memory import Memory
@@ -184,6 +185,7 @@ class Invocation:
                 output.narrate(lost_index)
             if for_writing or recovering:
                 memory.recover()
+                finish_pending(memory)
             yield memory
             for trouble in memory.vault.troubles():
                 output.narrate(trouble)

@@ -203,14 +203,13 @@ class ColdStore:
     def empty_journal(self, *, vacuum: bool = False) -> bool:
         """Checkpoints and truncates the WAL, so that it holds no deleted text, and purges what models computed of it.
 
-        Returns False while a reader of this or another process still uses the WAL: try again later. With `vacuum` the
-        whole database is written anew first.
+        False while a reader still uses the WAL: try again later. With `vacuum` the database is written anew first.
         """
         purge_prompt_caches(self.database.with_name(PROMPT_CACHES))
         with sentences(self.database):
-            for sql in ("VACUUM", "PRAGMA wal_checkpoint (TRUNCATE)")[not vacuum :]:
-                rows = self._writer.run_bare(lambda db, sql=sql: fetch(db, sql))
-        return not rows[0][0]
+            if vacuum:
+                self._writer.run_bare(lambda db: fetch(db, "VACUUM"))
+            return not self._writer.run_bare(lambda db: fetch(db, "PRAGMA wal_checkpoint (TRUNCATE)"))[0][0]
 
     # ── conversations ──
 

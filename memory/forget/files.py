@@ -68,6 +68,7 @@ def forget_copies(work: ForgetWork) -> StepResult:
     for path in files_below(space.damaged):
         if _is_database(path) or _holds(work, path):
             gone += _removed(path)
+    gone += sum(_without_words(work, path) for path in files_below(space.kept_texts))
     if exists(space.last_good_system) and "system.yaml" not in work.job.kept and _holds(work, space.last_good_system):
         gone += _removed(space.last_good_system)
     return StepResult({"copies": gone})
@@ -81,6 +82,22 @@ def forget_database(work: ForgetWork) -> StepResult:
     if any(holds_words(work.prints, path) for path in _database_files(database)):
         cold.empty_journal(vacuum=True)
     return StepResult()
+
+
+def _without_words(work: ForgetWork, path: Path) -> int:
+    """Takes the lines out of a text that an archive kept beside its pages; one of which most goes is deleted."""
+    lines = read_bytes(path).splitlines(keepends=True)
+    kept = [line for line in lines if not work.prints.holds(line)]
+    if len(kept) == len(lines) and not _holds(work, path):
+        return 0
+    if len(kept) * 2 < len(lines) or _holds_name(work, path):
+        return _removed(path)
+    write_atomically(path, b"".join(kept))
+    return 1
+
+
+def _holds_name(work: ForgetWork, path: Path) -> bool:
+    return work.prints.holds(path.name.encode("utf-8", "surrogateescape"))
 
 
 def _database_files(database: Path) -> Iterator[Path]:

@@ -15,7 +15,8 @@ _NAMES = """SELECT e.seq, c.source, c.id, e.id FROM entries e JOIN conversations
 def plan_foreign(memory: Memory, tokens: Collection[str], now: datetime) -> ForgetPlan | None:
     """The plan that forgets the entries of these tokens; None where none of them is here.
 
-    `Forgetting(…).run(forgetting.begin(plan))` carries it out. Of entries that come later, `note_foreign` keeps the tokens; `memory.conversations.tombstones.has(ForgottenName(…))` is asked before one is added.
+    `Forgetting(…).run(forgetting.begin(plan))` carries it out. Of entries that come later, `note_foreign` keeps the
+    tokens; `memory.conversations.tombstones.has(ForgottenName(…))` is asked before one is added.
     """
     wanted = frozenset(tokens)
     rows = memory.cold.read(lambda db: list(each(db, _NAMES))) if wanted else []

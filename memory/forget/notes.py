@@ -1,7 +1,5 @@
 """Words in MEMORY.md and memory/*.md, line by line, and in the versions of all files."""
 
-from collections.abc import Collection
-
 from memory.cold.encoding import to_bytes
 from memory.cold.secret import keyed
 from memory.forget.work import ForgetWork, StepResult
@@ -20,49 +18,46 @@ def forget_notes(work: ForgetWork) -> StepResult:
     hot, gone = work.memory.hot, 0
     hot.look()
     for file in hot.files():
-        if file.path in work.job.kept or file.problem:
+        if file.problem:
             continue
-        hashes = frozenset(line.line for line in work.job.lines if line.file == file.path)
-        numbers = lines_that_go(work, file.text, hashes)
-        if numbers:
-            hot.edit(file.path, lambda before, hashes=hashes, name=file.path: _without(work, name, before, hashes))
+        if numbers := lines_that_go(work, file.path, file.text):
+            hot.edit(file.path, lambda before, name=file.path: _without(work, name, before))
             gone += len(numbers)
     return StepResult({"lines": gone})
 
 
-def lines_that_go(work: ForgetWork, text: str, hashes: Collection[str]) -> list[int]:
-    """The numbers of the lines, from 0, that are named or hold any of the words."""
-    secret = work.memory.cold.secret
+def lines_that_go(work: ForgetWork, file: str, text: str) -> list[int]:
+    """The numbers of the file's lines, from 0, that are named or hold any of the words, but for those that stay."""
     lines = lines_of(text)
-    named = {number for number, line in enumerate(lines) if hashes and line_hash(secret, line) in hashes}
-    return sorted(named | set(_holding(work.prints, lines)))
+    going = {line.line for line in work.job.lines if line.file == file}
+    staying = {line.line for line in work.job.kept_lines if line.file == file}
+    hashes = [line_hash(work.memory.cold.secret, line) for line in lines] if going or staying else [""] * len(lines)
+    found = {number for number, hash_ in enumerate(hashes) if hash_ in going} | set(_holding(work.prints, lines))
+    return sorted(number for number in found if hashes[number] not in staying)
+
+
+def holds_besides_kept(work: ForgetWork, file: str, body: bytes) -> bool:
+    """Whether a text of this file holds any of the words in another line than those that the person keeps."""
+    if not any(line.file == file for line in work.job.kept_lines):
+        return work.prints.holds(body)
+    return bool(lines_that_go(work, file, body.decode("utf-8", "replace")))
 
 
 def forget_versions(work: ForgetWork) -> StepResult:
     """Takes the same lines out of every version of every file, but of those that the person keeps."""
-    secret = work.memory.cold.secret
 
     def forgotten(version: Version, body: bytes) -> bytes | None:
-        if version.path in work.job.kept:
+        text = body.decode("utf-8", "replace")
+        if version.path in work.job.kept or not (numbers := set(lines_that_go(work, version.path, text))):
             return None
-        hashes = frozenset(line.line for line in work.job.lines if line.file == version.path)
-        lines = body.splitlines(keepends=True)
-        kept = [
-            line
-            for line in lines
-            if not work.prints.holds(line)
-            and not (hashes and line_hash(secret, line.decode("utf-8", "replace")) in hashes)
-        ]
-        rest = b"".join(kept)
-        if work.prints.holds(rest):  # over a line's end, or no text
-            rest = b""
-        return rest if rest != body else None
+        rest = "".join(line for number, line in enumerate(lines_of(text)) if number not in numbers)
+        return rest.encode()
 
     return StepResult({"versions": work.memory.versions.store.rewrite(forgotten, work.replaced)})
 
 
-def _without(work: ForgetWork, name: str, before: str, hashes: frozenset[str]) -> str:
-    numbers = set(lines_that_go(work, before, hashes))
+def _without(work: ForgetWork, name: str, before: str) -> str:
+    numbers = set(lines_that_go(work, name, before))
     for note in parse(before, name):
         said = range(note.words_first - 1, note.words_last)
         lines = lines_of(before)

@@ -11,6 +11,8 @@ from typing import Final
 SHORTEST_LINE: Final = 12  # characters: a shorter line is said by many
 PART: Final = 48  # characters of a part of a long line, about
 _RARE: Final = re.compile(r"[^\s\"'`<>()\[\]{},;]{6,80}")
+_MOMENT: Final = re.compile(r"\d{4}-\d\d|\d{1,2}:\d\d|[\d,.%$€£]+$")
+"""The beginning of what many say: a day, a time, a figure."""
 _MARKUP: Final = re.compile(r"^[\s#>*+-]+")
 MOST_PIECES: Final = 2000  # of one text
 
@@ -23,12 +25,14 @@ def pieces_of(text: str) -> list[str]:
 
 def _pieces(text: str) -> Iterator[str]:
     for line in text.splitlines():
+        if line.startswith("<!--"):  # of our own
+            continue
         said = _MARKUP.sub("", line).strip()
         if len(said) >= SHORTEST_LINE:
             yield from _parts(said)
         for word in _RARE.findall(said):
             rare = word.strip(".:!?…。，")
-            if len(rare) >= 6 and any(mark.isdigit() for mark in rare):
+            if len(rare) >= 6 and any(mark.isdigit() for mark in rare) and not _MOMENT.match(rare):
                 yield rare
 
 

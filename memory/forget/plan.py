@@ -1,6 +1,6 @@
 """The plan of a forgetting: what would go, for a person to see, and the job that does it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -100,19 +100,18 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         derived_count=len(derived),
         conversations=tuple(_conversations(memory, conversations)),
         lines=tuple(_all_lines(work, chosen)),
-        pages=_pages(memory, [*entries, *derived], conversations),
+        pages=len(pages_of(memory, [*entries, *derived], conversations)),
         names=_names(work),
         also_said=tuple(also_said),
         kept=kept,
     )
 
 
-def keeping_files(plan: ForgetPlan, files: Iterable[str]) -> ForgetPlan:
-    """The plan with the lines of these files staying as they are."""
-    kept = tuple(dict.fromkeys((*plan.kept, *files)))
-    lines = tuple(line for line in plan.lines if line.file not in kept)
-    job = replace(plan.job, kept=kept, lines=tuple(line for line in plan.job.lines if line.file not in kept))
-    return replace(plan, job=job, kept=kept, lines=lines)
+def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]) -> ForgetPlan:
+    """The plan with these lines of notes staying as they are. All else that holds the words goes."""
+    kept = {NoteLine(line.file, line_hash(memory.cold.secret, line.text)) for line in lines}
+    job = replace(plan.job, kept_lines=tuple(kept), lines=tuple(line for line in plan.job.lines if line not in kept))
+    return replace(plan, job=job, lines=tuple(line for line in plan.lines if line not in lines))
 
 
 def encodings_of_piece(piece: str) -> set[bytes]:
@@ -126,7 +125,10 @@ def _cases(words: Iterable[str]) -> set[str]:
 
 def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
     pieces: dict[str, None] = {}
+    sources = memory.cold.read(_sources)
     for entry in _all_entries(memory, chosen):
+        if entry.seq not in sources:  # it repeats others, in a frame of our own words
+            continue
         text = _text(memory, entry)
         pieces.update(dict.fromkeys(pieces_of(text)))
         if isinstance(reasoning := entry.meta.get("reasoning"), str):
@@ -274,14 +276,14 @@ def _all_lines(work: ForgetWork, chosen: Chosen) -> list[NamedLine]:
     for file in work.memory.hot.files():
         if file.path in work.job.kept:
             continue
-        hashes = frozenset(line.line for line in work.job.lines if line.file == file.path)
         lines = lines_of(file.text)
-        for number in lines_that_go(work, file.text, hashes):
+        for number in lines_that_go(work, file.path, file.text):
             named[NamedLine(file.path, number + 1, lines[number].rstrip("\r\n"))] = None
     return list(named) or list(chosen.lines)
 
 
-def _pages(memory: Memory, entries: Sequence[int], conversations: Sequence[int]) -> int:
+def pages_of(memory: Memory, entries: Sequence[int], conversations: Sequence[int]) -> set[str]:
+    """Ids of the pages that hold these entries, and those of these conversations."""
     pages: set[str] = set()
     for batch in batches(sorted(entries)):
         sql = f"SELECT DISTINCT page FROM spans WHERE entry IN ({marks(batch)})"
@@ -289,7 +291,7 @@ def _pages(memory: Memory, entries: Sequence[int], conversations: Sequence[int])
     for seq in conversations:
         sql = "SELECT DISTINCT s.page FROM spans s JOIN entries e ON e.seq = s.entry WHERE e.conversation = ?"
         pages.update(row[0] for row in memory.cold.read(lambda db, sql=sql, seq=seq: fetch(db, sql, (seq,))))
-    return len(pages)
+    return pages
 
 
 def _names(work: ForgetWork) -> int:

@@ -5,7 +5,7 @@ together; of the database also every value of every table, unpacked, because a v
 """
 
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -13,10 +13,11 @@ from typing import Any, Final
 import apsw
 from msgspec import Struct
 
-from foundation.files import UnsafePath, open_for_reading, scan
+from foundation.files import UnsafePath, open_for_reading, read_bytes, scan
 from foundation.paths import Workspace
 from memory.cold.sql import each, fetch
 from memory.errors import Damaged
+from memory.forget.notes import holds_besides_kept
 from memory.forget.work import ForgetWork
 from memory.forgotten.fingerprints import Fingerprints
 from memory.versions.objects import Objects
@@ -25,7 +26,7 @@ _BLOCK: Final = 2**22
 _OVERLAP: Final = 1024
 _MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _LARGEST_FRAME: Final = 2**28  # bytes that one frame may unpack to
-_OBJECTS: Final = ("versions/objects", "checkpoints/objects")
+_OBJECTS: Final = ("versions/objects", "checkpoints/blobs")
 _SKIPPED: Final = (".lock", ".sock")
 
 
@@ -44,7 +45,8 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
     places = size = 0
     found: list[str] = []
     others: list[str] = []
-    allowed = _contents_of_kept(work)
+    kept_in = {line.file for line in work.job.kept_lines}
+    allowed = _contents_of_kept(work, kept_in)
     for path in files_below(space.root):
         places += 1
         on_file(places)
@@ -52,7 +54,9 @@ def scan_workspace(work: ForgetWork, on_file: Callable[[int], None] = lambda _: 
         size += path.stat().st_size if path.exists() else 0
         if name in work.job.kept or path.name in allowed:
             continue
-        if prints.holds(name.encode("utf-8", "surrogateescape")) or holds_words(prints, path):
+        is_kept = name in kept_in
+        holds = holds_besides_kept(work, name, read_bytes(path)) if is_kept else holds_words(prints, path)
+        if holds or prints.holds(name.encode("utf-8", "surrogateescape")):
             (found if is_ours(space, name) else others).append(name)
     if work.memory.cold.read(lambda db: values_hold(db, prints)):
         found.append(f"{space.database.relative_to(space.root).as_posix()} (values)")
@@ -148,10 +152,17 @@ def _whole(value: bytes) -> bytes:
     return b"".join(_unpacked(value)) or value if value.startswith(_MAGIC) else value
 
 
-def _contents_of_kept(work: ForgetWork) -> frozenset[str]:
-    """Names of stored contents of files that the person keeps as they are."""
-    versions = work.memory.versions.store.versions()
-    return frozenset(version.sha256 for version in versions if version.path in work.job.kept)
+def _contents_of_kept(work: ForgetWork, kept_in: Collection[str]) -> frozenset[str]:
+    """Names of stored contents of files that the person keeps, in whole or but for the lines that go."""
+    store, allowed = work.memory.versions.store, set[str]()
+    for version in store.versions():
+        if version.path in work.job.kept:
+            allowed.add(version.sha256)
+        elif version.path in kept_in:
+            with suppress(Damaged):
+                if not holds_besides_kept(work, version.path, store.body(version)):
+                    allowed.add(version.sha256)
+    return frozenset(allowed)
 
 
 def _in_objects(folder: Path, prints: Fingerprints, allowed: frozenset[str]) -> Iterator[str]:

@@ -12,12 +12,10 @@ from foundation.paths import Workspace
 from memory.cold.encoding import to_bytes, unpack
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged, NotFound
-from memory.forgotten.fingerprints import Fingerprints
+from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints, replaced
 from memory.forgotten.journal import ForgetJob
 from memory.memory import Memory
 
-FORGOTTEN: Final = "[forgotten]"
-"""What stands in the place of forgotten words."""
 _AT_ONCE: Final = 500
 _ROWS: Final = """SELECT seq, body, packed, chars, meta, sent, CAST(speaker AS BLOB), conversation
     FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"""
@@ -63,17 +61,6 @@ class ForgetWork:
         return replaced(self.prints, text)
 
 
-def replaced(prints: Fingerprints, text: str) -> str:
-    """The text with `[forgotten]` in the place of what is found in it."""
-    raw = to_bytes(text)
-    parts: list[bytes] = []
-    at = 0
-    for span in prints.spans(raw):
-        parts += (raw[at : span.start], FORGOTTEN.encode())
-        at = span.end
-    return b"".join([*parts, raw[at:]]).decode("utf-8", "replace") if parts else text
-
-
 def entry_bytes(memory: Memory) -> Iterator[list[EntryBytes]]:
     """All entries, in order of seq, a batch at a time."""
     after = 0
@@ -117,3 +104,6 @@ def drop_requests(db: apsw.Connection, conversations: Sequence[int]) -> None:
         for table in ("requests", "epochs"):
             run(db, f"DELETE FROM {table} WHERE conversation = ?", (conversation,))
         run(db, "UPDATE mirrors SET head = x'' WHERE conversation = ?", (conversation,))
+
+
+__all__ = ["FORGOTTEN", "EntryBytes", "ForgetWork", "Step", "StepResult", "drop_requests", "entry_bytes", "found_in"]

@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple, cast
 
 from msgspec import Struct
 
+FORGOTTEN: Final = "[forgotten]"
+"""What stands in the place of forgotten words."""
 SHORTEST: Final = 3  # bytes of what can be looked for
 LONGEST: Final = 512
 _BITS: Final = 20
@@ -95,7 +97,7 @@ class Fingerprints:
         for window in _WINDOWS:
             if len(hashes) <= window - span:
                 return
-            power: Any = np.uint32(pow(multiplier, span, 2**32))
+            power = np.uint32(_power(multiplier, span))
             hashes, span = hashes[: len(hashes) - span] * power + hashes[span:], window
             prints = self._by_window.get(window)
             if not prints:
@@ -113,8 +115,23 @@ class Fingerprints:
                         yield position, print_
 
 
+def replaced(prints: Fingerprints, text: str) -> str:
+    """The text with `[forgotten]` in the place of what is found in it."""
+    raw = text.encode("utf-8", "surrogatepass")
+    parts: list[bytes] = []
+    at = 0
+    for span in prints.spans(raw):
+        parts += (raw[at : span.start], FORGOTTEN.encode())
+        at = span.end
+    return b"".join([*parts, raw[at:]]).decode("utf-8", "replace") if parts else text
+
+
 def _positions(hits: Any) -> Sequence[int]:
     return cast("list[int]", hits.nonzero()[0].tolist())
+
+
+def _power(multiplier: int, span: int) -> int:
+    return pow(multiplier, span, 2**32)
 
 
 def _window(length: int) -> int:

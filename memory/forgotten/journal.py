@@ -18,7 +18,6 @@ from foundation.program import PROGRAM
 from memory.errors import Damaged
 from memory.forgotten.fingerprints import Fingerprint
 
-FOLDER: Final = "forgotten"
 _OPEN, _DONE = ".open.json", ".done.json"
 _NAME: Final = re.compile(r"f_[0-9a-z]{1,40}")
 
@@ -52,6 +51,7 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     refs: tuple[str, ...] = ()
     lines: tuple[NoteLine, ...] = ()
     prints: tuple[Fingerprint, ...] = ()
+    kept_lines: tuple[NoteLine, ...] = ()  # that the person keeps, though they hold the words
     kept: tuple[str, ...] = ()  # files, relative names, in which the person keeps the words
     done: tuple[str, ...] = ()  # steps
     counts: Mapping[str, int] = field(default_factory=dict[str, int])

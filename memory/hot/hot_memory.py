@@ -64,8 +64,8 @@ class HotMemory:
     def __init__(self, workspace: Workspace, clock: Clock, history: FileHistory | None = None) -> None:
         self._workspace = workspace
         self._clock = clock
-        self._versions = Versions(workspace.versions)
         self._history = history or FileHistory(workspace, clock)
+        self._versions = Versions(workspace.versions, self._history.is_forgotten)
         self._came_out: list[bytes] = []  # of others, in the write under way
         self._seen: dict[str, FileSnapshot] = {}
         self._unreported: set[str] = set()
