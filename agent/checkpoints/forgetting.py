@@ -1,6 +1,6 @@
 """Takes forgotten words out of the checkpoints: those that hold them go, and undo does not reach past them."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 
 import msgspec
@@ -15,8 +15,8 @@ from memory.errors import Damaged
 Holds = Callable[[bytes], bool]
 
 
-def forget_in_checkpoints(checkpoints: Checkpoints, conversations: Collection[str], holds: Holds) -> int:
-    """Removes the checkpoints of these conversations (ids), and those that hold the words; gives their number.
+def forget_in_checkpoints(checkpoints: Checkpoints, is_gone: Callable[[str], bool], holds: Holds) -> int:
+    """Removes the checkpoints of conversations (ids) that are gone, and those that hold the words; gives their number.
 
     Raises Damaged where lines of the journal cannot be read: they may need any version.
     """
@@ -31,7 +31,7 @@ def forget_in_checkpoints(checkpoints: Checkpoints, conversations: Collection[st
         def keeps(record: CheckpointRecord) -> bool:
             versions = {name for file in record.files for name in (file.before, file.after)}
             said = msgspec.json.encode(record)
-            return record.conversation not in conversations and not versions & holding and not holds(said)
+            return not is_gone(record.conversation) and not versions & holding and not holds(said)
 
         if holding:
             for name in set(blobs.names()) - holding:

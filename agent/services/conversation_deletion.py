@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from agent.services.deletion import attached_archives
 from agent.services.forgetting import forget, planned, receipt_lines
-from agent.services.pasted_images import remove_images_of
-from models.messages import Role
+from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.forget.choice import NamedLine
     from memory.memory import Memory
     from memory.records import Conversation
 
@@ -30,26 +30,25 @@ def delete_conversation(memory: Memory, conversation: Conversation) -> DeletionR
     Raises StoreBusy while an answer is written in it; NotForgottenYet where the next command goes on with it.
     """
     from memory.forget.choice import chosen_conversations
-    from memory.forget.plan import pages_of
+    from memory.forget.plan import keeping_lines, pages_of
 
     memory.conversations.refuse_in_use(conversation.seq)
     what = planned(memory, chosen_conversations(memory, conversation))
-    messages, pages = _messages(memory, what.job.conversations), pages_of(memory, (), what.job.conversations)
+    noted = what.lines
+    what = keeping_lines(memory, what, noted)  # they are the person's own
+    pages = pages_of(memory, (), what.job.conversations)
     job = forget(memory, what)
-    images = remove_images_of(memory.workspace, messages)
-    sentences = (*receipt_lines(memory, job), images)
+    sentences = (*receipt_lines(memory, job), _noted_sentence(noted))
     gone = sorted(page for page in pages if not memory.vault.knows(page))
     return DeletionReport(tuple(gone), tuple(filter(None, sentences)))
 
 
-def _messages(memory: Memory, conversations: Sequence[int]) -> frozenset[str]:
-    """What the person typed in them, for the images that were pasted there."""
-    return frozenset(
-        entry.text
-        for seq in conversations
-        for entry in memory.conversations.all_entries(seq)
-        if entry.role is Role.USER and entry.text is not None
-    )
+def _noted_sentence(noted: Sequence[NamedLine]) -> str:
+    """A sentence about lines of notes that hold its words; "" where there are none."""
+    if not noted:
+        return ""
+    places = ", ".join(f"{line.file}:{line.number}" for line in noted[:20])
+    return f"Left, for your notes are your own: {places}. `{PROGRAM} forget` with their words takes them out, too."
 
 
 def deletion_preview(memory: Memory, conversation: Conversation) -> tuple[tuple[str, str], ...]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from agent.services.deletion import attached_archives
-from agent.services.drafts import clear_marked, numbered
+from agent.services.drafts import clear_marked, without_marks
+from agent.services.pasted_images import remove_images
 from foundation.clock import Clock, SystemClock, from_ms
 from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
 from foundation.files import is_file, list_files, read_bytes, read_text, remove, write_atomically
-from foundation.paths import draft_name
 from foundation.program import PROGRAM, own_command
 
 if TYPE_CHECKING:  # the help of a command must not load the store
@@ -65,7 +66,7 @@ def forgetting(memory: Memory, clock: Clock | None = None) -> Forgetting:
     """Runs jobs in this memory, with the steps of this package."""
     from memory.forget.job import Forgetting
 
-    further = {"checkpoints": _checkpoints, "drafts": _drafts, "prompts": _prompts}
+    further = {"checkpoints": _checkpoints, "drafts": _drafts, "prompts": _prompts, "images": _images}
     return Forgetting(memory, clock or SystemClock(), further)
 
 
@@ -187,7 +188,7 @@ def _checkpoints(work: ForgetWork) -> StepResult:
     from memory.forget.work import StepResult
 
     checkpoints = Checkpoints(work.workspace.checkpoints, SystemClock())
-    gone = forget_in_checkpoints(checkpoints, work.job.refs, work.prints.holds)
+    gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
     return StepResult({"checkpoints": gone})
 
 
@@ -195,11 +196,10 @@ def _drafts(work: ForgetWork) -> StepResult:
     """Removes the drafts of conversations that are gone, and the words from all others."""
     from memory.forget.work import StepResult
 
-    folder, count = work.workspace.drafts, 0
-    gone = {draft_name(name) for ref in work.job.refs if ref in _deleted(work) for name in numbered(ref)}
-    for path in list_files(folder, "*.md"):
+    count = 0
+    for path in list_files(work.workspace.drafts, "*.md"):
         with suppress(FileNotFoundError):
-            if path.name in gone:
+            if work.is_ref(path.name):
                 remove(path, missing_ok=True)
                 count += 1
             elif work.prints.holds(read_bytes(path)):
@@ -208,24 +208,39 @@ def _drafts(work: ForgetWork) -> StepResult:
     return StepResult({"drafts": count})
 
 
-def _deleted(work: ForgetWork) -> frozenset[str]:
-    """Those of the job's references that name no entry: conversations."""
-    entries = {entry.id for entry in work.memory.conversations.entries(work.job.entries).values()}
-    return frozenset(work.job.refs) - entries
+def _images(work: ForgetWork) -> StepResult:
+    """Removes images of the clipboard that only forgotten messages attach; after drafts and prompts."""
+    from memory.forget.work import StepResult
+
+    return StepResult({"pasted images": remove_images(work.workspace, work.job.images)})
 
 
 def _prompts(work: ForgetWork) -> StepResult:
-    """Removes the typed prompts that hold the words."""
+    """Removes the typed prompts that hold the words, or are messages that are forgotten."""
+    from memory.forget.notes import line_hash
     from memory.forget.work import StepResult
 
     path = work.workspace.prompt_history
     if not is_file(path):
         return StepResult()
     lines = read_bytes(path).splitlines(keepends=True)
-    kept = [line for line in lines if not work.prints.holds(line)]
+    secret, typed = work.memory.cold.secret, frozenset(work.job.typed)
+    kept = [
+        line
+        for line in lines
+        if not work.prints.holds(line) and line_hash(secret, without_marks(_parsed(line))[0]) not in typed
+    ]
     if len(kept) != len(lines):
         write_atomically(path, b"".join(kept))
     return StepResult({"typed prompts": len(lines) - len(kept)})
+
+
+def _parsed(line: bytes) -> str:
+    try:
+        message: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    return message if isinstance(message, str) else ""
 
 
 _GOES_ON = (

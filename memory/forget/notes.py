@@ -1,16 +1,10 @@
 """Words in MEMORY.md and memory/*.md, line by line, and in the versions of all files."""
 
 from memory.cold.encoding import to_bytes
-from memory.cold.secret import keyed
-from memory.forget.work import ForgetWork, StepResult
+from memory.forget.work import ForgetWork, StepResult, line_hash
 from memory.forgotten.fingerprints import Fingerprints
 from memory.hot.parse import lines_of, parse
 from memory.versions.manifest import Version
-
-
-def line_hash(secret: bytes, line: str) -> str:
-    """What stands for a line of a note in the journal."""
-    return keyed(secret, f"line {line.strip()}")
 
 
 def forget_notes(work: ForgetWork) -> StepResult:

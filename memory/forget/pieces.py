@@ -14,6 +14,8 @@ _RARE: Final = re.compile(r"[^\s\"'`<>()\[\]{},;]{6,80}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d|\d{1,2}:\d\d|[\d,.%$€£]+$")
 """The beginning of what many say: a day, a time, a figure."""
 _MARKUP: Final = re.compile(r"^[\s#>*+-]+")
+IMAGES: Final = re.compile(r"\S*clipboard-[0-9a-f]{12}\.png\S*")
+"""An image of the clipboard in a prompt: a name that Palimpsest gave, which other prompts may name."""
 MOST_PIECES: Final = 2000  # of one text
 
 
@@ -24,7 +26,7 @@ def pieces_of(text: str) -> list[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    for line in text.splitlines():
+    for line in IMAGES.sub("", text).splitlines():
         if line.startswith("<!--"):  # of our own
             continue
         said = _MARKUP.sub("", line).strip()

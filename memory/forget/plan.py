@@ -1,5 +1,6 @@
 """The plan of a forgetting: what would go, for a person to see, and the job that does it."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Final
@@ -10,13 +11,14 @@ from msgspec.structs import replace
 
 from foundation.clock import to_ms
 from foundation.files import exists, read_bytes
+from foundation.paths import draft_name
 from foundation.terminal_text import visible_line
+from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, each, fetch, marks
 from memory.forget.choice import Chosen, NamedLine
-from memory.forget.notes import line_hash
-from memory.forget.pieces import encodings, pieces_of
+from memory.forget.pieces import IMAGES, encodings, pieces_of
 from memory.forget.scan import files_below, is_ours
-from memory.forget.work import ForgetWork, entry_bytes, found_in
+from memory.forget.work import ForgetWork, entry_bytes, found_in, line_hash
 from memory.forgotten.fingerprints import Fingerprint, Fingerprints
 from memory.forgotten.journal import ForgetJob, NoteLine
 from memory.memory import Memory
@@ -25,6 +27,7 @@ from models.messages import Role
 
 MOST_PIECES: Final = 4000  # of a job: more are taken evenly from all of them
 MOST_SHOWN: Final = 200
+MOST_DRAFTS: Final = 20  # of one conversation (agent.services.drafts)
 _LINE: Final = 100  # characters of a first line
 _LAST: Final = 1 << 62  # after every seq
 _LARGEST_OTHER: Final = 2**24  # bytes of a person's file that is looked through for the plan
@@ -86,6 +89,8 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         refs=tuple(_refs(memory, entries, conversations)),
         lines=tuple(NoteLine(line.file, line_hash(secret, line.text)) for line in chosen.lines),
         prints=(*words.prints, *pieces.prints),
+        typed=tuple(_typed(memory, chosen)),
+        images=tuple(_images(memory, chosen)),
     )
     work = ForgetWork(memory, job)
     kept = tuple(_kept(work))
@@ -139,6 +144,21 @@ def _pieces(memory: Memory, chosen: Chosen) -> list[str]:
     every = list(pieces)
     step = -(-len(every) // MOST_PIECES) if every else 1
     return every[::step]
+
+
+def _typed(memory: Memory, chosen: Chosen) -> Iterable[str]:
+    """Hashes of what the person typed, by which it is known again among the prompts."""
+    hashes: dict[str, None] = {}
+    for entry in _all_entries(memory, chosen):
+        if entry.kind is EntryKind.MESSAGE and entry.role is Role.USER:
+            hashes[line_hash(memory.cold.secret, _text(memory, entry))] = None
+    return hashes
+
+
+def _images(memory: Memory, chosen: Chosen) -> Iterable[str]:
+    """Names of the clipboard's images that these messages attach."""
+    found = (path for entry in _all_entries(memory, chosen) for path in IMAGES.findall(_text(memory, entry)))
+    return dict.fromkeys(name for path in found for name in re.findall(r"clipboard-[0-9a-f]{12}\.png", path))
 
 
 def _title_of(memory: Memory, entry: Entry, text: str) -> list[str]:
@@ -210,10 +230,14 @@ def _sources(db: apsw.Connection) -> dict[int, str]:
 
 
 def _refs(memory: Memory, entries: Sequence[int], conversations: Sequence[int]) -> list[str]:
-    refs: dict[str, None] = {}
+    secret, refs = memory.cold.secret, dict[str, None]()
     for batch in batches(list(entries)):
-        refs.update((entry.id, None) for entry in memory.conversations.entries(batch).values())
-    refs.update((memory.conversations.at(seq).id, None) for seq in conversations)
+        ids = [entry.id for entry in memory.conversations.entries(batch).values()]
+        refs.update((line_hash(secret, ref), None) for ref in both_forms(ids))
+    for seq in conversations:
+        id_ = memory.conversations.at(seq).id
+        drafts = (draft_name(id_), *(draft_name(f"{id_}-{number}") for number in range(2, MOST_DRAFTS + 1)))
+        refs.update((line_hash(secret, ref), None) for ref in (id_, *drafts))
     return list(refs)
 
 

@@ -7,24 +7,24 @@ other entries the words themselves are replaced.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import Any, Final, cast
 
 import apsw
 import msgspec
 
 from foundation.privacy import Cleared, as_stored, cleared_fields
+from foundation.trust import Citation
 from memory.cold.changes import note_change, put_terms
 from memory.cold.encoding import from_meta, from_parts, readable_meta, to_parts, unpack
 from memory.cold.entries import replace_text
 from memory.cold.epoch_copies import end_epochs_naming
 from memory.cold.integrity.row_hashes import seal_rows
-from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, each, fetch, first, marks, run
 from memory.errors import Damaged, StoreBusy
 from memory.forget.work import FORGOTTEN, ForgetWork, StepResult, drop_requests, entry_bytes, found_in
-from memory.forgotten.fingerprints import Fingerprints
-from memory.records import EntryKind
+from memory.records import EntryKind, new_id
 from models.cleared_parts import cleared_parts
 from models.messages import Image, MessagePart, RecalledSpan, Text
 
@@ -41,7 +41,6 @@ def forget_rows(work: ForgetWork) -> StepResult:
     """Blanks the job's entries, and takes their words out of all others."""
     cold, job = work.memory.cold, work.job
     cold.recover()
-    refs = both_forms(job.refs)
     repeating = _repeating(work)
 
     def transaction(db: apsw.Connection) -> tuple[int, int, int]:
@@ -50,8 +49,8 @@ def forget_rows(work: ForgetWork) -> StepResult:
         observations = _forget_observations(db, chosen)
         changed = [seq for seq in chosen if _blank(db, work, seq)]
         summaries = _summaries_of(db, chosen)
-        derived = sorted({*repeating, *summaries, *_citing(db, refs)} - {*chosen})
-        replaced = [seq for seq in derived if _replace(db, work, seq, refs, is_summary=seq in summaries)]
+        derived = sorted({*repeating, *summaries, *_citing(db, work)} - {*chosen})
+        replaced = [seq for seq in derived if _replace(db, work, seq, is_summary=seq in summaries)]
         drop_requests(db, _conversations_of(db, [*changed, *replaced]))
         return len(chosen), observations, len(replaced)
 
@@ -139,7 +138,7 @@ def _without_words(meta: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _replace(db: apsw.Connection, work: ForgetWork, seq: int, refs: frozenset[str], *, is_summary: bool) -> bool:
+def _replace(db: apsw.Connection, work: ForgetWork, seq: int, *, is_summary: bool) -> bool:
     """Takes the words out of an entry that is not forgotten itself; whether it changed."""
     sql = "SELECT CAST(speaker AS BLOB), body, packed, chars, sent, meta FROM entries WHERE seq = ?"
     row = first(db, sql, (seq,))
@@ -150,8 +149,8 @@ def _replace(db: apsw.Connection, work: ForgetWork, seq: int, refs: frozenset[st
         text, meta, parts = unpack(body, packed, chars), readable_meta(column), to_parts(sent)
     except (Damaged, ValueError, msgspec.MsgspecError):
         return False
-    new_text = work.replaced(_remade(text, refs, work.prints) if is_summary else text)
-    new_parts = tuple(_part(part, work, refs) for part in parts)
+    new_text = work.replaced(_remade(text, work) if is_summary else text)
+    new_parts = tuple(_part(part, work) for part in parts)
     new_meta = cast("dict[str, Any]", _walked(meta, work))
     new_speaker = work.replaced(speaker.decode("utf-8", "replace")).encode()
     if (new_text, new_parts, new_meta, new_speaker) == (text, parts, meta, speaker):
@@ -161,23 +160,23 @@ def _replace(db: apsw.Connection, work: ForgetWork, seq: int, refs: frozenset[st
     return True
 
 
-def _remade(text: str, refs: frozenset[str], prints: Fingerprints) -> str:
+def _remade(text: str, work: ForgetWork) -> str:
     """A summary of what remains: its heading, and the lines that quote entries that are not forgotten."""
     lines: list[str] = []
     for number, line in enumerate(text.splitlines()):
         cited = set(_REFERENCES.findall(line))
-        if (number == 0 and _HEADING.match(line)) or (cited and not cited & refs):
+        if (number == 0 and _HEADING.match(line)) or (cited and not any(map(work.is_ref, cited))):
             lines.append(line)
-    remade = [line for line in lines if not prints.holds(line.encode("utf-8", "surrogatepass"))]
+    remade = [line for line in lines if not work.prints.holds(line.encode("utf-8", "surrogatepass"))]
     return "\n".join(remade) or FORGOTTEN
 
 
-def _part(part: MessagePart, work: ForgetWork, refs: frozenset[str]) -> MessagePart:
+def _part(part: MessagePart, work: ForgetWork) -> MessagePart:
     match part:
-        case RecalledSpan(citation=citation) if {citation.ref, citation.page, citation.conversation} & refs:
+        case RecalledSpan(citation=citation) if _is_cited(citation, work):
             bare = msgspec.structs.replace(citation, title="", speaker="", place="")
             return msgspec.structs.replace(part, text=FORGOTTEN, citation=bare)
-        case Image(name=name) if any(ref in name for ref in refs) or work.replaced(name) != name:
+        case Image(name=name) if work.replaced(name) != name:
             return Text(FORGOTTEN, injected="attachment")
         case Image():
             return part
@@ -214,6 +213,9 @@ def _store(  # noqa: PLR0917 -- an entry's columns
 ) -> None:
     cleared = cleared_fields(meta)
     run(db, "DELETE FROM spans WHERE entry = ?", (seq,))
+    ((id_,),) = fetch(db, "SELECT CAST(id AS BLOB) FROM entries WHERE seq = ?", (seq,))
+    if work.prints.holds(id_):
+        run(db, "UPDATE entries SET id = ? WHERE seq = ?", (new_id("e"), seq))
     replace_text(db, seq, text)
     name = speaker.decode("utf-8", "replace")
     sql = "UPDATE entries SET meta = ?, sent = ?, speaker = ? WHERE seq = ?"
@@ -236,11 +238,17 @@ def _summaries_of(db: apsw.Connection, chosen: Sequence[int]) -> set[int]:
     return found
 
 
-def _citing(db: apsw.Connection, refs: Iterable[str]) -> set[int]:
-    """Entries whose sent parts, or whose fields, name one of these."""
-    names = [ref.encode() for ref in refs]
-    if not names:
-        return set()
-    sql = """SELECT seq, sent, meta FROM entries WHERE sent IS NOT NULL
-             AND (instr(sent, x'226369746174696f6e22') OR instr(sent, x'22696d61676522'))"""  # "citation", "image"
-    return {seq for seq, sent, meta in each(db, sql) if any(name in sent or name in (meta or b"") for name in names)}
+def _is_cited(citation: Citation, work: ForgetWork) -> bool:
+    return any(map(work.is_ref, (citation.ref, citation.page, citation.conversation)))
+
+
+def _citing(db: apsw.Connection, work: ForgetWork) -> set[int]:
+    """Entries with recalled passages of what goes among their sent parts."""
+    sql = "SELECT seq, sent FROM entries WHERE instr(sent, x'226369746174696f6e22')"  # "citation"
+    found: set[int] = set()
+    for seq, sent in each(db, sql) if work.job.refs else ():
+        with suppress(ValueError, msgspec.MsgspecError):
+            parts = [part for part in to_parts(sent) if isinstance(part, RecalledSpan)]
+            if any(_is_cited(part.citation, work) for part in parts):
+                found.add(seq)
+    return found

@@ -10,8 +10,11 @@ from memory.cold.conversations import rename, unlabel
 from memory.cold.encoding import to_text
 from memory.cold.sql import each, fetch, run
 from memory.forget.work import ForgetWork, StepResult, drop_requests
+from memory.records import new_id
 
 _NAMES = """SELECT 'title', seq, title FROM conversations WHERE title <> x''
+    UNION ALL SELECT 'id', seq, CAST(id AS BLOB) FROM conversations
+    UNION ALL SELECT 'source', seq, CAST(source AS BLOB) FROM conversations WHERE source <> ''
     UNION ALL SELECT 'label', conversation, CAST(label AS BLOB) FROM labels
     UNION ALL SELECT 'archive', seq, CAST(label AS BLOB) FROM archives
     UNION ALL SELECT 'tag', archive, CAST(tag AS BLOB) FROM archive_tags"""
@@ -44,6 +47,11 @@ def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, nam
             drop_requests(db, [seq])
             pages = "SELECT DISTINCT s.page FROM spans s JOIN entries e ON e.seq = s.entry WHERE e.conversation = ?"
             return packs_of(db, [page for (page,) in each(db, pages, (seq,))])
+        case "id" | "source":
+            value = new_id("c") if kind == "id" else work.replaced(name)
+            run(db, f"UPDATE conversations SET {kind} = ? WHERE seq = ?", (value, seq))
+            drop_requests(db, [seq])
+            return set()
         case "label":
             unlabel(db, seq, name)
             return set()

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from foundation.paths import Workspace
 from memory.cold.encoding import to_bytes, unpack
+from memory.cold.secret import keyed
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged, NotFound
 from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints, replaced
@@ -56,9 +57,22 @@ class ForgetWork:
     def prints(self) -> Fingerprints:
         return Fingerprints(self.job.prints, self.memory.cold.secret)
 
+    @cached_property
+    def _refs(self) -> frozenset[str]:
+        return frozenset(self.job.refs)
+
+    def is_ref(self, name: str) -> bool:
+        """Whether an id, or the name of a draft, is one of what goes."""
+        return bool(name and self._refs) and line_hash(self.memory.cold.secret, name) in self._refs
+
     def replaced(self, text: str) -> str:
         """The text with `[forgotten]` in the place of what is looked for."""
         return replaced(self.prints, text)
+
+
+def line_hash(secret: bytes, line: str) -> str:
+    """What stands for a line of a note, or for a name, in the journal."""
+    return keyed(secret, f"line {line.strip()}")
 
 
 def entry_bytes(memory: Memory) -> Iterator[list[EntryBytes]]:
@@ -106,4 +120,14 @@ def drop_requests(db: apsw.Connection, conversations: Sequence[int]) -> None:
         run(db, "UPDATE mirrors SET head = x'' WHERE conversation = ?", (conversation,))
 
 
-__all__ = ["FORGOTTEN", "EntryBytes", "ForgetWork", "Step", "StepResult", "drop_requests", "entry_bytes", "found_in"]
+__all__ = [
+    "FORGOTTEN",
+    "EntryBytes",
+    "ForgetWork",
+    "Step",
+    "StepResult",
+    "drop_requests",
+    "entry_bytes",
+    "found_in",
+    "line_hash",
+]

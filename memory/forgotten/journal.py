@@ -42,7 +42,10 @@ class Receipt(Struct, frozen=True, kw_only=True):
 
 
 class ForgetJob(Struct, frozen=True, kw_only=True):
-    """A forgetting: the seqs of entries and of whole conversations, ids that cite them, and what is looked for."""
+    """A forgetting: the seqs of entries and of whole conversations, and what is looked for.
+
+    `refs` are keyed hashes of ids that cite them, and of the names of their drafts: an imported id may hold words.
+    """
 
     id: str
     begun_ms: int
@@ -51,6 +54,8 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
     refs: tuple[str, ...] = ()
     lines: tuple[NoteLine, ...] = ()
     prints: tuple[Fingerprint, ...] = ()
+    typed: tuple[str, ...] = ()  # keyed hashes of messages that the person typed
+    images: tuple[str, ...] = ()  # names of images of the clipboard that they attach
     kept_lines: tuple[NoteLine, ...] = ()  # that the person keeps, though they hold the words
     kept: tuple[str, ...] = ()  # files, relative names, in which the person keeps the words
     done: tuple[str, ...] = ()  # steps
