@@ -18,9 +18,10 @@ from memory.forget.work import entry_bytes
 from memory.hot.note import Note
 from memory.hot.parse import lines_of
 from memory.memory import Memory
-from memory.records import Conversation
+from memory.records import Conversation, EntryKind
 
 SHORTEST_PHRASE = 2  # characters
+_DERIVED = (EntryKind.OBSERVATION.value.encode(), EntryKind.SUMMARY.value.encode())
 
 
 class NamedLine(Struct, frozen=True):
@@ -74,7 +75,8 @@ def choose_words(memory: Memory, phrase: str) -> Chosen:
             if not hits:
                 continue
             chosen.words.update(dict.fromkeys(hits))
-            _take(chosen, whole, entry.seq, entry.conversation)
+            if entry.kind not in _DERIVED:  # they are made anew
+                _take(chosen, whole, entry.seq, entry.conversation)
     for line in _lines_where(memory, lambda text: bool(pattern.search(text))):
         chosen.lines[line] = None
         chosen.words.update(dict.fromkeys(pattern.findall(line.text)))

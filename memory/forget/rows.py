@@ -47,6 +47,7 @@ def forget_rows(work: ForgetWork) -> StepResult:
         chosen = _existing(db, job.entries)
         _refuse_in_use(db, {*chosen, *repeating})
         observations = _forget_observations(db, chosen)
+        chosen = _existing(db, chosen)
         changed = [seq for seq in chosen if _blank(db, work, seq)]
         summaries = _summaries_of(db, chosen)
         derived = sorted({*repeating, *summaries, *_citing(db, work)} - {*chosen})
@@ -104,7 +105,7 @@ def _forget_observations(db: apsw.Connection, chosen: Sequence[int]) -> int:
         note_change(db, "remove", [seq for seq, _ in rows])
         for seq, _ in rows:
             run(db, "DELETE FROM entries WHERE seq = ?", (seq,))
-        for seq in batch:
+        for seq in set(batch) - {seq for seq, _ in rows}:
             run(db, "INSERT OR IGNORE INTO unobserved (entry) VALUES (?)", (seq,))
         count += len(rows)
     return count
@@ -140,11 +141,11 @@ def _without_words(meta: dict[str, Any]) -> dict[str, Any]:
 
 def _replace(db: apsw.Connection, work: ForgetWork, seq: int, *, is_summary: bool) -> bool:
     """Takes the words out of an entry that is not forgotten itself; whether it changed."""
-    sql = "SELECT CAST(speaker AS BLOB), body, packed, chars, sent, meta FROM entries WHERE seq = ?"
+    sql = "SELECT CAST(speaker AS BLOB), body, packed, chars, sent, meta, CAST(id AS BLOB) FROM entries WHERE seq = ?"
     row = first(db, sql, (seq,))
     if row is None or row[1] is None:  # deleted, or still on pages, which the step before reports
         return False
-    speaker, body, packed, chars, sent, column = row
+    speaker, body, packed, chars, sent, column, id_ = row
     try:
         text, meta, parts = unpack(body, packed, chars), readable_meta(column), to_parts(sent)
     except (Damaged, ValueError, msgspec.MsgspecError):
@@ -153,7 +154,7 @@ def _replace(db: apsw.Connection, work: ForgetWork, seq: int, *, is_summary: boo
     new_parts = tuple(_part(part, work) for part in parts)
     new_meta = cast("dict[str, Any]", _walked(meta, work))
     new_speaker = work.replaced(speaker.decode("utf-8", "replace")).encode()
-    if (new_text, new_parts, new_meta, new_speaker) == (text, parts, meta, speaker):
+    if (new_text, new_parts, new_meta, new_speaker) == (text, parts, meta, speaker) and not work.prints.holds(id_):
         return False
     _store(db, work, seq, as_stored(new_text), new_parts, new_meta, new_speaker)
     note_change(db, "change", [seq])

@@ -18,7 +18,8 @@ from memory.forgotten.journal import ForgetJob
 from memory.memory import Memory
 
 _AT_ONCE: Final = 500
-_ROWS: Final = """SELECT seq, body, packed, chars, meta, sent, CAST(speaker AS BLOB), conversation
+_ROWS: Final = """SELECT seq, body, packed, chars, meta, sent, CAST(speaker AS BLOB), conversation, CAST(kind AS BLOB),
+    CAST(id AS BLOB)
     FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"""
 
 
@@ -37,6 +38,7 @@ class EntryBytes(NamedTuple):
 
     seq: int
     conversation: int
+    kind: bytes
     text: bytes
     rest: bytes
     is_archived: bool
@@ -100,16 +102,16 @@ def found_in(prints: Fingerprints, bodies: Sequence[bytes]) -> list[int]:
 
 
 def _of(memory: Memory, row: tuple[object, ...]) -> EntryBytes:
-    seq, body, packed, chars, meta, sent, speaker, conversation = row
-    assert isinstance(seq, int) and isinstance(chars, int) and isinstance(conversation, int)
+    seq, body, packed, chars, meta, sent, speaker, conversation, kind, id_ = row
+    assert isinstance(seq, int) and isinstance(chars, int) and isinstance(conversation, int) and isinstance(kind, bytes)
     text, is_archived = b"", body is None and chars > 0
     with suppress(Damaged, NotFound):
         if isinstance(body, bytes):
             text = to_bytes(unpack(body, int(bool(packed)), chars))
         elif is_archived:
             text = to_bytes(memory.passage(memory.cold.entry(seq)).text)
-    rest = b"\0".join(part for part in (meta, sent, speaker) if isinstance(part, bytes))
-    return EntryBytes(seq, conversation, text, rest, is_archived)
+    rest = b"\0".join(part for part in (meta, sent, speaker, id_) if isinstance(part, bytes))
+    return EntryBytes(seq, conversation, kind, text, rest, is_archived)
 
 
 def drop_requests(db: apsw.Connection, conversations: Sequence[int]) -> None:
