@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from agent.background.daily_notes import DailyNotes
-from agent.background.forget_job import ForgetJob
 from agent.background.model_maker import ModelMaker
 from agent.background.model_observation_job import ModelObservationJob
 from agent.background.observation_job import ObservationJob
@@ -204,10 +203,8 @@ class SessionJobs:
         self.notes = DailyNotes(memory, clock, enabled=observe.daily_notes)
         self.model_observing = ModelObservationJob(memory, _model_maker(memory, settings, budget, clock), clock)
         context.flush, context.on_leaving = self.observing.flush, self.notes.keep
-        forgetting = ForgetJob(memory)
-        self.at_start: tuple[BackgroundJob, ...] = (forgetting, self.observing, self.vectors, self.model_observing)
+        self.at_start: tuple[BackgroundJob, ...] = (self.observing, self.vectors, self.model_observing)
         self.all: tuple[BackgroundJob, ...] = (
-            forgetting,
             self.mirror,
             self.observing,
             RepackJob(memory),

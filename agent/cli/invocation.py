@@ -195,6 +195,7 @@ class Invocation:
     async def session(self, *, for_writing: bool = True) -> Session:
         """A session in the chosen conversation; the caller closes it."""
         from agent.cli.facts import facts
+        from agent.services.forgetting import finish_pending
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
@@ -202,6 +203,7 @@ class Invocation:
             Session.open, workspace, self.loaded_config.config, facts=facts, project=self.project
         )
         try:
+            await asyncio.to_thread(finish_pending, session.memory)
             self._print_access_notice(session.memory.access)
             if lost_index := await asyncio.to_thread(session.memory.vault.index_lost):
                 output.narrate(lost_index)

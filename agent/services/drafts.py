@@ -2,17 +2,15 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
+from agent.services.forgotten_words import without_forgotten
 from foundation.files import child, exists, make_private_folder, read_text, remove, write_atomically
 from foundation.paths import draft_name
 from foundation.privacy import Cleared, clear
 from foundation.terminal_text import visible
-
-if TYPE_CHECKING:  # the first frame must not load the store
-    from memory.forgotten.guard import ForgottenWords
 
 NEW: Final = "new"  # the draft of a conversation that has not begun
 DRAFTS_AT_MOST: Final = 20  # of one conversation: a draft per window
@@ -51,20 +49,16 @@ class Draft(Struct, frozen=True):
     pastes: tuple[str, ...] = ()
 
 
-FOLDER: Final = "forgotten"  # of jobs of forgetting, beside that of the drafts
-
-
 class Drafts:
     """Storage of drafts, a file per conversation, without private text."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._forgotten: ForgottenWords | None = None
 
     def save(self, conversation: str, text: str, rewrites: str = "") -> None:
         """Saves the draft, pasted texts between their marks; an empty one is deleted. Raises OSError."""
         path = self._path(conversation)
-        text = self._without_forgotten(text)
+        text = without_forgotten(self._folder.parent, text)
         if not text.strip():
             if exists(path):  # a read-only file system refuses to remove even what is not there
                 remove(path, missing_ok=True)
@@ -84,17 +78,6 @@ class Drafts:
         text = visible(text[mark.end() :] if mark else text)
         plain, pastes = without_marks(text)
         return Draft(plain, mark[1] if mark else "", pastes)
-
-    def _without_forgotten(self, text: str) -> str:
-        """The text without what was forgotten while it was in a prompt."""
-        if not exists(self._folder.parent / FOLDER):
-            return text
-        if self._forgotten is None:
-            from memory.forgotten.guard import ForgottenWords
-
-            state = self._folder.parent
-            self._forgotten = ForgottenWords(state / FOLDER, state / "secret.key")
-        return self._forgotten.without(text)
 
     def _path(self, conversation: str) -> Path:
         return child(self._folder, draft_name(conversation))

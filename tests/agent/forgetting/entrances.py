@@ -15,7 +15,7 @@ from agent.services.drafts import Drafts
 from agent.services.forgetting import finish_pending, forgetting, plan
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
-from foundation.privacy import as_made, clear, cleared_fields
+from foundation.privacy import clear, cleared_fields
 from foundation.trust import Citation, Trust
 from memory.cold.sql import run
 from memory.memory import Memory
@@ -25,6 +25,8 @@ from models.messages import RecalledSpan, Role
 from tui.widgets.prompt.history import PromptHistory
 
 MARK = "zqcanary"
+WHOLE = "zqwhole"
+"""In a file that goes as a whole, on a line without MARK."""
 STAYS = "The boiler was serviced in May by the same firm as last year."
 PADDING = " and the harbour was quiet all the week long" * 40  # so that a text is packed
 
@@ -79,7 +81,7 @@ class Filler:
     def knowledge(self) -> None:
         folder = self.memory.workspace.root.parent / "added"
         folder.mkdir(exist_ok=True)
-        (folder / f"file{self.count}.txt").write_text(f"A file says {self.canary()}.\nAnd more.\n")
+        (folder / f"file{self.count}.txt").write_text(f"A file says {self.canary()}.\n{WHOLE}\n")
         self.memory.knowledge.add([folder])
 
     def prompts(self) -> None:
@@ -110,7 +112,10 @@ class Filler:
         covers = {"covers": [said.seq, said.seq], "first_kept": None, "prior": []}
         self.say(lines, kind=EntryKind.SUMMARY, meta=cleared_fields(covers))
         citation = Citation(kind="message", conversation=self.where, title="A talk", ref=said.id)
-        self.say("What was it?", sent=cleared_parts((RecalledSpan(text=f"We chose {self.canary()}", citation=citation, trust=Trust.EXACT),)))
+        self.say(
+            "What was it?",
+            sent=cleared_parts((RecalledSpan(text=f"We chose {self.canary()}", citation=citation, trust=Trust.EXACT),)),
+        )
 
     def names(self) -> None:
         conversation = self.memory.conversations.new(clear(f"About {self.canary()}"), labels=[clear(self.canary())])
@@ -220,6 +225,3 @@ def page_texts(space: Workspace) -> Iterator[str]:
 
 def _cached(space: Workspace, known: set[str]) -> list[Path]:
     return [path for path in space.page_cache.glob("*.png") if path.stem not in known]
-
-
-__all__ = ["MARK", "STAYS", "as_made", "fill", "forget_all", "go_on", "page_texts"]
