@@ -56,7 +56,7 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
     invocation = current()
     with invocation.memory(for_writing=not dry_run) as memory:
         if not (name or conversation or before):
-            _go_on(memory)
+            _go_on(memory, as_json=invocation.json)
             return
         moment = parse_moment(before, datetime.now(UTC)) if before else None
         planned = plan(memory, named=name or "", conversation=conversation or "", before=moment)
@@ -83,10 +83,15 @@ def command(name: str | None, conversation: str | None, before: str | None, dry_
             output.line(line)
 
 
-def _go_on(memory: Memory) -> None:
+def _go_on(memory: Memory, *, as_json: bool) -> None:
+    from memory.forget.plan import NO_PLAN
+
     finish_pending(memory)
     if left := open_jobs(memory):
         raise NotForgottenYet("Not forgotten yet", " ".join(left), f"`{PROGRAM} forget` tries again.")
+    if as_json:
+        output.json_object({**plan_object(NO_PLAN), "receipt": None})
+        return
     output.line(f"Nothing is left to be forgotten. `{PROGRAM} forget --help` says what can be named.")
 
 

@@ -74,6 +74,9 @@ class ForgetPlan(Struct, frozen=True, kw_only=True):
         return not (self.entry_count or self.derived_count or self.conversations or self.lines or self.names)
 
 
+NO_PLAN: Final = ForgetPlan(title="", job=ForgetJob(id="", begun_ms=0))
+
+
 def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan:
     """Looks at everything once. Changes nothing. Blocks."""
     secret = memory.cold.secret

@@ -1,4 +1,4 @@
-"""`/forget` in a session: the plan is asked for, the conversation goes on without the words, and so does the request."""
+"""`/forget` in a session: the plan is asked for, and neither the conversation nor the next request has the words."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ async def test_the_next_request_has_none_of_the_words(workspace: Workspace, tmp_
     assert isinstance(done, SessionSwitched)
     assert "found 0 times" in done.notice
     await turn(session, "What was the code?")
-    request = server.received[-1].text
+    request = server.requests[-1].body.decode()
     assert "zqbluefin" not in request
     assert "[forgotten]" in request
     assert "Thank you." in request
