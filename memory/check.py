@@ -18,7 +18,7 @@ from memory.cold.integrity.forged_names import forged, remove_forged
 from memory.cold.integrity.salvage import salvage_store
 from memory.cold.mirrors.parse import misnamed_mirrors
 from memory.errors import Damaged, StoreError
-from memory.forgotten.journal import Journal
+from memory.forgotten.journal import ForgetJournal
 from memory.memory import Memory
 from memory.names import shown
 from memory.records import IntegrityProblem
@@ -66,7 +66,7 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
             IntegrityProblem("version", str(one.version.number) if one.version else "manifest", one.message)
             for one in memory.versions.store.check()
         ]
-        problems += [_open_job(id_) for id_ in Journal(workspace.forgotten).open_ids()]
+        problems += [_open_job(id_) for id_ in ForgetJournal(workspace.forgotten).open_ids()]
         return CheckReport(problems=_without_duplicates(problems), pages=len(memory.vault.pages()))
     except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):

@@ -38,7 +38,7 @@ class Opening:
     def open_session(self) -> "Session":
         """Opens the session with these options. Blocks."""
         from agent.cli.facts import facts
-        from agent.services.forgetting import finish_pending
+        from agent.services.forget import finish_pending
         from agent.session import Session
 
         options = self._options

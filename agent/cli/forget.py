@@ -11,7 +11,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
-from agent.services.forgetting import (
+from agent.services.forget import (
     NOTHING,
     NotForgottenYet,
     finish_pending,

@@ -163,7 +163,7 @@ class Invocation:
         them.
         """
         from agent.config.embedder import embedding_of
-        from agent.services.forgetting import finish_pending
+        from agent.services.forget import finish_pending
         from foundation.workspace_trust import trust_store
         from memory.access import refuse_read_only
         from memory.memory import Memory
@@ -195,7 +195,7 @@ class Invocation:
     async def session(self, *, for_writing: bool = True) -> Session:
         """A session in the chosen conversation; the caller closes it."""
         from agent.cli.facts import facts
-        from agent.services.forgetting import finish_pending
+        from agent.services.forget import finish_pending
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)

@@ -16,19 +16,25 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from memory.pages.types import OnPage
 
 MOST_ROWS: Final = 8  # first lines of each kind
+KEEP_NOTES: Final = "--keep-notes"
 STEPS: Final = 18
 
 
 async def _forget(session: Session, named: str) -> Outcome:
-    from agent.services.forgetting import NOTHING, plan
+    from agent.services.forget import NOTHING, plan
 
-    words = [word for word in named.split() if word != "--yes"]
-    sure, named = len(words) < len(named.split()), " ".join(words)
+    given = named.split()
+    words = [word for word in given if word not in {"--yes", KEEP_NOTES}]
+    sure, keeps_notes, named = "--yes" in given, KEEP_NOTES in given, " ".join(words)
     if not named:
         raise Misuse(
             "What is to be forgotten?", "/forget needs words, an id or a file.", "/forget the code of the door"
         )
     what = await asyncio.to_thread(plan, session.memory, named=named)
+    if keeps_notes:
+        from memory.forget.plan import keeping_lines
+
+        what = keeping_lines(session.memory, what, what.lines)
     if what.is_empty:
         return TextResult(NOTHING)
 
@@ -48,7 +54,7 @@ async def _forget(session: Session, named: str) -> Outcome:
 
 
 async def _carry_out(session: Session, what: ForgetPlan, on_page: OnPage) -> Outcome:
-    from agent.services.forgetting import forget, receipt_lines
+    from agent.services.forget import forget, receipt_lines
 
     done = 0
 
@@ -68,6 +74,8 @@ async def _carry_out(session: Session, what: ForgetPlan, on_page: OnPage) -> Out
 
 def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
     """Rows of a name and a sentence: what goes, what changes, and what stays."""
+    from agent.services.forget import changes
+
     rows: list[tuple[str, str]] = []
     for entry in what.entries[:MOST_ROWS]:
         rows.append(("goes", f"{entry.time.astimezone():%Y-%m-%d} {entry.by}: {entry.line}"))
@@ -79,16 +87,10 @@ def plan_rows(what: ForgetPlan) -> list[tuple[str, str]]:
         rows.append(("goes", f"{line.file}:{line.number} {visible_line(line.text)}"))
     if (more := len(what.lines) - MOST_ROWS) > 0:
         rows.append(("", f"… and {more:,} more lines of notes"))
-    also = [
-        f"{count:,} {name}"
-        for count, name in (
-            (what.derived_count, "entries made of it or repeating it"),
-            (what.names, "titles and labels"),
-            (what.pages, "pages"),
-        )
-        if count
-    ]
-    rows.append(("changes", f"{'; '.join(also)}{'; ' if also else ''}index, versions, drafts, checkpoints, caches"))
+    if what.lines:
+        rows.append(("", f"/forget … {KEEP_NOTES} leaves the lines of your notes as they are."))
+    also = "; ".join([*changes(what), "index, versions, drafts, checkpoints, caches"])
+    rows.append(("changes", also))
     if what.also_said:
         rows.append(("stays", f"{', '.join(what.also_said[:5])} say parts of it by themselves"))
     if what.kept:
@@ -101,7 +103,7 @@ COMMANDS = (
     Command(
         name="forget",
         summary="Forget words, an entry, a note or a file for good.",
-        usage="WORDS|ID|FILE [--yes]",
+        usage="WORDS|ID|FILE [--keep-notes] [--yes]",
         run=_forget,
     ),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from agent.services.deletion import attached_archives
-from agent.services.forgetting import forget, planned, receipt_lines
+from agent.services.forget import forget, planned, receipt_lines
 from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # the help of a command must not load the store

@@ -10,30 +10,30 @@ from foundation.files import exists, read_bytes, remove, scan, write_atomically
 from foundation.files import status as status_of
 from memory.cold.sql import fetch
 from memory.forget.scan import files_below, holds_words
-from memory.forget.work import ForgetWork, StepResult
+from memory.forget.work import ForgetWork, StepCounts
 from memory.versions.store import MANIFEST, OBJECTS
 from models.chat.mlx.cache_files import purge as purge_prompt_caches
 
 _SQLITE: Final = b"SQLite format 3\0"
 
 
-def forget_mirrors(work: ForgetWork) -> StepResult:
+def forget_mirrors(work: ForgetWork) -> StepCounts:
     """Writes the mirrors anew that hold the words, and deletes those that nothing belongs to."""
     work.memory.mirrors.renew()
-    return StepResult({"mirrors": _remove_holding(work, work.workspace.conversations)})
+    return StepCounts({"mirrors": _remove_holding(work, work.workspace.conversations)})
 
 
-def forget_search(work: ForgetWork) -> StepResult:
+def forget_search(work: ForgetWork) -> StepCounts:
     """Brings the index and the vectors up to the store; a file that holds the words still is made again."""
     space = work.workspace
     if space.postings.is_dir() or space.vectors.is_dir():
         work.memory.search.update()
     gone = _remove_holding(work, space.postings) + _remove_holding(work, space.vectors)
     work.memory.passages.refresh()
-    return StepResult({"search files": gone})
+    return StepCounts({"search files": gone})
 
 
-def forget_caches(work: ForgetWork) -> StepResult:
+def forget_caches(work: ForgetWork) -> StepCounts:
     """Deletes pictures of pages and copies of packs that are gone, what models computed, and files cut short."""
     space, cold = work.workspace, work.memory.cold
     pages = cold.read(lambda db: {row[0] for row in fetch(db, "SELECT id FROM pages")})
@@ -42,10 +42,10 @@ def forget_caches(work: ForgetWork) -> StepResult:
     gone += sum(_removed(path) for path in files_below(space.pack_cache) if path.name not in packs)
     purge_prompt_caches(space.prompt_caches)
     gone += sum(_removed(path) for path in _temporary(space.root) if holds_words(work.prints, path))
-    return StepResult({"cached files": gone})
+    return StepCounts({"cached files": gone})
 
 
-def forget_logs(work: ForgetWork) -> StepResult:
+def forget_logs(work: ForgetWork) -> StepCounts:
     """Takes the lines of the log that hold the words."""
     lines_gone = 0
     for path in [path for path, _ in _files_of(work.workspace.log.parent) if path.name.startswith("log.txt")]:
@@ -54,10 +54,10 @@ def forget_logs(work: ForgetWork) -> StepResult:
         if len(kept) != len(lines):
             write_atomically(path, b"".join(kept))
             lines_gone += len(lines) - len(kept)
-    return StepResult({"log lines": lines_gone})
+    return StepCounts({"log lines": lines_gone})
 
 
-def forget_copies(work: ForgetWork) -> StepResult:
+def forget_copies(work: ForgetWork) -> StepCounts:
     """Deletes copies of notes and mirrors from before a change, and originals of repaired files."""
     space = work.workspace
     ours = (space.versions / MANIFEST, space.versions / OBJECTS)
@@ -71,17 +71,17 @@ def forget_copies(work: ForgetWork) -> StepResult:
     gone += sum(_without_words(work, path) for path in files_below(space.kept_texts))
     if exists(space.last_good_system) and "system.yaml" not in work.job.kept and _holds(work, space.last_good_system):
         gone += _removed(space.last_good_system)
-    return StepResult({"copies": gone})
+    return StepCounts({"copies": gone})
 
 
-def forget_database(work: ForgetWork) -> StepResult:
+def forget_database(work: ForgetWork) -> StepCounts:
     """Empties the write-ahead log; where free pages hold the words still, the database is written anew."""
     cold = work.memory.cold
     cold.empty_journal()
     database = cold.database
     if any(holds_words(work.prints, path) for path in _database_files(database)):
         cold.empty_journal(vacuum=True)
-    return StepResult()
+    return StepCounts()
 
 
 def _without_words(work: ForgetWork, path: Path) -> int:

@@ -1,34 +1,46 @@
 """Deletions that another device made: its tombstones, applied here."""
 
 from collections.abc import Collection
-from datetime import datetime
 
+from foundation.clock import from_ms
 from memory.cold.sql import each
 from memory.forget.choice import Chosen
-from memory.forget.plan import ForgetPlan, plan_forgetting
-from memory.forgotten.tombstones import ForgottenName, Tombstone
+from memory.forget.job import Forgetting
+from memory.forget.plan import plan_forgetting
+from memory.forgotten.journal import ForgetJob
+from memory.forgotten.tombstones import EntryTombstone, ForgottenName
 from memory.memory import Memory
 
-_NAMES = """SELECT e.seq, c.source, c.id, e.id FROM entries e JOIN conversations c ON c.seq = e.conversation"""
+_NAMES = "SELECT e.seq, c.source, c.id, e.id FROM entries e JOIN conversations c ON c.seq = e.conversation"
 
 
-def plan_foreign(memory: Memory, tokens: Collection[str], now: datetime) -> ForgetPlan | None:
-    """The plan that forgets the entries of these tokens; None where none of them is here.
+class ForeignTombstones:
+    """The forgetting of entries that other devices name by tokens (memory.forgotten.tombstones.ForgottenName)."""
 
-    `Forgetting(…).run(forgetting.begin(plan))` carries it out. Of entries that come later, `note_foreign` keeps the
-    tokens; `memory.conversations.tombstones.has(ForgottenName(…))` is asked before one is added.
-    """
-    wanted = frozenset(tokens)
-    rows = memory.cold.read(lambda db: list(each(db, _NAMES))) if wanted else []
-    seqs = [seq for seq, *name in rows if ForgottenName(*name).token in wanted]
-    return (
-        plan_forgetting(memory, Chosen(title="what another device forgot", entries=dict.fromkeys(seqs)), now)
-        if seqs
-        else None
-    )
+    def __init__(self, memory: Memory, forgetting: Forgetting) -> None:
+        self._memory = memory
+        self._forgetting = forgetting
 
+    def tokens(self) -> frozenset[str]:
+        """The tokens of all entries that are forgotten here."""
+        return self._memory.conversations.tombstones.tokens()
 
-def note_foreign(memory: Memory, tokens: Collection[str], forgotten_ms: int) -> int:
-    """Keeps the tokens of another device, so that nothing brings these entries here; gives the number of new ones."""
-    stones = memory.conversations.tombstones
-    return stones.add(Tombstone(token=token, forgotten_ms=forgotten_ms) for token in stones.missing(tokens))
+    def forget(self, tokens: Collection[str], forgotten_ms: int) -> ForgetJob | None:
+        """Keeps the tokens, so that nothing brings these entries here, and forgets those that are here. Blocks.
+
+        Gives the job, finished or not; None where none of the entries is here. Raises what stops a step, with the job
+        left open: it goes on with the next start.
+        """
+        stones = self._memory.conversations.tombstones
+        new = stones.missing(tokens)
+        if not new:
+            return None
+        rows = self._memory.cold.read(lambda db: list(each(db, _NAMES)))
+        wanted = frozenset(new)
+        seqs = [seq for seq, *name in rows if ForgottenName(*name).token in wanted]
+        job: ForgetJob | None = None
+        if seqs:
+            chosen = Chosen(title="what another device forgot", entries=dict.fromkeys(seqs))
+            job = self._forgetting.begin(plan_forgetting(self._memory, chosen, from_ms(forgotten_ms)))
+        stones.add(EntryTombstone(token=token, forgotten_ms=forgotten_ms) for token in new)
+        return self._forgetting.run(job) if job else None

@@ -28,18 +28,18 @@ from memory.forget.plan import ForgetPlan
 from memory.forget.rows import forget_rows
 from memory.forget.scan import scan_workspace
 from memory.forget.tables import forget_names
-from memory.forget.work import ForgetWork, Step, StepResult
-from memory.forgotten.journal import ForgetJob, Journal, Receipt
-from memory.forgotten.tombstones import ForgottenName, Tombstone
+from memory.forget.work import ForgetWork, Step, StepCounts
+from memory.forgotten.journal import ForgetJob, ForgetJournal, Receipt
+from memory.forgotten.tombstones import EntryTombstone, ForgottenName
 from memory.memory import Memory
 
 OnStep = Callable[[str], None]
 ROUNDS: Final = 2  # of all steps, before the job waits for the next start
 
 
-def put_tombstones(work: ForgetWork) -> StepResult:
+def put_tombstones(work: ForgetWork) -> StepCounts:
     """Writes down what no import and no sync may bring back. First: what comes meanwhile is refused already."""
-    memory, stones = work.memory, list[Tombstone]()
+    memory, stones = work.memory, list[EntryTombstone]()
     tombstones = memory.conversations.tombstones
     known = tombstones.tokens()
     for seqs in batches(list(work.job.entries)):
@@ -48,7 +48,7 @@ def put_tombstones(work: ForgetWork) -> StepResult:
     for conversation in work.job.conversations:
         for entry in memory.conversations.all_entries(conversation):
             stones += _stone(work, conversation, entry.id, entry.seq, known)
-    return StepResult({"tombstones": tombstones.add(stones)})
+    return StepCounts({"tombstones": tombstones.add(stones)})
 
 
 STEPS: Final[Mapping[str, Step]] = {
@@ -75,7 +75,7 @@ class Forgetting:
         self._memory = memory
         self._clock = clock
         self.steps: dict[str, Step] = {**STEPS, **(further or {}), "database": forget_database}
-        self.journal = Journal(memory.workspace.forgotten)
+        self.journal = ForgetJournal(memory.workspace.forgotten)
 
     def begin(self, plan: ForgetPlan) -> ForgetJob:
         """Writes the job down: from now on it is finished, by this process or the next. Raises ReadOnly."""
@@ -141,7 +141,9 @@ class Forgetting:
         return replace(job, receipt=receipt)
 
 
-def _stone(work: ForgetWork, conversation: int, entry: str, seq: int, known: frozenset[str]) -> Sequence[Tombstone]:
+def _stone(
+    work: ForgetWork, conversation: int, entry: str, seq: int, known: frozenset[str]
+) -> Sequence[EntryTombstone]:
     memory = work.memory
     whose = memory.conversations.at(conversation)
     token = ForgottenName(whose.source, whose.id, entry).token
@@ -153,4 +155,4 @@ def _stone(work: ForgetWork, conversation: int, entry: str, seq: int, known: fro
     except MemoryFailure:
         text = ""
     hashed = memory.conversations.tombstones.hash_of(text)
-    return (Tombstone(token=token, forgotten_ms=work.job.begun_ms, text=hashed),)
+    return (EntryTombstone(token=token, forgotten_ms=work.job.begun_ms, text=hashed),)

@@ -1,13 +1,13 @@
 """Words in MEMORY.md and memory/*.md, line by line, and in the versions of all files."""
 
 from memory.cold.encoding import to_bytes
-from memory.forget.work import ForgetWork, StepResult, line_hash
+from memory.forget.work import ForgetWork, StepCounts, line_hash
 from memory.forgotten.fingerprints import Fingerprints
 from memory.hot.parse import lines_of, parse
 from memory.versions.manifest import Version
 
 
-def forget_notes(work: ForgetWork) -> StepResult:
+def forget_notes(work: ForgetWork) -> StepCounts:
     """Takes the lines out of the notes; a note that has no words left goes with its heading."""
     hot, gone = work.memory.hot, 0
     hot.look()
@@ -17,7 +17,7 @@ def forget_notes(work: ForgetWork) -> StepResult:
         if numbers := lines_that_go(work, file.path, file.text):
             hot.edit(file.path, lambda before, name=file.path: _without(work, name, before))
             gone += len(numbers)
-    return StepResult({"lines": gone})
+    return StepCounts({"lines": gone})
 
 
 def lines_that_go(work: ForgetWork, file: str, text: str) -> list[int]:
@@ -37,7 +37,7 @@ def holds_besides_kept(work: ForgetWork, file: str, body: bytes) -> bool:
     return bool(lines_that_go(work, file, body.decode("utf-8", "replace")))
 
 
-def forget_versions(work: ForgetWork) -> StepResult:
+def forget_versions(work: ForgetWork) -> StepCounts:
     """Takes the same lines out of every version of every file, but of those that the person keeps."""
 
     def forgotten(version: Version, body: bytes) -> bytes | None:
@@ -47,7 +47,7 @@ def forget_versions(work: ForgetWork) -> StepResult:
         rest = "".join(line for number, line in enumerate(lines_of(text)) if number not in numbers)
         return rest.encode()
 
-    return StepResult({"versions": work.memory.versions.store.rewrite(forgotten, work.replaced)})
+    return StepCounts({"versions": work.memory.versions.store.rewrite(forgotten, work.replaced)})
 
 
 def _without(work: ForgetWork, name: str, before: str) -> str:

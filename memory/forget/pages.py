@@ -12,12 +12,12 @@ import apsw
 from memory.archive.rows import pages as page_rows
 from memory.cold.sql import batches, each, first, marks, run
 from memory.errors import NotFound, StorageUnreachable
-from memory.forget.work import ForgetWork, StepResult, entry_bytes, found_in
+from memory.forget.work import ForgetWork, StepCounts, entry_bytes, found_in
 
 _EXISTS = "SELECT 1 FROM conversations WHERE seq = ?"
 
 
-def forget_conversations(work: ForgetWork) -> StepResult:
+def forget_conversations(work: ForgetWork) -> StepCounts:
     """Deletes the conversations that go as a whole, with their pages, pictures and mirrors."""
     memory, pages, gone = work.memory, 0, 0
     for seq in work.job.conversations:
@@ -28,15 +28,15 @@ def forget_conversations(work: ForgetWork) -> StepResult:
             pages += len(memory.knowledge.delete_conversation(seq).pages)
             gone += 1
     memory.vault.finish_deletions()
-    return StepResult({"conversations": gone, "pages": pages})
+    return StepCounts({"conversations": gone, "pages": pages})
 
 
-def forget_pages(work: ForgetWork) -> StepResult:
+def forget_pages(work: ForgetWork) -> StepCounts:
     """Brings the texts of archives that hold forgotten words back to their rows, and deletes their pages."""
     memory = work.memory
     archived = _archived(work)
     if not archived:
-        return StepResult()
+        return StepCounts()
     pages = memory.cold.write(lambda db: _dissolve(db, archived))
     memory.vault.release(sorted(pages))
     left = memory.cold.read(lambda db: _still_archived(db, archived))
@@ -46,7 +46,7 @@ def forget_pages(work: ForgetWork) -> StepResult:
             f"{len(left):,} of the entries that are to be forgotten are on pages that cannot be read or deleted now.",
             "Make the packs reachable: the next command goes on with the forgetting.",
         )
-    return StepResult({"pages": len(pages)})
+    return StepCounts({"pages": len(pages)})
 
 
 def _archived(work: ForgetWork) -> list[int]:

@@ -23,7 +23,7 @@ from memory.cold.epoch_copies import end_epochs_naming
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import batches, each, fetch, first, marks, run
 from memory.errors import Damaged, StoreBusy
-from memory.forget.work import FORGOTTEN, ForgetWork, StepResult, drop_requests, entry_bytes, found_in
+from memory.forget.work import FORGOTTEN, ForgetWork, StepCounts, drop_requests, entry_bytes, found_in
 from memory.records import EntryKind, new_id
 from models.cleared_parts import cleared_parts
 from models.messages import Image, MessagePart, RecalledSpan, Text
@@ -37,7 +37,7 @@ _REFERENCES: Final = re.compile(r"\[([^\[\]\s]{1,80})\]")
 _HEADING: Final = re.compile(r"Earlier\b")
 
 
-def forget_rows(work: ForgetWork) -> StepResult:
+def forget_rows(work: ForgetWork) -> StepCounts:
     """Blanks the job's entries, and takes their words out of all others."""
     cold, job = work.memory.cold, work.job
     cold.recover()
@@ -56,7 +56,7 @@ def forget_rows(work: ForgetWork) -> StepResult:
         return len(chosen), observations, len(replaced)
 
     entries, observations, replaced = cold.write(transaction)
-    return StepResult({"entries": entries, "observations": observations, "derived": replaced})
+    return StepCounts({"entries": entries, "observations": observations, "derived": replaced})
 
 
 def _repeating(work: ForgetWork) -> set[int]:

@@ -9,7 +9,7 @@ from memory.archive.rows.pages import packs_of
 from memory.cold.conversations import rename, unlabel
 from memory.cold.encoding import to_text
 from memory.cold.sql import each, fetch, run
-from memory.forget.work import ForgetWork, StepResult, drop_requests
+from memory.forget.work import ForgetWork, StepCounts, drop_requests
 from memory.records import new_id
 
 _NAMES = """SELECT 'title', seq, title FROM conversations WHERE title <> x''
@@ -20,10 +20,10 @@ _NAMES = """SELECT 'title', seq, title FROM conversations WHERE title <> x''
     UNION ALL SELECT 'tag', archive, CAST(tag AS BLOB) FROM archive_tags"""
 
 
-def forget_names(work: ForgetWork) -> StepResult:
+def forget_names(work: ForgetWork) -> StepCounts:
     """Takes the words out of titles, labels and tags, and ends the epochs whose head holds them."""
     if not work.prints:
-        return StepResult()
+        return StepCounts()
     cold, storage = work.memory.cold, work.memory.vault.storage
     names = cold.read(lambda db: fetch(db, _NAMES))
     held = [(kind, seq, to_text(name)) for kind, seq, name in names if work.prints.holds(name)]
@@ -36,7 +36,7 @@ def forget_names(work: ForgetWork) -> StepResult:
         seal(db, storage, sorted(packs))
         return len(held)
 
-    return StepResult({"names": cold.write(transaction)})
+    return StepCounts({"names": cold.write(transaction)})
 
 
 def _forget_name(db: apsw.Connection, work: ForgetWork, kind: str, seq: int, name: str) -> set[str]:

@@ -23,14 +23,14 @@ _ROWS: Final = """SELECT seq, body, packed, chars, meta, sent, CAST(speaker AS B
     FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"""
 
 
-class StepResult(Struct, frozen=True):
+class StepCounts(Struct, frozen=True):
     """What a step took away, by kind, and sentences for the person."""
 
     counts: Mapping[str, int] = {}
     sentences: tuple[str, ...] = ()
 
 
-Step = Callable[["ForgetWork"], StepResult]
+Step = Callable[["ForgetWork"], StepCounts]
 
 
 class EntryBytes(NamedTuple):
@@ -127,7 +127,7 @@ __all__ = [
     "EntryBytes",
     "ForgetWork",
     "Step",
-    "StepResult",
+    "StepCounts",
     "drop_requests",
     "entry_bytes",
     "found_in",

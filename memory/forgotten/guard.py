@@ -11,7 +11,7 @@ from threading import Lock
 from memory.cold.secret import secret_at
 from memory.errors import Damaged
 from memory.forgotten.fingerprints import Fingerprint, Fingerprints, replaced
-from memory.forgotten.journal import Journal
+from memory.forgotten.journal import ForgetJournal
 
 STARTED_MS = int(time.time() * 1000)
 
@@ -20,7 +20,7 @@ class ForgottenWords:
     """Words that were forgotten since this process began, in the jobs of `folder`."""
 
     def __init__(self, folder: Path, secret_file: Path, since_ms: int = STARTED_MS) -> None:
-        self._journal = Journal(folder)
+        self._journal = ForgetJournal(folder)
         self._secret_file = secret_file
         self._since_ms = since_ms
         self._lock = Lock()

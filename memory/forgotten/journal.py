@@ -70,7 +70,7 @@ class ForgetJob(Struct, frozen=True, kw_only=True):
         return replace(self, done=(*self.done, step), counts=sums, sentences=said)
 
 
-class Journal:
+class ForgetJournal:
     """The jobs of a workspace, in the folder at `folder`."""
 
     def __init__(self, folder: Path) -> None:

@@ -23,7 +23,7 @@ SHORTEST_TEXT: Final = 16
 _LOCK_SECONDS: Final = 10
 
 
-class Tombstone(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EntryTombstone(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A forgotten entry. `token` is the same on every device; `text` is a keyed hash, of this workspace alone."""
 
     token: str
@@ -52,11 +52,11 @@ class Tombstones:
         self._path = path
         self._secret = secret
         self._lock = Lock()
-        self._read: tuple[tuple[int, int, int], tuple[Tombstone, ...]] | None = None
+        self._read: tuple[tuple[int, int, int], tuple[EntryTombstone, ...]] | None = None
         self._tokens: frozenset[str] = frozenset()
         self._texts: frozenset[str] = frozenset()
 
-    def all(self) -> tuple[Tombstone, ...]:
+    def all(self) -> tuple[EntryTombstone, ...]:
         """Every tombstone, oldest first; quick where the file did not change. Raises OSError."""
         found = status(self._path)
         if found is None:
@@ -87,7 +87,7 @@ class Tombstones:
         said = text.strip()
         return keyed(self._secret, said) if len(said) >= SHORTEST_TEXT and self._secret else ""
 
-    def add(self, stones: Iterable[Tombstone]) -> int:
+    def add(self, stones: Iterable[EntryTombstone]) -> int:
         """Adds those that are not there yet, synced; gives their number. Raises OSError, LockTimeout."""
         stones = list(stones)
         if not stones:
@@ -106,9 +106,9 @@ class Tombstones:
         return sorted(set(tokens) - self.tokens())
 
 
-def _decoded(line: bytes) -> Tombstone | None:
+def _decoded(line: bytes) -> EntryTombstone | None:
     try:
-        stone = msgspec.json.decode(line, type=Tombstone)
+        stone = msgspec.json.decode(line, type=EntryTombstone)
     except msgspec.MsgspecError:
         return None
     return stone if TOKEN.fits(stone.token) else None

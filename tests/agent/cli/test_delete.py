@@ -162,7 +162,7 @@ def test_what_was_typed_and_the_draft_go_with_the_conversation(run: Run, root: P
     Drafts(space.drafts).save(first, "zorkdraft")
     Drafts(space.drafts).save(f"{first}-2", "the zorkdraft of a second window")
     said = run("conversations", "delete", first, "--yes")
-    assert "1 typed prompts" in said.err
+    assert "1 typed prompt" in said.err
     assert not list(space.drafts.iterdir())
     left = PromptHistory(space.prompt_history)
     left.load()
@@ -204,5 +204,5 @@ def test_a_pasted_image_goes_with_the_only_conversation_that_attaches_it(run: Ru
     first = run("-p", f"what is in {alone} and in {shared}", "--json").json["conversation"]
     Drafts(space.drafts).save("another", f'@"{shared}" again')
     said = run("conversations", "delete", first, "--yes")
-    assert "1 pasted images" in said.err
+    assert "1 pasted image" in said.err
     assert list(space.pasted_images.iterdir()) == [shared]

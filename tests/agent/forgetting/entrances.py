@@ -12,7 +12,7 @@ from agent.checkpoints.checkpoints import Checkpoints
 from agent.importers.jsonl import read_jsonl
 from agent.importers.store import store_all
 from agent.services.drafts import Drafts
-from agent.services.forgetting import finish_pending, forgetting, plan
+from agent.services.forget import finish_pending, forgetting, plan
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear, cleared_fields

@@ -6,7 +6,7 @@ It says "begun" once the job is written down. The test kills it.
 import sys
 from pathlib import Path
 
-from agent.services.forgetting import forgetting, plan
+from agent.services.forget import forgetting, plan
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.memory import Memory

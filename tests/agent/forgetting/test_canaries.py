@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.services.forgetting import forgetting
+from agent.services.forget import forgetting
 from agent.services.trust import trust_workspace
 from foundation.clock import SystemClock
 from foundation.paths import Workspace

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from foundation.paths import Workspace
-from memory.forgotten.journal import Journal
+from memory.forgotten.journal import ForgetJournal
 from tests.agent.forgetting.entrances import MARK, fill, go_on
 from tests.agent.forgetting.test_canaries import copied, left
 from tests.examples import SOAK
@@ -45,7 +45,7 @@ def killed(space: Workspace, dice: random.Random) -> bool:
         time.sleep(dice.random() * 0.02)
         process.send_signal(signal.SIGKILL)
     assert said[0] == "begun\n", "it died before there was anything to finish"
-    return process.returncode == -signal.SIGKILL and bool(Journal(space.forgotten).open_ids())
+    return process.returncode == -signal.SIGKILL and bool(ForgetJournal(space.forgotten).open_ids())
 
 
 def test_no_byte_is_left_after_a_kill_and_the_next_start(filled: Path, tmp_path: Path) -> None:
@@ -55,11 +55,11 @@ def test_no_byte_is_left_after_a_kill_and_the_next_start(filled: Path, tmp_path:
         landed += killed(space, dice)
         assert b"canary" not in b"".join(path.read_bytes() for path in space.forgotten.glob("*.json"))
         for _ in range(dice.randrange(2)):  # and killed again
-            if Journal(space.forgotten).open_ids():
+            if ForgetJournal(space.forgotten).open_ids():
                 go_on(space)
         go_on(space)
         assert left(space) == {}, f"kill {number}"
-        assert Journal(space.forgotten).open_ids() == []
+        assert ForgetJournal(space.forgotten).open_ids() == []
     assert landed >= KILLS // 3, "the kills came too late"
 
 

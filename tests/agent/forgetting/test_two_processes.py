@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from agent.services.drafts import Drafts
-from agent.services.forgetting import NotForgottenYet, finish_pending, forget, plan
+from agent.services.forget import NotForgottenYet, finish_pending, forget, plan
 from foundation.clock import SystemClock
 from foundation.files import FileLock
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.forgotten.guard import ForgottenWords
-from memory.forgotten.journal import Journal
+from memory.forgotten.journal import ForgetJournal
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role
@@ -75,7 +75,7 @@ def test_an_answer_under_way_and_another_forgetting_are_waited_for(workspace: Wo
     answer.finish(clear("Yes."))
     with _held(workspace.forgotten / "forget.lock"):
         assert finish_pending(memory) == 0
-    assert Journal(workspace.forgotten).open_ids()
+    assert ForgetJournal(workspace.forgotten).open_ids()
     assert finish_pending(memory) == 1
     memory.close()
     assert places_of(workspace.root, ["zqbluefin"]) == {}

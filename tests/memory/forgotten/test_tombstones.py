@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memory.forgotten.tombstones import ForgottenName, Tombstone, Tombstones
+from memory.forgotten.tombstones import EntryTombstone, ForgottenName, Tombstones
 
 NAME = ForgottenName("", "c_one", "e_one")
 TEXT = "The code of the door is bluefin-7731."
@@ -16,7 +16,7 @@ def test_a_forgotten_entry_is_known_by_name_and_by_text(tmp_path: Path) -> None:
     stones = _stones(tmp_path)
     assert not stones.has(NAME)
     assert not stones.has_text(TEXT)
-    stones.add([Tombstone(token=NAME.token, text=stones.hash_of(TEXT), forgotten_ms=1)])
+    stones.add([EntryTombstone(token=NAME.token, text=stones.hash_of(TEXT), forgotten_ms=1)])
     assert stones.has(NAME)
     assert stones.has_text(f"  {TEXT}\n")
     assert not stones.has(ForgottenName("", "c_one", "e_two"))
@@ -26,13 +26,13 @@ def test_a_forgotten_entry_is_known_by_name_and_by_text(tmp_path: Path) -> None:
 def test_another_process_sees_what_was_added(tmp_path: Path) -> None:
     first, second = _stones(tmp_path), _stones(tmp_path)
     assert not second.has(NAME)
-    first.add([Tombstone(token=NAME.token, forgotten_ms=1)])
+    first.add([EntryTombstone(token=NAME.token, forgotten_ms=1)])
     assert second.has(NAME)
 
 
 def test_the_file_holds_no_word_and_is_added_to_once(tmp_path: Path) -> None:
     stones = _stones(tmp_path)
-    stone = Tombstone(token=NAME.token, text=stones.hash_of(TEXT), forgotten_ms=1)
+    stone = EntryTombstone(token=NAME.token, text=stones.hash_of(TEXT), forgotten_ms=1)
     assert stones.add([stone]) == 1
     assert stones.add([stone]) == 0
     body = (tmp_path / "forgotten.jsonl").read_bytes()
@@ -42,11 +42,11 @@ def test_the_file_holds_no_word_and_is_added_to_once(tmp_path: Path) -> None:
 
 def test_a_line_that_was_cut_off_hides_no_other(tmp_path: Path) -> None:
     stones = _stones(tmp_path)
-    stones.add([Tombstone(token=NAME.token, forgotten_ms=1)])
+    stones.add([EntryTombstone(token=NAME.token, forgotten_ms=1)])
     with (tmp_path / "forgotten.jsonl").open("ab") as file:
         file.write(b'{"token":"cut')
     other = ForgottenName("", "c_one", "e_two")
-    stones.add([Tombstone(token=other.token, forgotten_ms=2)])
+    stones.add([EntryTombstone(token=other.token, forgotten_ms=2)])
     assert _stones(tmp_path).tokens() == {NAME.token, other.token}
 
 

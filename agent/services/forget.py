@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the help of a command must not load the store
     from memory.forget.choice import Chosen
     from memory.forget.job import Forgetting
     from memory.forget.plan import ForgetPlan
-    from memory.forget.work import ForgetWork, StepResult
+    from memory.forget.work import ForgetWork, StepCounts
     from memory.forgotten.journal import ForgetJob
     from memory.memory import Memory
 
@@ -90,9 +90,9 @@ def forget(memory: Memory, what: ForgetPlan, on_step: Callable[[str], None] = la
 
 def finish_pending(memory: Memory) -> int:
     """Goes on with what an earlier process began to forget; gives the number of finished jobs. Quick without any."""
-    from memory.forgotten.journal import Journal
+    from memory.forgotten.journal import ForgetJournal
 
-    if memory.read_only or not Journal(memory.workspace.forgotten).open_ids():
+    if memory.read_only or not ForgetJournal(memory.workspace.forgotten).open_ids():
         return 0
     finished = forgetting(memory).finish_open()
     return sum(bool(job.receipt and not job.receipt.found) for job in finished)
@@ -101,9 +101,9 @@ def finish_pending(memory: Memory) -> int:
 def open_jobs(memory: Memory) -> list[str]:
     """A sentence for each job that is not finished."""
     from memory.errors import Damaged
-    from memory.forgotten.journal import Journal
+    from memory.forgotten.journal import ForgetJournal
 
-    journal, sentences = Journal(memory.workspace.forgotten), list[str]()
+    journal, sentences = ForgetJournal(memory.workspace.forgotten), list[str]()
     for id_ in journal.open_ids():
         try:
             job = journal.read(id_)
@@ -125,17 +125,18 @@ def plan_lines(what: ForgetPlan) -> list[str]:
     for found in what.conversations:
         lines.append(f"  {found.id}  {found.kind} “{found.title}”, {found.entries:,} entries")
     lines += [f"  {number}. {line.file}:{line.number}  {line.text}" for number, line in enumerate(what.lines, 1)]
-    also = [
-        (what.derived_count, "entries that were made of it or repeat it change"),
-        (what.pages, "pages of the archive"),
-        (what.names, "titles, labels and tags"),
-    ]
-    lines += [f"  {count:,} {name}" for count, name in also if count]
+    lines += [f"  changes: {change}" for change in changes(what)]
     if what.also_said:
         lines.append(f"Stays: {', '.join(what.also_said)} say parts of the same by themselves.")
     if what.kept:
         lines.append(f"Stays: {', '.join(what.kept[:20])} hold it, and are your own files: change them yourself.")
     return lines
+
+
+def changes(what: ForgetPlan) -> list[str]:
+    """What changes besides, as counts: entries that were made of it, titles and labels, pages."""
+    also = (("derived", what.derived_count), ("names", what.names), ("pages", what.pages))
+    return [counted_as(name, count) for name, count in also if count]
 
 
 def line_numbers(answer: str, most: int) -> set[int]:
@@ -156,7 +157,7 @@ def receipt_lines(memory: Memory, job: ForgetJob) -> list[str]:
     """The receipt for a person: what went, how much was searched, what stays and where it may be besides."""
     receipt = job.receipt
     assert receipt is not None
-    counts = [f"{count:,} {name}" for name, count in receipt.counts.items() if count and name != "tombstones"]
+    counts = [counted_as(name, count) for name, count in receipt.counts.items() if count and name != "tombstones"]
     lines = [f"Forgotten: {', '.join(counts) or 'nothing was left of it'}."]
     lines.append(
         f"Searched: {receipt.places:,} files, {receipt.bytes:,} bytes; found 0 times in what Palimpsest writes."
@@ -167,6 +168,20 @@ def receipt_lines(memory: Memory, job: ForgetJob) -> list[str]:
     if place := backup_notice(memory):
         lines.append(place)
     return lines
+
+
+_SINGULAR: Final = {
+    "entries": "entry",
+    "derived": "entry made of them",
+    "names": "title or label",
+    "copies": "older copy",
+}
+_PLURAL: Final = {"derived": "entries made of them", "names": "titles and labels", "copies": "older copies"}
+
+
+def counted_as(name: str, count: int) -> str:
+    """A count of the receipt, for a person: `1 entry`, `12 lines`."""
+    return f"{count:,} {_SINGULAR.get(name, name.removesuffix('s')) if count == 1 else _PLURAL.get(name, name)}"
 
 
 def backup_notice(memory: Memory) -> str:
@@ -182,19 +197,19 @@ def backup_notice(memory: Memory) -> str:
     )
 
 
-def _checkpoints(work: ForgetWork) -> StepResult:
+def _checkpoints(work: ForgetWork) -> StepCounts:
     from agent.checkpoints.checkpoints import Checkpoints
-    from agent.checkpoints.forgetting import forget_in_checkpoints
-    from memory.forget.work import StepResult
+    from agent.checkpoints.forget import forget_in_checkpoints
+    from memory.forget.work import StepCounts
 
     checkpoints = Checkpoints(work.workspace.checkpoints, SystemClock())
     gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
-    return StepResult({"checkpoints": gone})
+    return StepCounts({"checkpoints": gone})
 
 
-def _drafts(work: ForgetWork) -> StepResult:
+def _drafts(work: ForgetWork) -> StepCounts:
     """Removes the drafts of conversations that are gone, and the words from all others."""
-    from memory.forget.work import StepResult
+    from memory.forget.work import StepCounts
 
     count = 0
     for path in list_files(work.workspace.drafts, "*.md"):
@@ -205,24 +220,24 @@ def _drafts(work: ForgetWork) -> StepResult:
             elif work.prints.holds(read_bytes(path)):
                 write_atomically(path, clear_marked(work.replaced(read_text(path, owned=True))))
                 count += 1
-    return StepResult({"drafts": count})
+    return StepCounts({"drafts": count})
 
 
-def _images(work: ForgetWork) -> StepResult:
+def _images(work: ForgetWork) -> StepCounts:
     """Removes images of the clipboard that only forgotten messages attach; after drafts and prompts."""
-    from memory.forget.work import StepResult
+    from memory.forget.work import StepCounts
 
-    return StepResult({"pasted images": remove_images(work.workspace, work.job.images)})
+    return StepCounts({"pasted images": remove_images(work.workspace, work.job.images)})
 
 
-def _prompts(work: ForgetWork) -> StepResult:
+def _prompts(work: ForgetWork) -> StepCounts:
     """Removes the typed prompts that hold the words, or are messages that are forgotten."""
     from memory.forget.notes import line_hash
-    from memory.forget.work import StepResult
+    from memory.forget.work import StepCounts
 
     path = work.workspace.prompt_history
     if not is_file(path):
-        return StepResult()
+        return StepCounts()
     lines = read_bytes(path).splitlines(keepends=True)
     secret, typed = work.memory.cold.secret, frozenset(work.job.typed)
     kept = [
@@ -232,7 +247,7 @@ def _prompts(work: ForgetWork) -> StepResult:
     ]
     if len(kept) != len(lines):
         write_atomically(path, b"".join(kept))
-    return StepResult({"typed prompts": len(lines) - len(kept)})
+    return StepCounts({"typed prompts": len(lines) - len(kept)})
 
 
 def _parsed(line: bytes) -> str:
