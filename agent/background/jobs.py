@@ -5,10 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from agent.background.daily_notes import DailyNotes
+from agent.background.disk_job import DiskJob
 from agent.background.model_maker import ModelMaker
 from agent.background.model_observation_job import ModelObservationJob
 from agent.background.observation_job import ObservationJob
+from agent.background.retention_job import RetentionJob
+from agent.background.sample_job import SampleJob
 from agent.background.scheduler import BackgroundJob, Scheduler, ShouldStop, StepResult
+from agent.background.upkeep_news import UpkeepNews
 from agent.background.version_job import VersionJob
 from agent.spending.budget import OFFLINE, SpendingBudget
 from foundation.clock import Clock
@@ -18,7 +22,7 @@ from memory.observations.original import ObservationMaker
 from memory.observations.store import RULES_CURSOR
 from memory.records import Conversation, Entry
 from memory.search.reindex import ReindexResult
-from memory.settings import ObserveSettings, VersionSettings
+from memory.settings import CheckSettings, DiskSettings, ObserveSettings, RetentionSettings, VersionSettings
 from models.chat.open import open_model
 from models.chat.spec import parse_spec
 from models.embed.settings import EmbedSettings
@@ -173,6 +177,15 @@ class JobSettings(Protocol):
     def versions(self) -> VersionSettings: ...
 
     @property
+    def retention(self) -> RetentionSettings: ...
+
+    @property
+    def check(self) -> CheckSettings: ...
+
+    @property
+    def disk(self) -> DiskSettings: ...
+
+    @property
     def models(self) -> ModelSettings: ...
 
     @property
@@ -203,7 +216,13 @@ class SessionJobs:
         self.notes = DailyNotes(memory, clock, enabled=observe.daily_notes)
         self.model_observing = ModelObservationJob(memory, _model_maker(memory, settings, budget, clock), clock)
         context.flush, context.on_leaving = self.observing.flush, self.notes.keep
-        self.at_start: tuple[BackgroundJob, ...] = (self.observing, self.vectors, self.model_observing)
+        self.news = news = UpkeepNews(memory.workspace)
+        upkeep: tuple[BackgroundJob, ...] = (
+            DiskJob(memory, settings.disk, clock, news),
+            SampleJob(memory, settings.check, clock, news),
+            RetentionJob(memory, settings.retention, clock, news),
+        )
+        self.at_start: tuple[BackgroundJob, ...] = (self.observing, self.vectors, self.model_observing, *upkeep)
         self.all: tuple[BackgroundJob, ...] = (
             self.mirror,
             self.observing,
@@ -212,6 +231,7 @@ class SessionJobs:
             self.vectors,
             self.model_observing,
             VersionJob(memory, settings.versions),
+            *upkeep,
         )
 
     def take_warnings(self) -> tuple[str, ...]:

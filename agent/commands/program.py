@@ -84,16 +84,25 @@ async def _status(session: Session, _rest: str) -> Outcome:
         ("memory", _memory_status(session)),
         *([("observing", observing)] if (observing := await asyncio.to_thread(_observing_status, session)) else ()),
         ("background", session.working or "nothing"),
-        *([("last backup", overdue)] if (overdue := await asyncio.to_thread(_overdue_backup, session)) else ()),
+        *await asyncio.to_thread(_upkeep_rows, session),
     ]
     return TextResult("\n".join(f"- {name}: {value}" for name, value in rows))
 
 
-def _overdue_backup(session: Session) -> str:
-    """The age of the last backup, where it is older than `backup.remind_days`; else ""."""
+def _upkeep_rows(session: Session) -> list[tuple[str, str]]:
+    """The age of the last backup where it is due, what checks of memory found, and a warning of its room. Blocks."""
     from memory.backup.reminder import overdue
+    from memory.upkeep.disk import ADVICE, disk_warning, measure
+    from memory.upkeep.integrity import integrity_sentence
+    from memory.upkeep.state import read_state
 
-    return overdue(session.workspace, session.clock.now(), session.config.backup.remind_days)
+    workspace, config = session.workspace, session.config
+    rows = (
+        ("last backup", overdue(workspace, session.clock.now(), config.backup.remind_days)),
+        ("integrity", visible(integrity_sentence(read_state(workspace)))),
+        ("room", visible(disk_warning(measure(workspace), config.disk, advice=ADVICE))),
+    )
+    return [(name, sentence) for name, sentence in rows if sentence]
 
 
 def _context_status(report: ContextReport) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.commands import (
     archive,
     checkpoints,
+    clean,
     conversation,
     forget,
     imports,
@@ -55,6 +56,7 @@ _COMMANDS: tuple[Command, ...] = (
     *memory.COMMANDS,
     *forget.COMMANDS,
     *archive.COMMANDS,
+    *clean.COMMANDS,
     *knowledge.COMMANDS,
     *imports.COMMANDS,
     *permissions.COMMANDS,

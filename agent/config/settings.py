@@ -19,7 +19,16 @@ from agent.mcp.settings import McpSettings
 from agent.tools.settings import ToolSettings
 from context.settings import ContextSettings
 from foundation.log import LogSettings
-from memory.settings import ArchiveSettings, BackupSettings, KnowledgeSettings, ObserveSettings, VersionSettings
+from memory.settings import (
+    ArchiveSettings,
+    BackupSettings,
+    CheckSettings,
+    DiskSettings,
+    KnowledgeSettings,
+    ObserveSettings,
+    RetentionSettings,
+    VersionSettings,
+)
 from models.chat.spec import parse_spec
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
@@ -89,6 +98,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How long versions of files are kept."""
     backup: BackupSettings = msgspec.field(default_factory=BackupSettings)
     """When a backup is due."""
+    retention: RetentionSettings = msgspec.field(default_factory=RetentionSettings)
+    """What becomes of conversations that nobody touched for long."""
+    check: CheckSettings = msgspec.field(default_factory=CheckSettings)
+    """How often what is stored is compared with its hashes in the background."""
+    disk: DiskSettings = msgspec.field(default_factory=DiskSettings)
+    """When to warn of the room that memory takes."""
     imports: ImportSettings = msgspec.field(default_factory=ImportSettings)
     """How much of a file that is imported is held at once."""
     tools: ToolSettings = msgspec.field(default_factory=ToolSettings)
