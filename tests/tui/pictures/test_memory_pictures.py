@@ -22,7 +22,7 @@ from memory.records import Statistics
 from memory.upkeep.cleaning import CleaningProposal
 from memory.upkeep.disk import DiskPart, DiskUse
 from memory.upkeep.idle import KEPT
-from memory.upkeep.retention import PlannedConversation
+from memory.upkeep.retention import ForgottenConversation
 from tests.tui.fakes import NOW, REPORT, FakeSession
 from tests.tui.pictures.acts import Act, pushing, shown
 from tests.tui.pictures.conftest import Picture
@@ -270,8 +270,8 @@ async def test_the_statistics_with_a_chart(picture: Picture) -> None:
 
 
 async def test_what_nobody_touched(picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
-    def planned(number: int, title: str, size: int, stays: str = "") -> PlannedConversation:
-        return PlannedConversation(
+    def planned(number: int, title: str, size: int, stays: str = "") -> ForgottenConversation:
+        return ForgottenConversation(
             seq=number,
             conversation=f"c_{number}",
             title=title,
