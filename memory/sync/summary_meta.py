@@ -1,0 +1,43 @@
+"""Meta of summaries names entries by their seqs, which each store gives itself: on the way they are named by ids."""
+
+from typing import Any, Final, cast
+
+_REFERENCES: Final = frozenset({"covers", "first_kept", "prior", "pinned", "undoes", "own"})
+
+
+def seqs_in(meta: dict[str, Any]) -> list[int]:
+    """Seqs of the entries that the meta names; 0 names none."""
+    return [value for value in _references(meta) if isinstance(value, int) and value > 0]
+
+
+def ids_in(meta: dict[str, Any]) -> list[str]:
+    """Ids of the entries that the meta of another device's summary names."""
+    return [value for value in _references(meta) if isinstance(value, str)]
+
+
+def by_ids(meta: dict[str, Any], ids: dict[int, str]) -> dict[str, Any]:
+    """The meta with ids in place of seqs; an entry that is not there is left out of a list, else 0."""
+    return _replaced(meta, lambda value: isinstance(value, int) and value > 0, ids)
+
+
+def by_seqs(meta: dict[str, Any], seqs: dict[str, int]) -> dict[str, Any]:
+    """The meta with this store's seqs in place of ids."""
+    return _replaced(meta, lambda value: isinstance(value, str), seqs)
+
+
+def _replaced(meta: dict[str, Any], is_named: Any, names: dict[Any, Any]) -> dict[str, Any]:
+    def replaced(value: Any) -> Any:
+        if isinstance(value, list):
+            listed = cast("list[Any]", value)
+            return [names.get(item, item) for item in listed if not is_named(item) or item in names]
+        return names.get(value, 0) if is_named(value) else value
+
+    return {name: replaced(value) if name in _REFERENCES else value for name, value in meta.items()}
+
+
+def _references(meta: dict[str, Any]) -> list[Any]:
+    found: list[Any] = []
+    for name in _REFERENCES & meta.keys():
+        value = meta[name]
+        found += cast("list[Any]", value) if isinstance(value, list) else [value]
+    return found

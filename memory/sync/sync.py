@@ -1,0 +1,123 @@
+"""One sync of a workspace with a location: reads what other devices wrote, then writes what is new here."""
+
+from collections.abc import Callable
+from typing import Final
+
+import apsw
+from msgspec import Struct
+
+from foundation.clock import to_ms
+from memory.backup.place import BackupPlace, held
+from memory.cold import deletions
+from memory.cold.sql import fetch, run
+from memory.errors import Damaged, StoreBusy
+from memory.memory import Memory
+from memory.records import Conversation, Entry
+from memory.sync.device import Device, begin, this_device
+from memory.sync.encryption import Keys
+from memory.sync.inbox import Taken, is_deleted
+from memory.sync.names import parse_name
+from memory.sync.other_logs import OtherLogs, Unread, unread_segments
+from memory.sync.own_log import OwnLog
+
+LOCK: Final = "sync.lock"
+
+
+class SyncResult(Struct, frozen=True, kw_only=True):
+    """What one run read and wrote. `stopped`: it ended early, and the next run goes on."""
+
+    location: str
+    device: Device
+    taken: Taken
+    segments_read: int
+    segments_written: int
+    bytes_written: int
+    deleted: int
+    """Conversations that were deleted here because another device deleted them."""
+    unread: tuple[Unread, ...]
+    stopped: bool = False
+
+
+class Sync:
+    """Syncs one workspace. `delete` deletes a conversation with all that belongs to it."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        delete: Callable[[Conversation], object],
+        *,
+        keys: Keys | None = None,
+        is_forgotten: Callable[[apsw.Connection, str, str, str], bool] = is_deleted,
+    ) -> None:
+        self._memory = memory
+        self._cold = memory.cold
+        self._delete = delete
+        self._keys = keys
+        self._is_forgotten = is_forgotten
+
+    def begin(self, name: str) -> Device:
+        """Records changes of this workspace from now on, under that name of the device."""
+        now = to_ms(self._cold.clock.now())
+        return self._cold.write(lambda db: begin(db, name, now))
+
+    @property
+    def device(self) -> Device | None:
+        """This device; None where no location was ever added."""
+        return self._cold.read(this_device)
+
+    def run(self, place: BackupPlace, should_stop: Callable[[], bool] = lambda: False) -> SyncResult:
+        """Syncs with the location. May end at any moment: the next run goes on, and nothing is lost or taken twice.
+
+        Raises TemporaryFailure where the location does not answer or another process syncs, BackupDiskFull, StoreError.
+        """
+        self._cold.refuse_read_only()
+        with held(self._memory.workspace.own / LOCK, "sync"):
+            return self._run(place, should_stop)
+
+    def _run(self, place: BackupPlace, should_stop: Callable[[], bool]) -> SyncResult:
+        place.make()
+        listed = place.sizes()
+        names = {text: name for text in listed if (name := parse_name(text)) is not None}
+        own = OwnLog(self._cold, place, self._keys, self._text_of)
+        device = own.claim(names)
+        place.remove_temporary(device.id)
+        logs = OtherLogs(self._cold, place, self._keys, self._is_forgotten)
+        taken, count, stopped = logs.read(names, device.id, should_stop)
+        deleted = self._delete_due()
+        written = (0, 0) if stopped else own.write(device, listed)
+        return SyncResult(
+            location=place.name,
+            device=device,
+            taken=taken,
+            segments_read=count,
+            segments_written=written[0],
+            bytes_written=written[1],
+            deleted=deleted,
+            unread=tuple(self._cold.read(lambda db: unread_segments(db, place.name))),
+            stopped=stopped,
+        )
+
+    def _delete_due(self) -> int:
+        """Deletes what other devices deleted; one in which an answer is being written is deleted by a later run."""
+        count = 0
+        for token in self._cold.read(lambda db: [row[0] for row in fetch(db, "SELECT token FROM sync_due")]):
+            seq = self._cold.read(deletions.tokens).get(token)
+            if seq is not None:
+                try:
+                    self._delete(self._cold.conversation_at(seq))
+                except StoreBusy:
+                    continue
+                count += 1
+            self._cold.write(lambda db, token=token: self._settle(db, token))
+        return count
+
+    def _settle(self, db: apsw.Connection, token: str) -> None:
+        ((ms,),) = fetch(db, "SELECT deleted_ms FROM sync_due WHERE token = ?", (token,))
+        deletions.put(db, [deletions.Deletion(token=token, conversation=0, deleted_ms=ms, finished=True)])
+        run(db, "DELETE FROM sync_due WHERE token = ?", (token,))
+
+    def _text_of(self, entry: Entry) -> str | None:
+        try:
+            return self._memory.passage(entry).text
+        except Damaged:
+            return None
