@@ -19,11 +19,11 @@ _PATH: Final = re.compile(r"MEMORY\.md|memory/(?!\.)[^/\0\\:]{1,200}\.md")
 
 
 class NoteVersion(Struct, frozen=True):
-    """A version of a note file; `text` None: the file was deleted."""
+    """A version of a note file. A deleted file is an empty one."""
 
     id: str
     parents: tuple[str, ...]
-    text: str | None
+    text: str
     clock: int
     device: str
 
@@ -33,7 +33,7 @@ def is_note(path: str) -> bool:
     return bool(_PATH.fullmatch(path))
 
 
-def version_id(path: str, parents: tuple[str, ...], text: bytes | None, clock: int, device: str) -> str:
+def version_id(path: str, parents: tuple[str, ...], text: bytes, clock: int, device: str) -> str:
     """The name of a version: SHA-256 of all that it says."""
     return hashlib.sha256(msgspec.msgpack.encode((path, parents, text, clock, device))).hexdigest()
 
@@ -50,7 +50,7 @@ def put_version(db: apsw.Connection, operation: NoteOperation, *, own: bool) -> 
     """Keeps the version; whether it is new."""
     if first(db, "SELECT 1 FROM sync_notes WHERE id = ?", (operation.id,)) is not None:
         return False
-    body = None if operation.text is None else packer()(to_bytes(clear(to_text(operation.text), TextSource.OTHER)))
+    body = packer()(to_bytes(clear(to_text(operation.text), TextSource.OTHER)))
     run(
         db,
         "INSERT INTO sync_notes (id, path, parents, body, clock, device, own) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -74,7 +74,7 @@ def versions_of(db: apsw.Connection, path: str) -> list[NoteVersion]:
         NoteVersion(
             id_,
             msgspec.json.decode(parents, type=tuple[str, ...]),
-            None if body is None else to_text(unpack(body, limit=MOST)),
+            to_text(unpack(body, limit=MOST)),
             clock,
             device,
         )

@@ -52,12 +52,12 @@ class DeletionOperation(Struct, frozen=True, kw_only=True, tag="deletion"):
 
 
 class NoteOperation(Struct, frozen=True, kw_only=True, tag="note"):
-    """A version of a note file, made from the versions `parents`; `text` None: the file was deleted."""
+    """A version of a note file, made from the versions `parents`. A deleted file is an empty one."""
 
     id: str
     path: str
     parents: tuple[str, ...]
-    text: bytes | None
+    text: bytes
     clock: int
     device: str
 

@@ -17,6 +17,7 @@ from memory.cold.encoding import to_bytes
 from memory.cold.entries import entries_at
 from memory.cold.sql import SqlRow, batches, each, fetch, first, marks, run
 from memory.records import TRUST, Entry, EntryKind
+from memory.sync.note_store import MOST
 from memory.sync.operation import (
     ConversationKey,
     DeletionOperation,
@@ -44,7 +45,6 @@ _NEW_VALUES: Final = f"""SELECT s.seq FROM sync_values s JOIN conversations c ON
 _VALUES: Final = """SELECT c.source, c.id, c.kind, c.created_ms, s.field, s.value, s.clock, s.device
     FROM sync_values s JOIN conversations c ON c.seq = s.conversation
     WHERE s.own = 1 AND s.segment = ? ORDER BY s.seq"""
-MOST_NOTE: Final = 2**26  # bytes
 
 
 def assign(db: apsw.Connection) -> int:
@@ -180,7 +180,7 @@ def _value(row: SqlRow) -> ValueOperation:
 def _note(row: SqlRow) -> NoteOperation:
     id_, path, parents, body, clock, device = row
     listed = msgspec.json.decode(parents, type=tuple[str, ...])
-    text = None if body is None else unpack(body, limit=MOST_NOTE)
+    text = unpack(body, limit=MOST)
     return NoteOperation(id=id_, path=path, parents=listed, text=text, clock=clock, device=device)
 
 

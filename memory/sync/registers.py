@@ -1,5 +1,7 @@
 """Titles and labels that several devices set: the one with the highest clock holds, and all stay in the log."""
 
+from typing import Final
+
 import apsw
 
 from foundation.privacy import TextSource, clear
@@ -8,6 +10,10 @@ from memory.cold.encoding import to_bytes, to_text
 from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import see
 from memory.sync.operation import ValueOperation
+
+
+_NEWEST: Final = """SELECT value FROM sync_values WHERE conversation = ? AND field = ? AND clock IS NOT NULL
+    ORDER BY clock DESC, device DESC LIMIT 1"""
 
 
 def take_value(db: apsw.Connection, conversation: int, operation: ValueOperation) -> bool:
@@ -31,9 +37,7 @@ def take_value(db: apsw.Connection, conversation: int, operation: ValueOperation
 def _set(db: apsw.Connection, conversation: int, field: str) -> None:
     """Gives the conversation the value that holds. What the triggers note of that is no change of this device."""
     before = _last(db)
-    sql = """SELECT value FROM sync_values WHERE conversation = ? AND field = ? AND clock IS NOT NULL
-             ORDER BY clock DESC, device DESC LIMIT 1"""
-    ((value,),) = fetch(db, sql, (conversation, field))
+    ((value,),) = fetch(db, _NEWEST, (conversation, field))
     if not field:
         rename(db, conversation, clear(to_text(value or b""), TextSource.OTHER))
     elif value is None:

@@ -17,6 +17,7 @@ from memory.sync.device import Device, begin, this_device
 from memory.sync.encryption import Keys
 from memory.sync.inbox import Taken, is_deleted
 from memory.sync.names import parse_name
+from memory.sync.notes import NoteSync
 from memory.sync.other_logs import OtherLogs, Unread, unread_segments
 from memory.sync.own_log import OwnLog
 
@@ -34,6 +35,10 @@ class SyncResult(Struct, frozen=True, kw_only=True):
     bytes_written: int
     deleted: int
     """Conversations that were deleted here because another device deleted them."""
+    notes_changed: int
+    """Note files into which something of other devices was written."""
+    held_back: tuple[str, ...]
+    """Note files that stay on this device, for they hold something private or cannot be read."""
     unread: tuple[Unread, ...]
     stopped: bool = False
 
@@ -82,8 +87,11 @@ class Sync:
         device = own.claim(names)
         place.remove_temporary(device.id)
         logs = OtherLogs(self._cold, place, self._keys, self._is_forgotten)
+        notes = NoteSync(self._memory)
+        notes.collect(device.id)
         taken, count, stopped = logs.read(names, device.id, should_stop)
         deleted = self._delete_due()
+        merged = notes.spread(should_stop)
         written = (0, 0) if stopped else own.write(device, listed)
         return SyncResult(
             location=place.name,
@@ -93,6 +101,8 @@ class Sync:
             segments_written=written[0],
             bytes_written=written[1],
             deleted=deleted,
+            notes_changed=merged,
+            held_back=notes.held_back,
             unread=tuple(self._cold.read(lambda db: unread_segments(db, place.name))),
             stopped=stopped,
         )

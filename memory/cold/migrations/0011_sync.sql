@@ -44,7 +44,7 @@ CREATE TABLE sync_notes (                  -- each version of a note file that w
     id      TEXT PRIMARY KEY,              -- SHA-256 of all the rest but own and segment
     path    TEXT NOT NULL,
     parents TEXT NOT NULL,                 -- ids of the versions that it was made from: a JSON list
-    body    BLOB,                          -- zstd; NULL: the file was deleted
+    body    BLOB NOT NULL,                 -- zstd; of an empty text where the file was deleted
     clock   INTEGER NOT NULL,
     device  TEXT NOT NULL,
     own     INTEGER NOT NULL DEFAULT 1,
@@ -54,8 +54,8 @@ CREATE INDEX sync_notes_by_path ON sync_notes (path, clock);
 
 CREATE TABLE sync_merged (                 -- what a note file held here when its versions were last put together
     path   TEXT PRIMARY KEY,
-    heads  TEXT NOT NULL,                  -- ids: a JSON list
-    sha256 BLOB                            -- of the text; NULL: there was no file
+    heads  TEXT NOT NULL,                  -- ids of the versions: a JSON list
+    sha256 BLOB NOT NULL                   -- of the text
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sync_waiting (                -- operations of others that need an entry which was not read yet

@@ -258,7 +258,7 @@ CREATE TABLE sync_notes (                  -- each version of a note file that w
     id      TEXT PRIMARY KEY,              -- SHA-256 of all the rest but own and segment
     path    TEXT NOT NULL,
     parents TEXT NOT NULL,                 -- ids of the versions that it was made from: a JSON list
-    body    BLOB,                          -- zstd; NULL: the file was deleted
+    body    BLOB NOT NULL,                 -- zstd; of an empty text where the file was deleted
     clock   INTEGER NOT NULL,
     device  TEXT NOT NULL,
     own     INTEGER NOT NULL DEFAULT 1,
@@ -266,8 +266,8 @@ CREATE TABLE sync_notes (                  -- each version of a note file that w
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE sync_merged (                 -- what a note file held here when its versions were last put together
     path   TEXT PRIMARY KEY,
-    heads  TEXT NOT NULL,                  -- ids: a JSON list
-    sha256 BLOB                            -- of the text; NULL: there was no file
+    heads  TEXT NOT NULL,                  -- ids of the versions: a JSON list
+    sha256 BLOB NOT NULL                   -- of the text
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE sync_waiting (                -- operations of others that need an entry which was not read yet
     seq          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -296,7 +296,7 @@ CREATE TABLE sync_read (                   -- segments of others, and why one co
     problem  TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (location, name)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO conversations VALUES (1, '', 'c_tse6vrhdfyg4', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat', X'5F96BA4D14CC402B');
+INSERT INTO conversations VALUES (1, '', 'c_btw4tkjxjvh0', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat', X'2E6BBDF8C2D637C8');
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES ('changes', 4);
 INSERT INTO sqlite_sequence VALUES ('sync_values', 0);
