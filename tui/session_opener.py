@@ -38,9 +38,11 @@ class Opening:
     def open_session(self) -> "Session":
         """Opens the session with these options. Blocks."""
         from agent.cli.facts import facts
+        from agent.services.foreign_deletion import foreign_deletion
         from agent.session import Session
 
         options = self._options
         session = Session.open(options.workspace, options.config, facts=facts, project=options.project or (Path.cwd(),))
+        session.jobs.sync.delete = foreign_deletion(session.memory)
         session.permissions.start(options.mode, options.rules)
         return session

@@ -1,4 +1,4 @@
-"""The background jobs of a session: readable mirrors, observations, repacking, re-analysis, vectors."""
+"""The background jobs of a session: readable mirrors, observations, repacking, re-analysis, vectors, sync."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +9,7 @@ from agent.background.model_maker import ModelMaker
 from agent.background.model_observation_job import ModelObservationJob
 from agent.background.observation_job import ObservationJob
 from agent.background.scheduler import BackgroundJob, Scheduler, ShouldStop, StepResult
+from agent.background.sync_job import SyncJob
 from agent.background.version_job import VersionJob
 from agent.spending.budget import OFFLINE, SpendingBudget
 from foundation.clock import Clock
@@ -18,7 +19,7 @@ from memory.observations.original import ObservationMaker
 from memory.observations.store import RULES_CURSOR
 from memory.records import Conversation, Entry
 from memory.search.reindex import ReindexResult
-from memory.settings import ObserveSettings, VersionSettings
+from memory.settings import ObserveSettings, SyncSettings, VersionSettings
 from models.chat.open import open_model
 from models.chat.spec import parse_spec
 from models.embed.settings import EmbedSettings
@@ -173,6 +174,9 @@ class JobSettings(Protocol):
     def versions(self) -> VersionSettings: ...
 
     @property
+    def sync(self) -> SyncSettings: ...
+
+    @property
     def models(self) -> ModelSettings: ...
 
     @property
@@ -203,7 +207,8 @@ class SessionJobs:
         self.notes = DailyNotes(memory, clock, enabled=observe.daily_notes)
         self.model_observing = ModelObservationJob(memory, _model_maker(memory, settings, budget, clock), clock)
         context.flush, context.on_leaving = self.observing.flush, self.notes.keep
-        self.at_start: tuple[BackgroundJob, ...] = (self.observing, self.vectors, self.model_observing)
+        self.sync = SyncJob(memory, settings.sync, settings.environment, clock)
+        self.at_start: tuple[BackgroundJob, ...] = (self.observing, self.vectors, self.model_observing, self.sync)
         self.all: tuple[BackgroundJob, ...] = (
             self.mirror,
             self.observing,
@@ -212,6 +217,7 @@ class SessionJobs:
             self.vectors,
             self.model_observing,
             VersionJob(memory, settings.versions),
+            self.sync,
         )
 
     def take_warnings(self) -> tuple[str, ...]:

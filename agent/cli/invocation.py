@@ -193,12 +193,14 @@ class Invocation:
     async def session(self, *, for_writing: bool = True) -> Session:
         """A session in the chosen conversation; the caller closes it."""
         from agent.cli.facts import facts
+        from agent.services.foreign_deletion import foreign_deletion
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
         session = await asyncio.to_thread(
             Session.open, workspace, self.loaded_config.config, facts=facts, project=self.project
         )
+        session.jobs.sync.delete = foreign_deletion(session.memory)
         try:
             self._print_access_notice(session.memory.access)
             if lost_index := await asyncio.to_thread(session.memory.vault.index_lost):

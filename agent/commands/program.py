@@ -85,6 +85,7 @@ async def _status(session: Session, _rest: str) -> Outcome:
         *([("observing", observing)] if (observing := await asyncio.to_thread(_observing_status, session)) else ()),
         ("background", session.working or "nothing"),
         *([("last backup", overdue)] if (overdue := await asyncio.to_thread(_overdue_backup, session)) else ()),
+        *([("last sync", synced)] if (synced := await asyncio.to_thread(_last_sync, session)) else ()),
     ]
     return TextResult("\n".join(f"- {name}: {value}" for name, value in rows))
 
@@ -94,6 +95,13 @@ def _overdue_backup(session: Session) -> str:
     from memory.backup.reminder import overdue
 
     return overdue(session.workspace, session.clock.now(), session.config.backup.remind_days)
+
+
+def _last_sync(session: Session) -> str:
+    """When the workspace was last synced with each location; "" where none was added."""
+    from memory.sync.last_run import sync_sentence
+
+    return sync_sentence(session.workspace, session.config.sync.locations, session.clock.now())
 
 
 def _context_status(report: ContextReport) -> str:

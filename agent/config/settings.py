@@ -19,7 +19,14 @@ from agent.mcp.settings import McpSettings
 from agent.tools.settings import ToolSettings
 from context.settings import ContextSettings
 from foundation.log import LogSettings
-from memory.settings import ArchiveSettings, BackupSettings, KnowledgeSettings, ObserveSettings, VersionSettings
+from memory.settings import (
+    ArchiveSettings,
+    BackupSettings,
+    KnowledgeSettings,
+    ObserveSettings,
+    SyncSettings,
+    VersionSettings,
+)
 from models.chat.spec import parse_spec
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
@@ -89,6 +96,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How long versions of files are kept."""
     backup: BackupSettings = msgspec.field(default_factory=BackupSettings)
     """When a backup is due."""
+    sync: SyncSettings = msgspec.field(default_factory=SyncSettings)
+    """Where your other devices read and write."""
     imports: ImportSettings = msgspec.field(default_factory=ImportSettings)
     """How much of a file that is imported is held at once."""
     tools: ToolSettings = msgspec.field(default_factory=ToolSettings)

@@ -9,7 +9,6 @@ from memory.cold.sql import first, run
 from memory.cold.sync_clock import TICKS, next_clock
 from memory.records import new_id
 
-
 _TITLES: Final = """INSERT INTO sync_values (conversation, field, value, clock, device)
     SELECT seq, '', title, created_ms * ?, ? FROM conversations WHERE title <> x''"""
 _LABELS: Final = """INSERT INTO sync_values (conversation, field, value, clock, device)

@@ -4,15 +4,16 @@ A key file holds one secret key (`AGE-SECRET-KEY-1…`), as `age-keygen` writes 
 same one, or each its own, named to the others as a recipient (`age1…`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from foundation.errors import Misuse
-from foundation.files import make_private_folder, read_bytes, write_atomically
+from foundation.files import make_private_folder, read_bytes, status, write_atomically
 from foundation.install_hints import install_extra
+from foundation.paths import config_dir
 from foundation.privacy import bytes_as_made
 from memory.sync.errors import NoKey
 from models.errors import MissingLibrary
@@ -54,6 +55,22 @@ class Keys:
                 f"{name} is encrypted for another key than this device has, or damaged.",
                 "Copy the key file of a device that reads it, then `sync add LOCATION --key FILE`.",
             ) from error
+
+
+def key_file(environment: Mapping[str, str]) -> Path:
+    """The file of this user's secret key. It is in no workspace, and so in no backup of one."""
+    return config_dir(environment) / "sync.key"
+
+
+def open_keys(recipients: Sequence[str], environment: Mapping[str, str]) -> Keys | None:
+    """This user's key, and the public keys of a configuration; None where nothing is encrypted and there is no key.
+
+    Raises Misuse where the configuration wants encryption and there is no key.
+    """
+    file = key_file(environment)
+    if not recipients and status(file) is None:
+        return None
+    return Keys(read_secret(file), recipients)
 
 
 def new_secret() -> str:

@@ -11,7 +11,6 @@ from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import see
 from memory.sync.operation import ValueOperation
 
-
 _NEWEST: Final = """SELECT value FROM sync_values WHERE conversation = ? AND field = ? AND clock IS NOT NULL
     ORDER BY clock DESC, device DESC LIMIT 1"""
 

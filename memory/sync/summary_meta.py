@@ -1,5 +1,6 @@
 """Meta of summaries names entries by their seqs, which each store gives itself: on the way they are named by ids."""
 
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 _REFERENCES: Final = frozenset({"covers", "first_kept", "prior", "pinned", "undoes", "own"})
@@ -7,25 +8,33 @@ _REFERENCES: Final = frozenset({"covers", "first_kept", "prior", "pinned", "undo
 
 def seqs_in(meta: dict[str, Any]) -> list[int]:
     """Seqs of the entries that the meta names; 0 names none."""
-    return [value for value in _references(meta) if isinstance(value, int) and value > 0]
+    return [value for value in _references(meta) if _is_seq(value)]
 
 
 def ids_in(meta: dict[str, Any]) -> list[str]:
     """Ids of the entries that the meta of another device's summary names."""
-    return [value for value in _references(meta) if isinstance(value, str)]
+    return [value for value in _references(meta) if _is_id(value)]
 
 
 def by_ids(meta: dict[str, Any], ids: dict[int, str]) -> dict[str, Any]:
     """The meta with ids in place of seqs; an entry that is not there is left out of a list, else 0."""
-    return _replaced(meta, lambda value: isinstance(value, int) and value > 0, ids)
+    return _replaced(meta, _is_seq, ids)
 
 
 def by_seqs(meta: dict[str, Any], seqs: dict[str, int]) -> dict[str, Any]:
     """The meta with this store's seqs in place of ids."""
-    return _replaced(meta, lambda value: isinstance(value, str), seqs)
+    return _replaced(meta, _is_id, seqs)
 
 
-def _replaced(meta: dict[str, Any], is_named: Any, names: dict[Any, Any]) -> dict[str, Any]:
+def _is_seq(value: Any) -> bool:
+    return isinstance(value, int) and value > 0
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _replaced(meta: dict[str, Any], is_named: Callable[[Any], bool], names: dict[Any, Any]) -> dict[str, Any]:
     def replaced(value: Any) -> Any:
         if isinstance(value, list):
             listed = cast("list[Any]", value)

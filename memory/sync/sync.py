@@ -7,6 +7,7 @@ import apsw
 from msgspec import Struct
 
 from foundation.clock import to_ms
+from foundation.errors import PalimpsestError
 from memory.backup.place import BackupPlace, held
 from memory.cold import deletions
 from memory.cold.sql import fetch, run
@@ -16,6 +17,7 @@ from memory.records import Conversation, Entry
 from memory.sync.device import Device, begin, this_device
 from memory.sync.encryption import Keys
 from memory.sync.inbox import Taken, is_deleted
+from memory.sync.last_run import record_run
 from memory.sync.names import parse_name
 from memory.sync.notes import NoteSync
 from memory.sync.other_logs import OtherLogs, Unread, unread_segments
@@ -42,9 +44,17 @@ class SyncResult(Struct, frozen=True, kw_only=True):
     unread: tuple[Unread, ...]
     stopped: bool = False
 
+    @property
+    def problem(self) -> str:
+        """What could not be read, as a sentence; "" where all was."""
+        messages = [each.message for each in self.unread]
+        more = f" And {len(messages) - 1:,} more." if len(messages) > 1 else ""
+        return messages[0] + more if messages else ""
+
 
 class Sync:
-    """Syncs one workspace. `delete` deletes a conversation with all that belongs to it."""
+    """Syncs one workspace. `delete` deletes a conversation with all that belongs to it. `keys` read what is encrypted;
+    with `encrypts` they encrypt what this device writes."""
 
     def __init__(
         self,
@@ -52,12 +62,14 @@ class Sync:
         delete: Callable[[Conversation], object],
         *,
         keys: Keys | None = None,
+        encrypts: bool = False,
         is_forgotten: Callable[[apsw.Connection, str, str, str], bool] = is_deleted,
     ) -> None:
         self._memory = memory
         self._cold = memory.cold
         self._delete = delete
         self._keys = keys
+        self._own_keys = keys if encrypts else None
         self._is_forgotten = is_forgotten
 
     def begin(self, name: str) -> Device:
@@ -76,14 +88,23 @@ class Sync:
         Raises TemporaryFailure where the location does not answer or another process syncs, BackupDiskFull, StoreError.
         """
         self._cold.refuse_read_only()
-        with held(self._memory.workspace.own / LOCK, "sync"):
-            return self._run(place, should_stop)
+        error = "It was interrupted."
+        try:
+            with held(self._memory.workspace.own / LOCK, "sync"):
+                result = self._run(place, should_stop)
+            error = result.problem
+        except PalimpsestError as failure:
+            error = failure.message
+            raise
+        finally:
+            record_run(self._memory.workspace, place.name, to_ms(self._cold.clock.now()), error)
+        return result
 
     def _run(self, place: BackupPlace, should_stop: Callable[[], bool]) -> SyncResult:
         place.make()
         listed = place.sizes()
         names = {text: name for text in listed if (name := parse_name(text)) is not None}
-        own = OwnLog(self._cold, place, self._keys, self._text_of)
+        own = OwnLog(self._cold, place, self._own_keys, self._text_of)
         device = own.claim(names)
         place.remove_temporary(device.id)
         logs = OtherLogs(self._cold, place, self._keys, self._is_forgotten)

@@ -30,7 +30,7 @@ class FakeShare(LocalPlace):
         body = super().read(name)
         if self._chance.random() >= self._trouble:
             return body
-        return self._chance.choice((body[: len(body) // 2], b"", body[:-1] + bytes([body[-1] ^ 1])))
+        return self._chance.choice((body[: len(body) // 2], b"", body[:-1] + bytes(byte ^ 1 for byte in body[-1:])))
 
 
 class Course:

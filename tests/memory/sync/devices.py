@@ -32,7 +32,7 @@ class Laptop:
 
     def open(self) -> None:
         self.memory = Memory.open(self.workspace, self.clock, read_only=False)
-        self.sync = Sync(self.memory, self._delete, keys=self.keys)
+        self.sync = Sync(self.memory, self._delete, keys=self.keys, encrypts=self.keys is not None)
 
     def _delete(self, conversation: Conversation) -> object:
         self.memory.mirrors.remove(conversation.seq)

@@ -44,6 +44,7 @@ def test_two_edits_of_one_line_are_both_kept_and_shown(desk: Laptop, laptop: Lap
     sync(place, desk, laptop)
     write(desk, "- the code is 2\n")
     desk.run(place)
+    laptop.clock.advance(60)
     write(laptop, "- the code is 3\n")
     sync(place, laptop, desk)
     assert text(desk) == text(laptop)
