@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from foundation.errors import PalimpsestError
@@ -81,13 +82,12 @@ def main(folder: Path, kills: int, seed: int) -> None:
 
     for number in range(kills):
         name = ("desk", "laptop")[number % 2]
-        landed["at an operation"] += was_killed(
-            lambda name=name, number=number, fuse=fuse: say_and_sync(name, number, fuse)
-        )
+        work = partial(say_and_sync, name, number, chance.randrange(1, 9))
+        landed["at an operation"] += was_killed(work)
     for number in range(kills, 2 * kills):
         name = ("desk", "laptop")[number % 2]
         after = chance.uniform(0.02, 0.3)
-        landed["at a moment"] += was_killed(lambda name=name, number=number: say_and_sync(name, number, 0), after)
+        landed["at a moment"] += was_killed(partial(say_and_sync, name, number, 0), after)
 
     def look() -> None:
         devices = [Laptop(folder / name / "ws", name, skew_s=10_000) for name in ("desk", "laptop")]
