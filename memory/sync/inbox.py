@@ -39,7 +39,7 @@ from models.messages import Role
 
 DEVICE: Final = "device"
 """Meta of an entry that came from another device: the name and id of that device."""
-_KINDS: Final = frozenset({"chat", "delegate"})
+_KINDS: Final = frozenset({"chat", "delegate", "archive"})
 
 
 class Taken(Struct, frozen=True):

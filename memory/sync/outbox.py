@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.clock import to_ms
+from foundation.privacy import TextSource, clear
 from memory.cold.deletions import Deletion
 from memory.cold.encoding import to_bytes
 from memory.cold.entries import entries_at
@@ -35,13 +36,12 @@ FULL_COUNT: Final = 2_000
 OPEN_BYTES: Final = 2**16
 """A last segment whose file is smaller than this takes what is new; so there are never many small ones."""
 
-_KINDS: Final = "('chat', 'delegate')"
 _NEW_ENTRIES: Final = f"""SELECT s.entry, e.chars + ifnull(octet_length(e.meta), 0)
     FROM sync_entries s JOIN entries e ON e.seq = s.entry JOIN conversations c ON c.seq = e.conversation
-    WHERE s.segment IS NULL AND c.kind IN {_KINDS} AND NOT EXISTS (SELECT 1 FROM answers a WHERE a.entry = s.entry)
+    WHERE s.segment IS NULL AND NOT EXISTS (SELECT 1 FROM answers a WHERE a.entry = s.entry)
     ORDER BY s.entry LIMIT {FULL_COUNT}"""
 _NEW_VALUES: Final = f"""SELECT s.seq FROM sync_values s JOIN conversations c ON c.seq = s.conversation
-    WHERE s.segment IS NULL AND s.own = 1 AND c.kind IN {_KINDS} ORDER BY s.seq LIMIT {FULL_COUNT}"""
+    WHERE s.segment IS NULL AND s.own = 1 ORDER BY s.seq LIMIT {FULL_COUNT}"""
 _VALUES: Final = """SELECT c.source, c.id, c.kind, c.created_ms, s.field, s.value, s.clock, s.device
     FROM sync_values s JOIN conversations c ON c.seq = s.conversation
     WHERE s.own = 1 AND s.segment = ? ORDER BY s.seq"""
@@ -130,6 +130,8 @@ def operations_of(content: SegmentContent, text_of: Callable[[Entry], str | None
         text = text_of(entry) if entry.text is None else entry.text
         if text is None:
             continue
+        if entry.kind is EntryKind.PAGE:  # a file is kept here to the byte; its secrets go nowhere
+            text = clear(text, TextSource.OTHER)
         meta = by_ids(entry.meta, content.ids) if entry.kind is EntryKind.SUMMARY else entry.meta
         made.append(
             EntryOperation(

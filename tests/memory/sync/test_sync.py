@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from foundation.privacy import clear
+from foundation.privacy import as_given, clear
 from memory.records import EntryKind
 from models.messages import Role
 from tests.memory.sync.devices import Laptop, state_of
@@ -118,3 +118,26 @@ def test_a_deleted_conversation_goes_everywhere_and_stays_gone(desk: Laptop, lap
         assert state_of(device)["entries"] == set()
         assert len(state_of(device)["deleted"]) == 1
     assert b"tent" not in b"".join(file.read_bytes() for file in place.iterdir())
+
+
+def test_an_archived_file_is_read_there_without_its_secrets(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    text = "".join(f"Line {number}: 锅炉 🐋\n" for number in range(400)) + "The key is AKIAQ3EGRIDTESTING7X.\n"
+    desk.memory.vault.archive_text(as_given(text), label="notes.txt")
+    desk.run(place)
+    laptop.run(place)
+    (archive,) = laptop.memory.cold.conversations(kind="archive")
+    found = "".join(laptop.memory.passage(entry).text for entry in laptop.memory.conversations.all_entries(archive.seq))
+    assert found == text.replace("AKIAQ3EGRIDTESTING7X", "[secret: aws-access-key]")
+    assert laptop.memory.cold.check() == []
+    assert laptop.memory.search.query("锅炉").hits
+
+
+def test_an_entry_that_stands_on_pages_travels_with_its_text(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    trip = desk.talk("Where is the tent? " * 60, "In the cellar. " * 60)
+    entries = list(desk.memory.conversations.all_entries(trip.seq))
+    desk.memory.vault.archive_entries(entries, label="trip")
+    assert all(entry.text is None for entry in desk.memory.conversations.all_entries(trip.seq))
+    desk.run(place)
+    laptop.run(place)
+    assert state_of(laptop) == state_of(desk)
+    assert all(entry.text for entry in laptop.memory.conversations.all_entries(laptop.found(trip).seq))
