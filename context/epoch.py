@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from context.pages.recipe import ChapterStart, PageRecipe
 from context.report import DroppedSource, ObservationUsage
 from foundation.privacy import ClearedBytes, encoded_struct
+from foundation.typed_json import decode_json
 
 
 class HeadPiece(Struct, frozen=True):
@@ -118,7 +119,7 @@ def decode_epoch(data: bytes) -> EpochState | None:
     if not data:
         return None
     try:
-        return _decoder.decode(data)
+        return decode_json(data, _decoder)
     except msgspec.DecodeError:
         return None
 

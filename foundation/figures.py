@@ -13,6 +13,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def likelihood_percent(likelihood: float) -> str:
+    """`62 %`; `under 1 %` where it is not 0."""
+    return f"{likelihood:.0%}".replace("%", " %") if likelihood >= 0.01 else "under 1 %"
+
+
 def elapsed(seconds: int) -> str:
     """`12 s`, `3 min 5 s`, `2 h 7 min`."""
     if seconds < 60:

@@ -2,10 +2,13 @@
 
 KILOBYTE = 2**10
 MEGABYTE = 2**20
+GIGABYTE = 2**30
 
 
 def format_size(count: int) -> str:
-    """`12.3 MB`; `45.6 kB` below a tenth of a megabyte."""
+    """`12.3 MB`; `45.6 kB` below a tenth of a megabyte, `45.6 GB` from ten gigabytes on."""
+    if abs(count) >= 10 * GIGABYTE:
+        return f"{count / GIGABYTE:,.1f} GB"
     if abs(count) >= MEGABYTE // 10:
         return f"{count / MEGABYTE:,.1f} MB"
     return f"{count / KILOBYTE:,.1f} kB"

@@ -20,6 +20,7 @@ from foundation.files import FileLock, LockTimeout, make_private_folder, read_by
 from foundation.paths import Workspace, config_dir
 from foundation.program import own_command
 from foundation.trusted_content import REMOVED, ContentDigests, content_digests
+from foundation.typed_json import decode_json
 
 _LOCK_SECONDS = 10
 
@@ -293,11 +294,11 @@ def _is_same(record: TrustRecord, workspace: Workspace, first_entry: str | None)
 def _decoded(raw: bytes) -> tuple[TrustRecord, ...] | None:
     """The records, or the list of paths that versions before 0.3.1 kept; None where it is neither."""
     try:
-        return msgspec.json.decode(raw, type=_Store).workspaces
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return decode_json(raw, _Store).workspaces
+    except msgspec.DecodeError:
         pass
     try:
-        paths = msgspec.json.decode(raw, type=frozenset[str])
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        paths = decode_json(raw, frozenset[str])
+    except msgspec.DecodeError:
         return None
     return tuple(TrustRecord(path=path) for path in sorted(paths))

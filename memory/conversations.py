@@ -20,6 +20,7 @@ from memory.cold.conversation_days import (
     conversations_of_day,
     conversations_titled,
     count_one_shots,
+    first_made,
 )
 from memory.cold.conversations import (
     conversation_at,
@@ -99,6 +100,10 @@ class Conversations:
     def latest(self) -> Conversation | None:
         """The most recently written chat."""
         return next(iter(self.recent(limit=1)), None)
+
+    def first_made(self) -> datetime | None:
+        """When the first conversation was made; None where there is none."""
+        return self._cold.read(first_made)
 
     def days(self, *, one_shots: bool = False) -> dict[date, int]:
         """How many chats were last written on each local day, newest first; one-shots count where they are listed."""

@@ -192,3 +192,105 @@ class SyncSettings(Struct, frozen=True, kw_only=True):
     minutes: Annotated[
         int, Meta(ge=1, le=10_080, description="In the background it syncs at most every so many minutes.")
     ] = 10
+
+
+class RetentionRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What becomes of the conversations that match all that it names, once nobody touched them for so many days."""
+
+    kind: Literal["any", "chat", "one-shot", "import"] = "any"
+    label: str = ""
+    pattern: str = ""  # of titles, in any case: `*` for any characters, `?` for one
+    archive_days: Annotated[int, Meta(ge=0, le=36_500)] = 0  # 0 never
+    delete_days: Annotated[int, Meta(ge=0, le=36_500)] = 0  # 0 never
+
+
+class RetentionSettings(Struct, frozen=True, kw_only=True):
+    """What becomes of conversations that nobody touched for long."""
+
+    archive_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=36_500,
+            description="Conversations that nobody wrote to or recalled for so many days are archived; 0 archives none "
+            "by age.",
+            extra={"guarded": True},
+        ),
+    ] = 0
+    delete_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=36_500,
+            description="Conversations that nobody wrote to or recalled for so many days are deleted, for good; 0 "
+            "deletes none by age.",
+            extra={"guarded": True},
+        ),
+    ] = 0
+    rules: Annotated[
+        tuple[RetentionRule, ...],
+        Meta(
+            description="Rules for some conversations, by kind (any, chat, one-shot, import), label and pattern of the "
+            "title: the first that matches holds, and those that none matches go by the two settings above. "
+            "`[{label: trip, archive_days: 90}, {kind: one-shot, delete_days: 30}]`",
+            extra={"guarded": True},
+        ),
+    ] = ()
+    keep_important: Annotated[
+        bool,
+        Meta(
+            description="Whether conversations with an observation that is critical (🔴) or a decision (🟤) stay.",
+            extra={"guarded": True},
+        ),
+    ] = True
+    background: Annotated[
+        bool,
+        Meta(
+            description="Whether the chat archives by these rules by itself, once a day, and says what it did. It "
+            "never deletes by itself.",
+            extra={"guarded": True},
+        ),
+    ] = False
+    propose_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=36_500,
+            description="The chat proposes to archive what nobody touched for so many days, where that is a megabyte "
+            "or more; 0 never does. `/clean` shows it at any time.",
+        ),
+    ] = 30
+
+
+class CheckSettings(Struct, frozen=True, kw_only=True):
+    """How often what is stored is compared with its hashes in the background."""
+
+    sample_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=365,
+            description="After so many days a sample of what is stored is compared with its hashes, for a few seconds; "
+            "in time all of it. 0 never does.",
+        ),
+    ] = 7
+
+
+class DiskSettings(Struct, frozen=True, kw_only=True):
+    """When to warn of the room that memory takes."""
+
+    budget_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="The room that this workspace's memory may take, in megabytes: from nine tenths of it on there "
+            "is a warning. 0 for no limit. Nothing is deleted for it.",
+        ),
+    ] = 5_000
+    free_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Warn where fewer megabytes than these are free on the workspace's disk; 0 never does.",
+        ),
+    ] = 1_000

@@ -209,7 +209,7 @@ class PalimpsestApp(ChangesOnlyApp):
         if self._ground.typed:
             self.chat.prompt.insert(visible(self._ground.typed.replace("\r", "\n")))
         problems = self.use_keys(self._own_keys)
-        self.chat.transcript.add(*(MutedLine(visible(problem), tone="warning", gap=True) for problem in problems))
+        self.chat.transcript.interject(*(MutedLine(visible(problem), tone="warning", gap=True) for problem in problems))
 
     async def on_unmount(self) -> None:
         self._watch.stop()

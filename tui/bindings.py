@@ -12,6 +12,7 @@ from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
 from tui.dialogs.sheet import SheetDialog
 from tui.overview.archive_screen import ArchiveScreen
+from tui.overview.clean_screen import CleanScreen
 from tui.overview.context_screen import ContextScreen
 from tui.overview.edit_screen import EditScreen
 from tui.overview.list_screen import ListScreen
@@ -52,6 +53,7 @@ BOUND: tuple[type[DOMNode], ...] = (
     VersionsScreen,
     EditScreen,
     ArchiveScreen,
+    CleanScreen,
     ModelsScreen,
     PermissionsScreen,
     ServersScreen,

@@ -31,6 +31,7 @@ _TITLES: Final = {
     "ListScreen": "What the program knows: context, memory, models, permissions, servers, figures, archive",
     "ContextScreen": "The context",
     "ArchiveScreen": "The archive",
+    "CleanScreen": "Cleaning up what nobody touched",
     "MemoryScreen": "The files of memory",
     "VersionsScreen": "The versions of files of memory",
     "EditScreen": "The editor of a file of memory",

@@ -5,11 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from agent.background.daily_notes import DailyNotes
+from agent.background.disk_job import DiskJob
 from agent.background.model_maker import ModelMaker
 from agent.background.model_observation_job import ModelObservationJob
 from agent.background.observation_job import ObservationJob
+from agent.background.retention_job import RetentionJob
+from agent.background.sample_job import SampleJob
 from agent.background.scheduler import BackgroundJob, Scheduler, ShouldStop, StepResult
 from agent.background.sync_job import SyncJob
+from agent.background.upkeep_news import UpkeepNews
 from agent.background.version_job import VersionJob
 from agent.spending.budget import OFFLINE, SpendingBudget
 from foundation.clock import Clock
@@ -19,7 +23,14 @@ from memory.observations.original import ObservationMaker
 from memory.observations.store import RULES_CURSOR
 from memory.records import Conversation, Entry
 from memory.search.reindex import ReindexResult
-from memory.settings import ObserveSettings, SyncSettings, VersionSettings
+from memory.settings import (
+    CheckSettings,
+    DiskSettings,
+    ObserveSettings,
+    RetentionSettings,
+    SyncSettings,
+    VersionSettings,
+)
 from models.chat.open import open_model
 from models.chat.spec import parse_spec
 from models.embed.settings import EmbedSettings
@@ -177,6 +188,15 @@ class JobSettings(Protocol):
     def sync(self) -> SyncSettings: ...
 
     @property
+    def retention(self) -> RetentionSettings: ...
+
+    @property
+    def check(self) -> CheckSettings: ...
+
+    @property
+    def disk(self) -> DiskSettings: ...
+
+    @property
     def models(self) -> ModelSettings: ...
 
     @property
@@ -208,7 +228,14 @@ class SessionJobs:
         self.model_observing = ModelObservationJob(memory, _model_maker(memory, settings, budget, clock), clock)
         context.flush, context.on_leaving = self.observing.flush, self.notes.keep
         self.sync = SyncJob(memory, settings.sync, settings.environment, clock)
-        self.at_start: tuple[BackgroundJob, ...] = (self.observing, self.vectors, self.model_observing, self.sync)
+        self.news = news = UpkeepNews(memory.workspace)
+        upkeep: tuple[BackgroundJob, ...] = (
+            DiskJob(memory, settings.disk, clock, news),
+            SampleJob(memory, settings.check, clock, news),
+            RetentionJob(memory, settings.retention, clock, news),
+        )
+        own = (self.observing, self.vectors, self.model_observing)
+        self.at_start: tuple[BackgroundJob, ...] = (*own, self.sync, *upkeep)
         self.all: tuple[BackgroundJob, ...] = (
             self.mirror,
             self.observing,
@@ -218,6 +245,7 @@ class SessionJobs:
             self.model_observing,
             VersionJob(memory, settings.versions),
             self.sync,
+            *upkeep,
         )
 
     def take_warnings(self) -> tuple[str, ...]:

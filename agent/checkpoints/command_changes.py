@@ -27,6 +27,7 @@ from foundation.files import (
     write_atomically,
 )
 from foundation.files.conditional import permission_bits
+from foundation.typed_json import decode_json
 from memory.versions.objects import Objects
 
 MOST_FILES: Final = 500
@@ -162,7 +163,7 @@ class UnfinishedCommands:
 
 def _read(place: Path) -> StoredCommand | None:
     try:
-        return msgspec.json.decode(read_bytes(place, most=_MOST_STORED_BYTES, owned=True), type=StoredCommand)
+        return decode_json(read_bytes(place, most=_MOST_STORED_BYTES, owned=True), StoredCommand)
     except (OSError, PalimpsestError, msgspec.DecodeError):
         return None
 

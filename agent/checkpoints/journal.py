@@ -4,7 +4,6 @@ Each line is the CRC-32 of its JSON, a space, and the JSON. A line that a crash 
 next one is added, and skipped. Every other line that cannot be read is damage, and counted.
 """
 
-import os
 import re
 import zlib
 from collections.abc import Iterable
@@ -15,7 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from agent.checkpoints.change import CheckpointRecord
-from foundation.files import append, open_for_reading, read_bytes, status, write_atomically
+from foundation.files import append, is_cut_off, read_bytes, status, write_atomically
+from foundation.typed_json import decode_json
 
 
 class Begun(Struct, frozen=True, tag="begin", tag_field="line"):
@@ -71,16 +71,7 @@ class Journal:
 
     def add(self, line: JournalLine) -> None:
         """Appends the line, synced. Raises OSError."""
-        append(self._path, (_CUT_OFF + b"\n" if self._is_torn() else b"") + _encoded(line), sync=True)
-
-    def _is_torn(self) -> bool:
-        """Whether the last line has no end."""
-        found = status(self._path)
-        if found is None or not found.st_size:
-            return False
-        with open_for_reading(self._path, owned=True) as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read() != b"\n"
+        append(self._path, (_CUT_OFF + b"\n" if is_cut_off(self._path) else b"") + _encoded(line), sync=True)
 
     def lines(self) -> tuple[JournalLine, ...]:
         """Every intact line, oldest first."""
@@ -138,6 +129,6 @@ def _decoded(line: bytes) -> JournalLine | None:
     if checksum != b"%08x" % zlib.crc32(body):
         return None
     try:
-        return _DECODER.decode(body)
+        return decode_json(body, _DECODER)
     except msgspec.DecodeError:
         return None

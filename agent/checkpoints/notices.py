@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from foundation.files import FileTooLarge, read_bytes, remove, write_atomically
+from foundation.typed_json import decode_json
 
 _MOST: Final = 100  # sentences in the file
 _MOST_BYTES: Final = 1_000_000
@@ -45,6 +46,6 @@ class Notices:
 
     def _stored(self) -> list[str]:
         try:
-            return msgspec.json.decode(read_bytes(self.path, most=_MOST_BYTES, owned=True), type=list[str])
+            return decode_json(read_bytes(self.path, most=_MOST_BYTES, owned=True), list[str])
         except (FileNotFoundError, FileTooLarge, msgspec.DecodeError):
             return []

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import structs
 
 from agent.cli import output
 from agent.cli.group import CliCommand
-from agent.cli.invocation import current
+from agent.cli.invocation import Invocation, current
 from foundation.program import PROGRAM
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from foundation.paths import Workspace
+    from memory.records import IntegrityProblem
 
 
 @click.command(cls=CliCommand)
@@ -25,7 +32,7 @@ def command(*, repair: bool) -> None:
 
     Conversations that the database has lost come back from their files in conversations/, as far as those tell.
 
-    Exit 1 where something is wrong still, or was lost. Without --repair nothing is changed.
+    Exit 1 where something is wrong still, or was lost. Without --repair nothing is changed but the note of the check.
     """
     from agent.checkpoints.check import check_checkpoints, set_aside_unreadable
     from agent.checkpoints.checkpoints import Checkpoints
@@ -43,6 +50,7 @@ def command(*, repair: bool) -> None:
         if lost := set_aside_unreadable(Checkpoints(workspace.checkpoints, SystemClock()), kept):
             report = structs.replace(report, lost=(*report.lost, lost), kept_at=kept)
     report = structs.replace(report, problems=(*report.problems, *check_checkpoints(workspace.checkpoints)))
+    _record(invocation, workspace, report.problems)
     if invocation.json:
         output.json_object(report.as_json())
     else:
@@ -61,3 +69,17 @@ def command(*, repair: bool) -> None:
         elif not repair:
             output.narrate(f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of what it changes.")
     invocation.status = 1 if report.problems or report.lost else 0
+
+
+def _record(invocation: Invocation, workspace: Workspace, problems: Sequence[IntegrityProblem]) -> None:
+    """Notes the check for /status and the sampled checks, where the workspace is the person's own."""
+    from foundation.clock import to_ms
+    from foundation.workspace_trust import trust_store
+    from memory.access import WorkspaceAccess
+    from memory.upkeep.integrity import record_full_check
+
+    access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
+    access.close()
+    if not access.workspace.is_read_only:
+        with suppress(OSError):  # a disk that cannot be written to is checked all the same
+            record_full_check(workspace, problems, to_ms(datetime.now(UTC)))

@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "permissions": ("permissions", "Show, change and test what tools may do."),
     "config": ("config", "Show, set and check the configuration."),
     "stats": ("stats", "Say what is stored."),
+    "retention": ("retention", "Archive or delete by rules what nobody touched."),
     "check": ("check", "Check what is stored against its hashes."),
     "backup": ("backup", "Back up the workspace, and restore it."),
     "sync": ("sync", "Share conversations and notes with your other devices."),

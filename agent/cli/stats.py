@@ -8,10 +8,11 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from foundation.errors import PalimpsestError
-from foundation.sizes import format_size
+from foundation.sizes import MEGABYTE, format_size
 
 if TYPE_CHECKING:
     from memory.memory import Memory
+    from memory.upkeep.disk import DiskUse
 
 
 @click.command(cls=CliCommand)
@@ -27,9 +28,12 @@ def command() -> None:
     from agent.services.trends import count_rows, trend_rows
     from agent.spending.report import caps_sentence, spending_report, spending_tables
     from foundation.clock import SystemClock
+    from memory.upkeep.disk import measure
 
     invocation = current()
+    budget_mb = invocation.loaded_config.config.disk.budget_mb
     with invocation.memory() as memory:
+        use = measure(memory.workspace)
         figures, days = memory.statistics(), memory.tokens_by_day()
         memory.hot.refresh()
         notes = len(memory.hot.notes())
@@ -47,6 +51,15 @@ def command() -> None:
                 "to_analyse": unanalysed,
                 "vectors": vectors,
                 "spending": spent,
+                "disk": {
+                    "bytes": use.size,
+                    "whole": use.whole,
+                    "budget_mb": budget_mb,
+                    "free_bytes": use.free,
+                    "parts": [
+                        {"name": part.name, "bytes": part.size, "made_again": part.made_again} for part in use.parts
+                    ],
+                },
             }
         )
         return
@@ -65,6 +78,7 @@ def command() -> None:
         ),
         *([("vectors", _vectors_sentence(vectors))] if vectors else []),
         ("database", format_size(figures.database_bytes)),
+        ("on disk", _disk_words(use, budget_mb)),
     ]
     output.table(rows, ("WHAT", "HOW MUCH"))
     if trend := trend_rows(days, SystemClock().now().astimezone().date()):
@@ -83,6 +97,14 @@ def command() -> None:
     if sentence := caps_sentence(spent):
         output.line()
         output.line(sentence)
+
+
+def _disk_words(use: "DiskUse", budget_mb: int) -> str:
+    """What memory takes on disk, its largest parts, and what is free."""
+    budget = f" of {format_size(budget_mb * MEGABYTE)}" if budget_mb else ""
+    parts = ", ".join(f"{part.name} {format_size(part.size)}" for part in use.parts[:4])
+    free = "" if use.free is None else f"; {format_size(use.free)} free"
+    return f"{format_size(use.size)}{budget}  ({parts}){free}"
 
 
 def _vectors(memory: "Memory", embedder: str) -> dict[str, Any] | None:

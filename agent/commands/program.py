@@ -84,24 +84,27 @@ async def _status(session: Session, _rest: str) -> Outcome:
         ("memory", _memory_status(session)),
         *([("observing", observing)] if (observing := await asyncio.to_thread(_observing_status, session)) else ()),
         ("background", session.working or "nothing"),
-        *([("last backup", overdue)] if (overdue := await asyncio.to_thread(_overdue_backup, session)) else ()),
-        *([("last sync", synced)] if (synced := await asyncio.to_thread(_last_sync, session)) else ()),
+        *await asyncio.to_thread(_upkeep_rows, session),
     ]
     return TextResult("\n".join(f"- {name}: {value}" for name, value in rows))
 
 
-def _overdue_backup(session: Session) -> str:
-    """The age of the last backup, where it is older than `backup.remind_days`; else ""."""
+def _upkeep_rows(session: Session) -> list[tuple[str, str]]:
+    """Rows about backups that are due, the last sync, checks of memory, and a warning of its room. Blocks."""
     from memory.backup.reminder import overdue
-
-    return overdue(session.workspace, session.clock.now(), session.config.backup.remind_days)
-
-
-def _last_sync(session: Session) -> str:
-    """When the workspace was last synced with each location; "" where none was added."""
     from memory.sync.last_run import sync_sentence
+    from memory.upkeep.disk import ADVICE, disk_warning, measure
+    from memory.upkeep.integrity import integrity_sentence
+    from memory.upkeep.state import read_state
 
-    return sync_sentence(session.workspace, session.config.sync.locations, session.clock.now())
+    workspace, config = session.workspace, session.config
+    rows = (
+        ("last backup", overdue(workspace, session.clock.now(), config.backup.remind_days)),
+        ("last sync", visible(sync_sentence(workspace, config.sync.locations, session.clock.now()))),
+        ("integrity", visible(integrity_sentence(read_state(workspace)))),
+        ("room", visible(disk_warning(measure(workspace), config.disk, advice=ADVICE))),
+    )
+    return [(name, sentence) for name, sentence in rows if sentence]
 
 
 def _context_status(report: ContextReport) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.commands import (
     archive,
     checkpoints,
+    clean,
     conversation,
     imports,
     knowledge,
@@ -53,6 +54,7 @@ _COMMANDS: tuple[Command, ...] = (
     *checkpoints.COMMANDS,
     *memory.COMMANDS,
     *archive.COMMANDS,
+    *clean.COMMANDS,
     *knowledge.COMMANDS,
     *imports.COMMANDS,
     *permissions.COMMANDS,

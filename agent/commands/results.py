@@ -121,7 +121,17 @@ class OpenNamedScreen(Struct, frozen=True):
     result for a face without a screen."""
 
     screen: Literal[
-        "theme", "settings", "keys", "context", "memory", "statistics", "archive", "models", "permissions", "mcp"
+        "theme",
+        "settings",
+        "keys",
+        "context",
+        "memory",
+        "statistics",
+        "archive",
+        "clean",
+        "models",
+        "permissions",
+        "mcp",
     ]
     text: str
     printed: Callable[[], Awaitable[Outcome]]

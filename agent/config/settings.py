@@ -22,8 +22,11 @@ from foundation.log import LogSettings
 from memory.settings import (
     ArchiveSettings,
     BackupSettings,
+    CheckSettings,
+    DiskSettings,
     KnowledgeSettings,
     ObserveSettings,
+    RetentionSettings,
     SyncSettings,
     VersionSettings,
 )
@@ -98,6 +101,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     """When a backup is due."""
     sync: SyncSettings = msgspec.field(default_factory=SyncSettings)
     """Where your other devices read and write."""
+    retention: RetentionSettings = msgspec.field(default_factory=RetentionSettings)
+    """What becomes of conversations that nobody touched for long."""
+    check: CheckSettings = msgspec.field(default_factory=CheckSettings)
+    """How often what is stored is compared with its hashes in the background."""
+    disk: DiskSettings = msgspec.field(default_factory=DiskSettings)
+    """When to warn of the room that memory takes."""
     imports: ImportSettings = msgspec.field(default_factory=ImportSettings)
     """How much of a file that is imported is held at once."""
     tools: ToolSettings = msgspec.field(default_factory=ToolSettings)

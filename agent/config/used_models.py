@@ -18,6 +18,7 @@ from foundation.clock import Clock, SystemClock, from_ms, to_ms
 from foundation.errors import PalimpsestError
 from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, resolve_path, write_atomically
 from foundation.paths import config_dir
+from foundation.typed_json import decode_json
 from models.chat.spec import parse_spec
 
 MOST_KEPT: Final = 30
@@ -151,8 +152,8 @@ class UsedModels:
 
     def _read(self) -> _Store:
         try:
-            store = msgspec.json.decode(read_bytes(self.path, owned=True), type=_Store)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            store = decode_json(read_bytes(self.path, owned=True), _Store)
+        except (OSError, msgspec.DecodeError):
             return _Store()
         valid = tuple(model for model in store.models if _is_spec(model.spec))
         return replace(store, models=valid, default=store.default if _is_spec(store.default) else "")

@@ -3,7 +3,6 @@
 import asyncio
 import importlib.util
 import platform
-import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,14 +20,16 @@ from foundation.errors import PalimpsestError
 from foundation.install_hints import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
 from foundation.program import PROGRAM, own_command
+from foundation.sizes import MEGABYTE, format_size
 from foundation.workspace_trust import trust_command, trust_store
 from memory.access import first_entry, sqlite_version, trust_notice
 from memory.backup.reminder import last_backup, overdue, renewal
-from memory.settings import ArchiveSettings
+from memory.settings import ArchiveSettings, DiskSettings
 from memory.sync.last_run import has_trouble, sync_sentence
+from memory.upkeep.disk import ADVICE, disk_warning, is_low, measure
+from memory.upkeep.integrity import REPAIR, faults_sentence, integrity_sentence
+from memory.upkeep.state import read_state
 from models.chat.detect import detect
-
-SPARE_BYTES = 500_000_000
 
 
 class OptionalLibrary(Struct, frozen=True):
@@ -99,7 +100,8 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
         yield CheckResult("configuration", "wrong", f"{problem.location}: {problem.sentence}", "Correct that line.")
     for notice in reading.notices:
         yield CheckResult("configuration", "missing", notice)
-    yield _disk(workspace.root)
+    yield _disk(workspace, reading.config.disk)
+    yield from _integrity(workspace)
     yield from _backup(workspace, reading.config.backup.remind_days)
     yield from _sync(workspace, reading.config.sync.locations)
     if workspace.database.exists():
@@ -118,14 +120,25 @@ def _trust(workspace: Workspace, environment: Mapping[str, str], ignored: Sequen
     return CheckResult("trust", "missing", problem, f"`{trust_command(workspace)}`")
 
 
-def _disk(root: Path) -> CheckResult:
-    free = shutil.disk_usage(root).free
-    sentence = f"{free / 1e9:,.1f} GB free at {root}"
-    return (
-        CheckResult("disk", "ok", sentence)
-        if free > SPARE_BYTES
-        else CheckResult("disk", "wrong", sentence, "Free some space.")
-    )
+def _disk(workspace: Workspace, settings: DiskSettings) -> CheckResult:
+    """The room that memory takes and what is free. `wrong` where little is free, `missing` near the budget."""
+    use = measure(workspace)
+    free = "" if use.free is None else f"{format_size(use.free)} free at {workspace.root}; "
+    budget = f" of {format_size(settings.budget_mb * MEGABYTE)}" if settings.budget_mb else ""
+    sentence = f"{free}memory takes {format_size(use.size)}{budget}"
+    warning = disk_warning(use, settings, advice="")
+    if not warning:
+        return CheckResult("disk", "ok", sentence)
+    return CheckResult("disk", "wrong" if is_low(use, settings) else "missing", warning, f"Free some space. {ADVICE}")
+
+
+def _integrity(workspace: Workspace) -> Iterator[CheckResult]:
+    """What the last checks of memory found; nothing before the first one."""
+    state = read_state(workspace)
+    if state.faults:
+        yield CheckResult("integrity", "wrong", faults_sentence(state.faults), REPAIR)
+    elif sentence := integrity_sentence(state):
+        yield CheckResult("integrity", "ok", f"{sentence[:1].upper()}{sentence[1:]}.")
 
 
 def _backup(workspace: Workspace, remind_days: int) -> Iterator[CheckResult]:

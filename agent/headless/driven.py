@@ -22,6 +22,7 @@ from agent.permissions.action import PermissionAnswer, Scope
 from agent.queue_steering import QueueSteering
 from agent.session import Session
 from foundation.errors import Misuse, PalimpsestError
+from foundation.typed_json import decode_json
 
 MOST_WAITING: Final = 1_000  # messages that wait for their turn
 CHUNK: Final = 65_536  # bytes read at once
@@ -240,8 +241,8 @@ def _decoded(raw: bytes) -> InputLine:
     if len(raw) > MOST_INPUT:
         raise BadLine("Too large", f"It has more than {MOST_INPUT:,} bytes, which is the most of a line.", _KINDS)
     try:
-        return _DECODER.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return decode_json(raw, _DECODER)
+    except msgspec.DecodeError as error:
         raise BadLine("Not understood", f"{error}.", _KINDS) from error
 
 

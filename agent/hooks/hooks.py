@@ -23,6 +23,7 @@ from agent.tools.registry import ToolOutput
 from foundation.paths import config_dir
 from foundation.privacy import TextSource, clear
 from foundation.program import own_command
+from foundation.typed_json import decode_json
 from models.messages import ToolCall
 
 END_SECONDS: Final = 10.0  # of a hook while the session closes
@@ -238,7 +239,7 @@ class SessionHooks:
     def _call(self, call: ToolCall) -> dict[str, Any]:
         """The call's fields. A file has its absolute path as `file_path` too."""
         try:
-            arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+            arguments = decode_json(call.arguments or "{}", dict[str, Any])
         except msgspec.DecodeError:
             arguments = {}
         if isinstance(path := arguments.get("path"), str) and "file_path" not in arguments:
@@ -250,7 +251,7 @@ class SessionHooks:
         if result.exit or not result.stdout.startswith("{"):
             return None
         try:
-            output = msgspec.json.decode(result.stdout, type=_Output)
+            output = decode_json(result.stdout, _Output)
         except msgspec.DecodeError:
             return None
         if output.systemMessage:

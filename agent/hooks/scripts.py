@@ -18,6 +18,7 @@ from agent.hooks.settings import HookCommand, HookSettings
 from agent.permissions.denied_command import run_commands
 from agent.tools.files.project import PROJECT_VARIABLE, named_paths, program_files, script_words
 from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, resolve_path, write_atomically
+from foundation.typed_json import decode_json
 
 _MOST_BYTES: Final = 4_000_000
 _LOCK_SECONDS: Final = 2.0
@@ -60,8 +61,8 @@ class ScriptStore:
 
     def _read(self) -> dict[str, dict[str, str]]:
         try:
-            return msgspec.json.decode(read_bytes(self._path, owned=True), type=_ScriptFile).folders
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return decode_json(read_bytes(self._path, owned=True), _ScriptFile).folders
+        except (OSError, msgspec.DecodeError):
             return {}
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from agent.mcp.server_spec import ConfiguredServer
 from foundation.errors import TemporaryFailure
 from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, resolve_path, write_atomically
+from foundation.typed_json import decode_json
 
 _LOCK_SECONDS = 10
 
@@ -74,8 +75,8 @@ class ConsentStore:
 
     def _records(self) -> tuple[ServerConsent, ...]:
         try:
-            return msgspec.json.decode(read_bytes(self._path, owned=True), type=_ConsentFile).servers
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return decode_json(read_bytes(self._path, owned=True), _ConsentFile).servers
+        except (OSError, msgspec.DecodeError):
             return ()
 
 

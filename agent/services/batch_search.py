@@ -7,6 +7,7 @@ import msgspec
 
 from foundation.clock import SystemClock
 from foundation.errors import Misuse, PalimpsestError
+from foundation.typed_json import decode_json
 from memory.memory import Memory
 from memory.search import Query, parse_query, to_json
 from memory.search.model_functions import FilterArguments, filter_options
@@ -51,8 +52,8 @@ def _query(line: bytes, options: Mapping[str, Any]) -> Query:
     if not line.strip():
         raise Misuse("Empty line", "it is empty.", '{"query": "…"} is what a line looks like.')
     try:
-        parsed = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"), type=BatchQuery)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        parsed = decode_json(line.removeprefix(b"\xef\xbb\xbf"), BatchQuery)
+    except msgspec.DecodeError as error:
         raise Misuse("Unreadable line", f"{error}.", '{"query": "…"} is what a line looks like.') from error
     options_given = {name: getattr(parsed, name) for name in parsed.__struct_fields__}
     values = {option.field: _value(option, options_given[option.name]) for option in OPTIONS}

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from agent.services.outside_files import previewed_attachments
 from foundation.clock import iso
-from foundation.figures import percent
+from foundation.figures import likelihood_percent, percent
 from memory.errors import MemoryFailure
 from memory.records import Entry
 
@@ -102,7 +102,7 @@ def recall_reason(span: RecalledSpan) -> str:
     elif span.beside:
         reason = f"it is next to {span.beside}, which the search found"
     else:
-        likely = f", {span.likelihood:.0%} likely to help" if span.likelihood else ""
+        likely = f", {likelihood_percent(span.likelihood)} likely to help" if span.likelihood else ""
         reason = f"number {span.rank + 1} of what the search found for the message{likely}"
     later = f" A newer memory of {span.superseded} says otherwise." if span.superseded else ""
     branch = " It is on a branch that this conversation left." if span.off_branch else ""

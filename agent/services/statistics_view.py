@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import stat
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from agent.services.trends import last_days
 from agent.spending.report import SpendingReport, spending_report
-from foundation.files import UnsafePath, scan, status
+from memory.upkeep.disk import DiskUse, measure
 
 if TYPE_CHECKING:
     from agent.session import Session
-    from foundation.paths import Workspace
     from memory.memory import Memory
     from memory.records import DayTokens, SpendingRow, Statistics
 
@@ -49,21 +46,14 @@ class Saving(Struct, frozen=True):
         return self.before - (self.after or 0)
 
 
-class DiskSize(Struct, frozen=True):
-    """A part of the workspace on disk, in bytes."""
-
-    name: str
-    size: int
-    sentence: str
-
-
 class StatisticsView(Struct, frozen=True, kw_only=True):
     """All figures of the screen."""
 
     figures: Statistics
     series: tuple[DaySeries, ...]
     savings: tuple[Saving, ...]
-    sizes: tuple[DiskSize, ...]
+    disk: DiskUse
+    budget_mb: int = 0  # disk.budget_mb
     spending: SpendingReport
 
 
@@ -81,7 +71,8 @@ def _view(session: Session) -> StatisticsView:
         figures=memory.statistics(),
         series=tuple(day_series(days, report)),
         savings=tuple(savings_of(memory, rows)),
-        sizes=tuple(disk_sizes(session.workspace)),
+        disk=measure(session.workspace),
+        budget_mb=session.config.disk.budget_mb,
         spending=report,
     )
 
@@ -134,40 +125,3 @@ def savings_of(memory: Memory, rows: Sequence[SpendingRow]) -> list[Saving]:
             Saving("prefix kept", prompt, prompt - cached, "Prompt tokens that servers had in their cache already.")
         )
     return savings
-
-
-def disk_sizes(workspace: Workspace) -> list[DiskSize]:
-    """The parts of the workspace on disk that are there, largest first. Blocks."""
-    parts: tuple[tuple[str, str, Sequence[Path]], ...] = (
-        ("database", "Entries, terms and the index of pages.", _database(workspace)),
-        ("packs", "Archived pages, compressed.", [workspace.packs]),
-        ("postings", "The index of words; made again where it is deleted.", [workspace.postings]),
-        ("vectors", "The index of meanings; made again where it is deleted.", [workspace.vectors]),
-        ("page cache", "Pictures of pages; made again where it is deleted.", [workspace.page_cache]),
-        ("versions", "Earlier texts of your files.", [workspace.versions]),
-        ("checkpoints", "Earlier states of project files.", [workspace.checkpoints]),
-        ("prompt caches", "What local models computed; made again.", [workspace.prompt_caches]),
-        ("conversations", "Readable copies of conversations.", [workspace.conversations]),
-        ("notes", "MEMORY.md and memory/*.md.", [workspace.memory_md, workspace.memory_dir]),
-    )
-    sizes = [DiskSize(name, sum(map(_size, paths)), sentence) for name, sentence, paths in parts]
-    return sorted((part for part in sizes if part.size), key=lambda part: -part.size)
-
-
-def _database(workspace: Workspace) -> list[Path]:
-    name = workspace.database.name
-    return [workspace.database.with_name(f"{name}{end}") for end in ("", "-wal", "-shm")]
-
-
-def _size(path: Path) -> int:
-    """Bytes of a file or of all files in a folder; links are not followed."""
-    found = status(path)
-    if found is None:
-        return 0
-    if not stat.S_ISDIR(found.st_mode):
-        return found.st_size
-    try:
-        entries = scan(path)
-    except (UnsafePath, OSError):
-        return 0
-    return sum(_size(child) if stat.S_ISDIR(about.st_mode) else about.st_size for child, about in entries)

@@ -12,6 +12,7 @@ from agent.permissions.action import Action, PersonQuestion
 from agent.tools.settings import ToolSettings
 from context.sources.skills import Skill
 from foundation.errors import PalimpsestError
+from foundation.typed_json import decode_json
 from models.messages import Image, Tool, ToolCall
 
 
@@ -87,8 +88,8 @@ class ConditionalTool(Protocol):
 def arguments_of(call: ToolCall) -> dict[str, Any]:
     """The call's arguments as an object. Raises MalformedCall for anything but JSON of one."""
     try:
-        arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        arguments = decode_json(call.arguments or "{}", dict[str, Any])
+    except msgspec.DecodeError as error:
         raise MalformedCall(
             "Unreadable arguments", f"{call.name}: the arguments are no JSON object: {error}."
         ) from error

@@ -9,6 +9,7 @@ import msgspec
 from agent import events
 from agent.tools.commands.commands import STILL_RUNS
 from agent.tools.registry import Toolbox, ToolOutput
+from foundation.typed_json import decode_json
 from models.messages import ToolCall
 
 REPEATS_TOLD: Final = 5  # identical calls in a row after which the model reads that they are
@@ -63,8 +64,8 @@ class RepeatedCalls:
 def _identity(call: ToolCall) -> bytes:
     """The tool and its arguments, whatever the order and the spaces of their JSON."""
     try:
-        arguments = msgspec.json.encode(msgspec.json.decode(call.arguments or "{}"), order="sorted")
-    except (msgspec.DecodeError, UnicodeEncodeError):
+        arguments = msgspec.json.encode(decode_json(call.arguments or "{}", object), order="sorted")
+    except (msgspec.DecodeError, RecursionError):
         arguments = call.arguments.encode(errors="surrogatepass")
     return call.name.encode(errors="surrogatepass") + b"\0" + arguments
 

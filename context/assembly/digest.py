@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from foundation.privacy import ClearedBytes, bytes_as_made
+from foundation.typed_json import decode_json
 from models.messages import Image, Message, MessagePart, Role, Tool, ToolCall, ToolResult, render
 
 Item = tuple[str, int]
@@ -58,7 +59,7 @@ def encode_items(items: Sequence[Item]) -> ClearedBytes:
 def decode_items(data: bytes) -> list[Item]:
     """The inverse of `encode_items`; an empty list where the data cannot be decoded."""
     try:
-        return _items.decode(data) if data else []
+        return decode_json(data, _items) if data else []
     except msgspec.DecodeError:
         return []
 

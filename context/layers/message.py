@@ -20,6 +20,7 @@ from context.types import Attachment
 from foundation.files import FileTooLarge, UnsafePath, read_bytes, resolve_path
 from foundation.privacy import without_tags
 from foundation.program import PROGRAM
+from foundation.typed_json import decode_json
 from models.fence import one_line
 from models.messages import Image, RecalledSpan, Text
 from models.ocr.open import installed_engine
@@ -93,8 +94,8 @@ def _json(attachment: Attachment, text: str) -> tuple[Any] | None:
     if not (attachment.media_type == "application/json" or attachment.name.lower().endswith(".json")):
         return None
     try:
-        return (msgspec.json.decode(text),)
-    except (msgspec.DecodeError, RecursionError):
+        return (decode_json(text, object),)
+    except msgspec.DecodeError:
         return None  # sent as plain text
 
 

@@ -27,6 +27,8 @@ SHORT_MESSAGE = 6  # words: a shorter message is searched for with the previous 
 SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the passage is in view
 FREE_TOKENS = 600  # within which a passage of LEAST_SHARE of the best score is recalled; from there on of WORTHWHILE
 LEAST_SHARE, WORTHWHILE = 0.2, 0.54
+LEAST_A_TOKEN = 0.00006  # of likelihood: a passage of 50 tokens that is less likely than 0.3 % to serve is not recalled
+SHORTEST_COUNTED = 10  # tokens: a shorter passage needs what one of so many does
 FEW_HITS = 5  # so few passages cost little: the threshold falls in proportion
 LEAST_FOR_A_QUESTION = 300  # tokens, however much earlier messages recalled
 CHARACTERS_A_TOKEN, LABEL_CHARACTERS = 4, 120  # of a passage in view, about
@@ -133,14 +135,17 @@ def fit_passages(
     """Selects the passages that fit from the results of a search. `results` is None where there was no query."""
     cited = cited_parts(request.cited, max(limits.cited, limits.tokens), counting)
     candidates = [hit for hit in results.hits if not _tells_nothing(hit, request)] if results else []
-    if not results or not _is_served(request, replace(results, hits=tuple(candidates)), limits.threshold):
+    served = _served(request, replace(results, hits=tuple(candidates)), limits.threshold) if results else 0.0
+    if not served:
         candidates = []
     hits = [hit for hit in candidates if not _in_view(hit, request) and not _is_cited(hit, cited)]
     by_id = {hit.id: hit for hit in candidates}
     best = max((hit.score for hit in candidates), default=0.0)  # those in view included: they may say it all
     likelihood = results.likelihood if results else 0.0
     parts = [
-        _part(hit, rank, by_id, limits, counting, passage_likelihood(rank, hit.score / (best or 1), likelihood))
+        _part(
+            hit, rank, by_id, limits, counting, served * passage_likelihood(rank, hit.score / (best or 1), likelihood)
+        )
         for rank, hit in enumerate(_ranked(hits), len(cited))
     ]
     chosen = _fit_by_value([(part, seq) for part, seq in parts if part.text.strip()], cited, limits, counting, best)
@@ -151,14 +156,16 @@ def fit_passages(
     return (*cited, *_grouped_by_label(chosen))
 
 
-def _is_served(request: RecallRequest, results: SearchResults, threshold: float) -> bool:
-    """Whether it is likely enough that memory serves the message. A short one is judged with the previous one."""
+def _served(request: RecallRequest, results: SearchResults, threshold: float) -> float:
+    """Likelihood that memory serves the message, 0 where it is below the threshold; 1 where there is no threshold. A
+    short message is judged with the previous one."""
     if threshold <= 0:
-        return True
+        return 1.0
     if not message_features(request.text):
-        return False
+        return 0.0
     share = max(min(1.0, results.total / FEW_HITS), _least_share(message_features(request.text)))
-    return recall_likelihood(search_text(request.text, request.before), results) >= threshold * share
+    likelihood = recall_likelihood(search_text(request.text, request.before), results)
+    return likelihood if likelihood >= threshold * share else 0.0
 
 
 def _least_share(features: Mapping[str, float]) -> float:
@@ -232,7 +239,7 @@ def _part(  # noqa: PLR0917 — all are needed
         rank,
         superseded=superseded,
         nonce=SAMPLE_NONCE,
-        likelihood=round(likelihood, 3),
+        likelihood=round(likelihood, 4),
     ), hit.entry or 0
 
 
@@ -285,8 +292,9 @@ def _fit_by_value(
 ) -> list[_PassageWithSeq]:
     """The passages that fit beside the `cited` ones and are worth their tokens, by value per token.
 
-    Within the first FREE_TOKENS a passage needs LEAST_SHARE of the best score, after them WORTHWHILE of it. A label is
-    counted once; of two equally relevant passages the shorter is preferred.
+    Within the first FREE_TOKENS a passage needs LEAST_SHARE of the best score, after them WORTHWHILE of it, and each is
+    as likely to serve as LEAST_A_TOKEN says. A label is counted once; of two equally relevant passages the shorter is
+    preferred.
     """
     chosen: list[_PassageWithSeq] = []
     labels: dict[tuple[str, ...], RecalledSpan] = {}
@@ -298,12 +306,17 @@ def _fit_by_value(
         remaining.remove(best)
         tokens = best.tokens[best.key in labels]
         share = LEAST_SHARE if limits.tokens - room < FREE_TOKENS else WORTHWHILE
-        if tokens > room or (best.passage[0].score < share * best_score and not limits.all_that_fit):
+        if tokens > room or (not limits.all_that_fit and not _is_worth(best.passage[0], tokens, share * best_score)):
             continue
         room -= tokens
         labels.setdefault(best.key, best.passage[0])
         chosen.append(best.passage)
     return chosen
+
+
+def _is_worth(part: RecalledSpan, tokens: int, least_score: float) -> bool:
+    least_likelihood = LEAST_A_TOKEN * max(tokens, SHORTEST_COUNTED)
+    return part.score >= least_score and part.likelihood >= least_likelihood
 
 
 def _grouped_by_label(parts: Sequence[_PassageWithSeq]) -> tuple[RecalledSpan, ...]:

@@ -136,6 +136,16 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
             sync_handle(file.fileno())
 
 
+def is_cut_off(path: Path) -> bool:
+    """Whether the last line of the user's own file has no end: a full disk or a crash cut it off."""
+    found = status(path)
+    if found is None or not found.st_size:
+        return False
+    with open_for_reading(path, owned=True) as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() != b"\n"
+
+
 def touch(path: Path, when: float | None = None) -> None:
     """Sets the times of the user's own file, to now where no `when` (seconds since 1970) is given.
 

@@ -278,6 +278,27 @@ class Vault:
         for page_id in released:
             self._cache.drop(page_id)
 
+    def take_back(
+        self, entries: Sequence[int], archives: Sequence[int], on_entries: Callable[[int], None] = lambda _: None
+    ) -> int:
+        """Takes the archiving of these entries in these archives (seqs) back: their texts return to the store, and
+        pages that nothing else needs are deleted. Gives the number of entries whose text returned.
+
+        `on_entries` receives that number as it grows; an exception from it ends the work. Raises Damaged where a page
+        cannot be read exactly: that entry and those that follow stay. It may be repeated.
+        """
+        from memory.archive.lifecycle.take_back import take_back
+
+        return take_back(
+            self._cold,
+            self.storage,
+            entries,
+            archives,
+            text_of=self._texts.exact_entry,
+            release=self.release,
+            on_entries=on_entries,
+        )
+
     def delete_conversation(self, seq: int) -> DeletionResult:
         """Deletes a conversation for good, with its pages. `finish_deletions` resumes an interrupted deletion.
 

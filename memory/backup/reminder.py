@@ -10,6 +10,7 @@ from foundation.clock import from_ms
 from foundation.files import read_bytes, write_atomically
 from foundation.paths import Workspace
 from foundation.program import own_command
+from foundation.typed_json import decode_json
 
 _FILE = "backup.json"
 _MOST = 16_384  # bytes
@@ -35,7 +36,7 @@ def record_backup(workspace: Workspace, last: LastBackup) -> None:
 def last_backup(workspace: Workspace) -> LastBackup | None:
     """The last backup; None where none was made from here, or the note of it cannot be read."""
     with suppress(OSError, msgspec.DecodeError):
-        return msgspec.json.decode(read_bytes(workspace.own / _FILE, most=_MOST, owned=True), type=LastBackup)
+        return decode_json(read_bytes(workspace.own / _FILE, most=_MOST, owned=True), LastBackup)
     return None
 
 

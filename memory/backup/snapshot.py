@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from foundation.clock import from_ms
 from foundation.files.folders import WINDOWS
+from foundation.typed_json import decode_json
 from memory.backup.errors import BackupDamaged, NewerBackup, NotABackup
 from memory.backup.place import BackupPlace
 from memory.errors import Damaged
@@ -99,7 +100,7 @@ def read_snapshot(place: BackupPlace, id: str) -> Snapshot:  # noqa: A002 - the 
     frame = unchecked(_MAGIC, stored)
     try:
         if frame is not None:
-            snapshot = msgspec.json.decode(unpack(frame, limit=_MOST), type=Snapshot)
+            snapshot = decode_json(unpack(frame, limit=_MOST), Snapshot)
             if (
                 snapshot.id == id
                 and snapshot.digest == digest_of(snapshot.files)

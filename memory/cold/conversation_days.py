@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 
 import apsw
 
-from foundation.clock import to_ms
+from foundation.clock import from_ms, to_ms
 from memory.cold.encoding import to_text
 from memory.cold.rows import CONVERSATIONS, conversation_of
 from memory.cold.sql import each, fetch, marks
@@ -30,6 +30,12 @@ def conversation_days(connection: apsw.Connection, *, one_shots: bool) -> dict[d
     sql = f"""SELECT date(c.updated_ms / 1000, 'unixepoch', 'localtime') AS day, count(*) FROM conversations c
         WHERE {_LISTED} GROUP BY day ORDER BY day DESC"""
     return {date.fromisoformat(day): count for day, count in each(connection, sql, (one_shots,))}
+
+
+def first_made(connection: apsw.Connection) -> datetime | None:
+    """When the first conversation was made; None where there is none."""
+    rows = fetch(connection, "SELECT created_ms FROM conversations ORDER BY seq LIMIT 1")
+    return from_ms(rows[0][0]) if rows else None
 
 
 def count_one_shots(connection: apsw.Connection) -> int:

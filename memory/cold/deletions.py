@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.names import PAGE, TOKEN
+from foundation.typed_json import decode_json
 from memory.cold.encoding import plain
 from memory.cold.sql import SqlRow, each, fetch, run
 from memory.names import vetted
@@ -93,8 +94,8 @@ def _name(id_: str) -> str:
 def _of(row: SqlRow) -> Deletion:
     token, conversation, deleted_ms, pages, finished = row
     try:
-        listed = msgspec.json.decode(pages, type=tuple[str, ...])
-    except (msgspec.MsgspecError, RecursionError):
+        listed = decode_json(pages, tuple[str, ...])
+    except msgspec.DecodeError:
         listed = (pages,)  # no list: no name of a page either
     return Deletion(
         token=vetted(TOKEN, token, _TABLE),

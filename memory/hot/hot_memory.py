@@ -271,6 +271,10 @@ class HotMemory:
         with self._lock, self._file_lock():
             _refuse_too_large(edit_target(self._workspace, name, UnwritableNotes))
             self._read_changes()
+            if (seen := self._seen.get(name)) and seen.problem and not seen.digest:  # its notes are not known
+                raise UnwritableNotes(
+                    "Not written", seen.problem.text, "Nothing was changed. Look at the disk, try again."
+                )
             try:
                 yield
             except TemporaryFailure:

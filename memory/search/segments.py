@@ -34,6 +34,7 @@ from foundation.files import (
     open_for_reading,
     remove,
 )
+from foundation.typed_json import decode_json
 from memory.search.column import Column
 
 TRAILER = struct.Struct("<II8s")
@@ -143,12 +144,12 @@ def _decoded(path: Path, mapped: mmap.mmap, kind: SegmentKind[F]) -> SegmentFile
     body = mapped[end : end + length]
     if magic != kind.magic or mapped[: len(magic)] != magic or zlib.crc32(body) != crc:
         return None
-    sections = msgspec.json.decode(body, type=_Sections).sections
+    sections = decode_json(body, _Sections).sections
     if not _gaps_are_zeros(mapped, sections, end, kind):
         return None
     return SegmentFile(
         path=path,
-        footer=msgspec.json.decode(body, type=kind.footer),
+        footer=decode_json(body, kind.footer),
         sections={section.name: section for section in sections},
         columns={
             section.name: np.frombuffer(mapped, kind.dtype(section.name), section.room, section.offset)

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.files import append, read_bytes, status, write_atomically
+from foundation.typed_json import decode_json
 from memory.versions.cause import Author
 
 _TORN: Final = b" torn"  # at the end of a line that a crash cut off
@@ -114,6 +115,6 @@ def _decoded(text: bytes) -> _Line | None:
     if digest != hashlib.sha256(body).hexdigest().encode():
         return None
     try:
-        return msgspec.json.decode(body, type=_Line)
+        return decode_json(body, _Line)
     except msgspec.DecodeError:
         return None

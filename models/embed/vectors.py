@@ -44,7 +44,7 @@ def read_answer(body: bytes, count: int, source: str) -> NDArray[np.float64]:
         raise bad_vectors(source, "answered with JSON that is nested too deep") from None
     except msgspec.ValidationError:
         raise _no_vectors(body, source) from None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         shown = shorten(body[:300].decode("utf-8", "replace")) or "nothing"
         raise bad_vectors(source, f"answered with something that is no JSON: {shown}") from None
     rows = _in_order(answer.data, count, source)

@@ -47,8 +47,8 @@ from memory.settings import ArchiveSettings
 from models.messages import Request, Role
 from tests.context.conversation import Talk
 from tests.fakes import FakeClock
+from tests.faults import Fuse
 from tests.memory.archive.kill_archiver import Told, forked
-from tests.memory.archive.kill_points import Fuse
 
 LIVES = 10  # of one workspace
 STEPS = ("turn", "turn", "tool", "tool", "observe", "audit", "compact", "compact", "undo", "label", "prune", "branch")

@@ -1,5 +1,7 @@
 """Screens in which a text stands in every place: its rows, titles, values and errors."""
 
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 from msgspec import structs
@@ -13,7 +15,7 @@ from agent.services.browse import BrowseRow
 from agent.services.context_view import ContextView
 from agent.services.conversation_tree import set_turn_label
 from agent.services.settings import SettingRow
-from agent.services.statistics_view import DaySeries, DiskSize, Saving, StatisticsView
+from agent.services.statistics_view import DaySeries, Saving, StatisticsView
 from agent.spending.report import SpendingReport, Spent
 from context.assembly.parts import RequestPart
 from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
@@ -21,6 +23,9 @@ from foundation.privacy import clear
 from foundation.terminal_text import visible_line
 from foundation.trust import Trust
 from memory.memory import Memory
+from memory.records import EntryDraft, EntryKind
+from memory.settings import RetentionSettings
+from memory.upkeep.disk import DiskPart, DiskUse
 from models.chat.port import Profile
 from models.messages import Role, Text
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
@@ -33,6 +38,7 @@ from tui.dialogs.permission import PermissionScreen
 from tui.dialogs.question import QuestionScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, ServerScreen, TrustScreen
 from tui.overview.archive_screen import ArchiveScreen
+from tui.overview.clean_screen import CleanScreen
 from tui.overview.context_screen import ContextScreen
 from tui.overview.edit_screen import EditScreen
 from tui.overview.memory_screen import MemoryScreen
@@ -163,7 +169,7 @@ async def figures_of(memory: Memory, text: str) -> StatisticsView:
         figures=memory.statistics(),
         series=(DaySeries(text, text, (text, text), (1.0, 2.5)),),
         savings=(Saving(text, 2, 1, text),),
-        sizes=(DiskSize(text, 1, text),),
+        disk=DiskUse(parts=(DiskPart(text, 1, text),), free=None),
         spending=SpendingReport(
             today=spent, daily_tokens=0, daily_cost=0.0, days=(spent,), conversations=(spent,), purposes=(spent,)
         ),
@@ -197,7 +203,22 @@ def archive_of(memory: Memory, text: str) -> Memory:
     return memory
 
 
+def untouched(memory: Memory, text: str) -> Any:
+    """A session in which conversations of this title are proposed for cleaning, and one stays."""
+    for label in ("keep", ""):
+        title = clear(text.encode("utf-8", "replace").decode())
+        conversation = memory.conversations.new(title, labels=[clear(label)] if label else [])
+        memory.conversations.append(
+            EntryDraft(
+                conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=clear("zebra")
+            )
+        )
+    clock = SimpleNamespace(now=lambda: datetime.now(UTC) + timedelta(days=40))
+    return SimpleNamespace(memory=memory, clock=clock, config=SimpleNamespace(retention=RetentionSettings()))
+
+
 SCREENS = {
+    CleanScreen: lambda memory, text: CleanScreen(untouched(memory, text)),
     ImageFileScreen: lambda memory, text: ImageFileScreen(
         memory.workspace.root / text.replace("\0", "").replace("/", "")
     ),

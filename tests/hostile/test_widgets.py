@@ -246,4 +246,4 @@ async def test_the_walk_sees_one_that_is_switched_off(
                 await toasted(chat, text)
             case _:
                 chat.app.push_screen(PermissionScreen(action(text), text))
-        await chat.until(lambda: breaks_out(on_screen(chat)) != [], within=5)
+        await chat.until(lambda: breaks_out(on_screen(chat)) != [], within=20)

@@ -143,6 +143,8 @@ class FakeSession:
         )
         self.notices: list[Any] = []  # what the next look at the files tells
         self.context = SimpleNamespace(reload=self._reload, use_settings=self._use_settings)
+        self.news: tuple[str, ...] = ()  # of upkeep
+        self.jobs = SimpleNamespace(news=SimpleNamespace(take=self._take_news))
         self.toolbox = SimpleNamespace()
         self.branch = SimpleNamespace(
             history=self.history, plan=_no_plan, rewritten=None, take_changes=_no_changes, recent=_no_conversations
@@ -250,6 +252,10 @@ class FakeSession:
     async def resume(self, ref: str) -> Any:
         self.conversation = SimpleNamespace(id=ref, title="House")
         return self.conversation
+
+    def _take_news(self) -> tuple[str, ...]:
+        news, self.news = self.news, ()
+        return news
 
     async def file_notices(self) -> tuple[str, ...]:
         return self.happened

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.commands.results import Cancelled
 from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible
 from tui.typed_app import seconds_since_key
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.items import MutedLine, notice_line
@@ -22,7 +23,8 @@ AWAY_S: Final = 30.0  # seconds without a key after which nobody types
 
 
 async def watch_files(session: "Session", is_idle: Callable[[], bool], transcript: Transcript) -> None:
-    """Reports edited files until it is cancelled. Does nothing during a turn, which checks the files itself."""
+    """Reports edited files and news of upkeep until it is cancelled. Does nothing during a turn, which checks the files
+    itself."""
     reported = ""  # the last error, shown once
     started = time.monotonic()
     while True:
@@ -39,6 +41,8 @@ async def watch_files(session: "Session", is_idle: Callable[[], bool], transcrip
             continue
         reported = ""
         transcript.add_notices(*[notice_line(notice.level, str(notice)) for notice in notices])
+        news = await asyncio.to_thread(session.jobs.news.take)
+        transcript.add_notices(*[MutedLine(visible(sentence), tone="warning") for sentence in news])
 
 
 class PageProgress:

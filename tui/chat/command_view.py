@@ -113,7 +113,7 @@ class CommandView:
                 choice = await self._view.open_picker(self._chat.session, outcome)
                 for chosen in choice.lines:
                     await self.run(chosen)
-                self._view.transcript.add(*(MutedLine(visible(said), gap=True) for said in choice.sentences))
+                self._view.transcript.interject(*(MutedLine(visible(said), gap=True) for said in choice.sentences))
             case OpenNamedScreen():
                 notice = await self._view.open_named(self._chat.session, outcome)
                 if notice.startswith("/"):

@@ -19,15 +19,13 @@ from agent.services.unattached import unattached_sentence
 from agent.turn.ports import TurnInput
 from context import Attachment
 from foundation.errors import PalimpsestError
-from foundation.terminal_text import visible, visible_code_line
+from foundation.terminal_text import visible
 from memory.errors import ReadOnly
 from tui.chat.blocks import StoredTexts, sent_blocks
 from tui.chat.command_view import UNSENT, CommandView
 from tui.chat.history_window import HistoryWindow
 from tui.chat.port import ChatPort, answer_event
-from tui.chat.shell import ShellCommand
-from tui.chat.shell_blocks import ShellBlocks
-from tui.chat.terminal_command import run_in_terminal
+from tui.chat.shell_runner import ShellRunner
 from tui.chat.turn_view import TurnView
 from tui.images.attached import attachment_previews
 from tui.internal_errors import internal_error
@@ -56,11 +54,11 @@ class ChatController:
         self._view = view
         self._working_directory = working_directory
         self.history = HistoryWindow(session, view.transcript, self._pictures, lambda: queue.busy)
-        self._shell_blocks = ShellBlocks(view.transcript)
+        self.shell = ShellRunner(session, view.transcript)
         self._known_changes: frozenset[str] = frozenset()  # changes that the user made or was shown
         self.commands = CommandView(self, view)
         self._turn_failed = False  # whether the last message has no answer
-        self._shell: ShellCommand | None = None  # the person's own command that runs
+        self.is_answering = False  # whether a message is being answered: the person's own commands run beside that
         self._steering: TurnInput | None = None  # the message that the turn took, until it is stored
         session.steering = QueueSteering(queue, working_directory, self._take_steering, session, self._say_unattached)
 
@@ -82,23 +80,16 @@ class ChatController:
         self._view.show_title(conversation.title if conversation else None)
 
     def stop(self) -> bool:
-        """Stops the answer and returns waiting messages to the prompt, or ends the rewriting of a message. False where
-        there is nothing to stop.
+        """Stops the answer and returns waiting messages to the prompt; else the person's own command; else ends the
+        rewriting of a message. False where there is nothing to stop.
         """
         if not self._queue.busy:
-            return self.take_back()
+            return self.shell.stop() or self.take_back()
         self.commands.cancel()
-        if self._shell is not None:
-            self._shell.stop()
+        if not self.is_answering:
+            self.shell.stop()
         self.session.stop()
         self._queue.return_unsent()
-        return True
-
-    def stop_shell(self) -> bool:
-        """Stops the person's own command, with all that it started. False where none runs."""
-        if self._shell is None:
-            return False
-        self._shell.stop()
         return True
 
     def run_between_turns(self, line: str) -> bool:
@@ -186,22 +177,11 @@ class ChatController:
             await self.return_to_newest()
         self._view.transcript.follow_end()
         if own.kind == TERMINAL:
-            await self._run_in_terminal(own)
+            await self.shell.run_in_terminal(own)
             return
-        self._view.status.update_info(doing="the shell · Esc stops")
-        self._shell = ShellCommand(self.session, self._view.transcript, own.text)
-        try:
-            await self._shell.run()
-        finally:
-            self._shell = None
-
-    async def _run_in_terminal(self, own: Prefixed) -> None:
-        """Gives the terminal to a command of the person's."""
-        await asyncio.sleep(0)  # what is on screen is drawn first
-        folder = self.session.project.root
-        ended = run_in_terminal(self._view.transcript, own.text, folder, waits=not own.fills_screen)
-        line = MutedLine(f"! {visible_code_line(own.text)}", gap=True)
-        self._view.transcript.add(line, MutedLine(f"in the terminal · {ended}", prefix="  "))
+        if not self.is_answering:
+            self._view.status.update_info(doing="the shell · Esc stops")
+        await self.shell.run(own.text)
 
     async def send(self, text: str, skill: str, pastes: tuple[str, ...] = (), *, again: bool = False) -> None:
         typed = without_pastes(text, pastes)
@@ -230,6 +210,7 @@ class ChatController:
         self._turn_failed = True
         is_stored = again
         ticking = asyncio.create_task(self._tick(turn_view))
+        self.is_answering = True
         try:
             async with aclosing(self.session.send(text, attachments, skill, pastes=pastes, again=again)) as events:
                 async for event in events:
@@ -248,6 +229,7 @@ class ChatController:
             raise
         finally:
             ticking.cancel()
+            self.is_answering = False
             self._view.transcript.end_stream()
             self._view.end_turn()
             self._view.status.update_info(working=self.session.working)
@@ -276,9 +258,10 @@ class ChatController:
         turn_view.steer(UserItem(without_pastes(message.text, message.pastes)), *sent, *pictures)
 
     async def run_beside(self, line: str) -> None:
-        """Runs a command that needs not wait for the end of the answer."""
+        """Runs a command, or a line in the shell, that needs not wait for the end of the answer."""
+        own = prefixed(line)
         try:
-            await self.commands.run(line, beside=True)
+            await (self._run_prefixed(own) if own else self.commands.run(line, beside=True))
         except PalimpsestError as error:
             self.show_error(error)
         except Exception as error:  # the edge of a worker: a bug ends the command, not the chat
@@ -317,7 +300,7 @@ class ChatController:
         current = self.session.conversation.id if self.session.conversation else ""
         if current == conversation_before:
             return
-        self._shell_blocks.keep(conversation_before or current)
+        self.shell.blocks.keep(conversation_before or current)
         self._view.forget_turn(keeps_meter=keeps_meter)
         self._view.transcript.clear()
         await self.show_newest()
@@ -333,7 +316,7 @@ class ChatController:
             self._view.show_plan(await self.session.branch.plan())
         finally:
             self._view.show_opening("")
-        self._shell_blocks.put_back(conversation.id if conversation else "")
+        self.shell.blocks.put_back(conversation.id if conversation else "")
         self._view.transcript.follow_end()
 
     async def return_to_newest(self) -> None:
@@ -347,7 +330,7 @@ class ChatController:
         await self.show_newest()
 
     def _keep_shell_blocks(self) -> None:
-        self._shell_blocks.keep(self.session.conversation.id if self.session.conversation else "")
+        self.shell.blocks.keep(self.session.conversation.id if self.session.conversation else "")
 
     # Searching
 

@@ -211,7 +211,8 @@ class DraftKeeper:
         self._drafts.save(key, text, rewriting.rewritten if rewriting else "")
         if self._saved_as and self._saved_as != key:
             self._drafts.save(self._saved_as, "")  # a new conversation was started: the text now belongs to it
-        self._saved_as = key
+        if text.strip() or self._saved_as == key:  # else `restore` has still to read what is kept of this one
+            self._saved_as = key
 
     def _stop_timer(self) -> None:
         if self._timer:

@@ -46,7 +46,7 @@ class OpeningDialogs:
         return await self._ask(ServerScreen(name, facts, is_changed=is_changed))
 
     def show_warning(self, text: str) -> None:
-        self._view.transcript.add(MutedLine(text, tone="warning", gap=True))
+        self._view.transcript.interject(MutedLine(text, tone="warning", gap=True))
 
     def show_failure(self, error: PalimpsestError | OSError) -> None:
         self._view.show_error(error if isinstance(error, PalimpsestError) else internal_error(error))

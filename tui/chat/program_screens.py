@@ -52,6 +52,10 @@ async def open_program_screen(
             await _show_context(screen, session, opened.text, show_report)
         case "memory" | "statistics" | "archive":
             await app_of(screen).push_screen_wait(_overview(session, opened.screen))
+        case "clean":
+            from tui.overview.clean_screen import CleanScreen
+
+            return await app_of(screen).push_screen_wait(CleanScreen(session)) or ""
         case "models":
             from agent.services.models_view import SessionModels
             from tui.overview.models_screen import ModelsScreen

@@ -196,7 +196,7 @@ class ChatScreen(TranscriptScreen):
 
         if offer := await detect_model(controller.session):
             self._offer = offer.spec
-            self.transcript.add(MutedLine(offer.text, tone="good", gap=True))
+            self.transcript.interject(MutedLine(offer.text, tone="good", gap=True))
 
     @work(group="files")
     async def _watch_files(self, controller: "ChatController") -> None:
@@ -314,7 +314,7 @@ class ChatScreen(TranscriptScreen):
 
     @on(Prompt.Interrupted)
     def _interrupted(self) -> None:
-        if self.controller and self.controller.stop_shell():  # as in a shell
+        if self.controller and self.controller.shell.stop():  # as in a shell
             return
         if self._leave_requested:
             self.leave()

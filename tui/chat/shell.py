@@ -1,4 +1,4 @@
-"""Commands that the person runs from the prompt: `!ls`. Their output is shown, and no model sees it unasked."""
+"""One command that the person runs from the prompt: `!ls`. Its output is shown, and no model sees it unasked."""
 
 import asyncio
 import itertools
@@ -13,28 +13,32 @@ from foundation.errors import PalimpsestError
 from foundation.figures import elapsed
 from foundation.terminal_text import visible_code_line, without_colours
 from tui.widgets.status import shown_seconds
-from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockExcerpt, BlockText, find_block
+from tui.widgets.transcript.block import CLOSED_MARK, Block, BlockExcerpt, BlockText
 from tui.widgets.transcript.items import MutedLine
-from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from agent.session import Session
+    from tui.chat.shell_blocks import ShellBlocks
 
 TICK_S: Final = 0.25  # seconds between two looks at the output of a command that runs
 LONGEST_S: Final = 24 * 3600  # seconds until a command is ended
 MAX_PIECES: Final = 2_000  # of the output of a command that runs
 _KEYS: Final = "Ctrl+↑ i puts it into the prompt"
+_RUNS: Final = "{} · Ctrl+C stops it"
+_WAITS: Final = "waits for the command above"
+_NOT_RUN: Final = "stopped before it began"
+SHELL_KEY: Final = "shell:"  # begins the keys of these blocks
 _NUMBERS = itertools.count(1)
 
 
 class ShellCommand:
     """One command line and its block. It runs outside the sandbox, as the person's own, without keys and tokens."""
 
-    def __init__(self, session: "Session", transcript: Transcript, line: str) -> None:
+    def __init__(self, session: "Session", blocks: "ShellBlocks", line: str) -> None:
         self._session = session
-        self._transcript = transcript
+        self._blocks = blocks
         self._line = line
-        self._key = f"shell:{next(_NUMBERS)}"
+        self._key = shell_key()
         self._stopped = Event()
         self._printed: deque[str] = deque(maxlen=MAX_PIECES)
 
@@ -42,15 +46,22 @@ class ShellCommand:
         """Ends the command, and all that it started."""
         self._stopped.set()
 
+    def show(self, *, waits: bool) -> None:
+        """Shows its block; `waits`: for an earlier command."""
+        block = Block(key=self._key, rows=self._rows(_WAITS if waits else ""), read=self._so_far, title=self._line)
+        self._blocks.add(block.opened(BlockExcerpt("")))
+
     async def run(self) -> None:
         """Runs it to its end; its block shows what it prints."""
+        if self._stopped.is_set():
+            self._show(_NOT_RUN, BlockExcerpt(""), BlockText(""))
+            return
         started = time.monotonic()
-        block = Block(key=self._key, rows=self._rows(""), read=self._so_far, title=self._line)
-        self._transcript.add(block.opened(BlockExcerpt("")))
         running = asyncio.create_task(asyncio.to_thread(self._run))
         try:
             while not (await asyncio.wait([running], timeout=TICK_S))[0]:
-                self._show(elapsed(shown_seconds(time.monotonic() - started)), BlockExcerpt.last_of(self._so_far()))
+                ran = elapsed(shown_seconds(time.monotonic() - started))
+                self._show(_RUNS.format(ran), BlockExcerpt.last_of(self._so_far()))
         finally:
             self.stop()
             output = await running
@@ -73,10 +84,15 @@ class ShellCommand:
 
     def _show(self, state: str, excerpt: BlockExcerpt, whole: BlockText | None = None) -> None:
         """Shows the state and, where the block is open, its output."""
-        present = find_block(self._transcript.line_cache.items, self._key)
+        present = self._blocks.find(self._key)
         if present is None:
             return
         block = replace(present, rows=self._rows(state))
         if whole is not None:
             block = replace(block, read=lambda: whole) if whole.text else replace(block.closed(), read=None)
-        self._transcript.replace_item(present, [block.opened(excerpt) if block.is_open else block])
+        self._blocks.replace(present, block.opened(excerpt) if block.is_open else block)
+
+
+def shell_key() -> str:
+    """A key for the block of another command."""
+    return f"{SHELL_KEY}{next(_NUMBERS)}"

@@ -1,8 +1,11 @@
-"""Keeps the blocks of `!command` in their places while the transcript is loaded again: they are not stored."""
+"""Keeps the blocks of `!command` and `!!command` in their places while the transcript is loaded again: they are not
+stored."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from tui.widgets.transcript.block import Block
+from tui.chat.shell import SHELL_KEY
+from tui.widgets.transcript.block import Block, find_block
 from tui.widgets.transcript.items import UserItem
 from tui.widgets.transcript.view import Transcript
 
@@ -23,12 +26,27 @@ class ShellBlocks:
         self._transcript = transcript
         self._kept: dict[str, KeptBlock] = {}  # by the block's key, in the order in which they ran
 
+    def add(self, block: Block) -> None:
+        """Shows a new block; above what a streaming answer still writes."""
+        self._transcript.interject(block)
+
+    def find(self, key: str) -> Block | None:
+        """The block as it stands: in the transcript, or kept while that shows something else."""
+        kept = self._kept.get(key)
+        return find_block(self._transcript.line_cache.items, key) or (kept.block if kept else None)
+
+    def replace(self, present: Block, block: Block) -> None:
+        """Shows `block` in place of the present one."""
+        self._transcript.replace_item(present, [block])
+        if kept := self._kept.get(block.key):
+            self._kept[block.key] = replace(kept, block=block)
+
     def keep(self, conversation: str) -> None:
         """Takes up the blocks that are shown, in this conversation. A block stays where it was first."""
         items = self._transcript.line_cache.items
         messages = [item.entry if isinstance(item, UserItem) else "" for item in items]
         for index, item in enumerate(items):
-            if not isinstance(item, Block) or not item.key.startswith("shell:"):
+            if not isinstance(item, Block) or not item.key.startswith(SHELL_KEY):
                 continue
             first = self._kept.get(item.key)
             before, after = (frozenset(filter(None, side)) for side in (messages[:index], messages[index:]))

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Final
 from agent.commands import registry
 from agent.message_queue import MessageQueue, QueuedMessage
 from foundation.terminal_text import visible_line
-from tui.widgets.prompt.prefixes import line_beside, prefixed
+from tui.widgets.prompt.prefixes import SHELL, line_beside, prefixed
 from tui.widgets.status import clip
 
 if TYPE_CHECKING:  # loaded after first paint
     from tui.chat.controller import ChatController
 
 MAX_SHOWN: Final = 3  # waiting messages that are shown
-WAITS, STEERS, KEYS = "waits: ", "steers at the next step: ", "↑ edits the last one · Ctrl+S sends what waits now"
+WAITS, STEERS, ANSWERS = "waits: ", "steers at the next step: ", "waits for the answer's end: "
+KEYS, COMMAND_KEYS = "↑ edits the last one · Ctrl+S sends what waits now", "↑ takes it back · Esc stops the answer"
 
 
 class Submissions:
@@ -36,9 +37,12 @@ class Submissions:
         brings along those that were queued before it.
         """
         controller = self._controller()
-        if controller is not None and self._queue.busy and (line := line_beside(text)):
-            self._run_beside(line)
-            return
+        if controller is not None and self._queue.busy:
+            own = prefixed(text)
+            is_shell = own is not None and own.kind == SHELL and controller.is_answering
+            if line := text if is_shell else line_beside(text):
+                self._run_beside(line)
+                return
         is_message = prefixed(text) is None and registry.find(text.strip().partition(" ")[0]) is None
         if steers and is_message:
             self._steer_before(self._taken_back)
@@ -84,8 +88,21 @@ class Submissions:
 
 def waiting_lines(messages: Sequence[QueuedMessage], width: int, *, busy: bool) -> list[str]:
     """The messages that wait, a line each with what will happen, and the keys for them while an answer is written."""
-    shown = [(STEERS if message.steers else WAITS) + visible_line(message.text) for message in messages[:MAX_SHOWN]]
+    shown = [_what_happens(message, busy=busy) + visible_line(message.text) for message in messages[:MAX_SHOWN]]
     lines = [clip(line, width) for line in shown]
     more = [f"and {len(messages) - MAX_SHOWN} more"] if len(messages) > MAX_SHOWN else []
-    keys = [clip(KEYS if not all(message.steers for message in messages) else KEYS.partition(" · ")[0], width)]
-    return [*lines, *more, *(keys if messages and busy else [])]
+    if not messages or not busy:
+        return [*lines, *more]
+    keys = KEYS.partition(" · ")[0] if all(message.steers for message in messages) else KEYS
+    return [*lines, *more, clip(COMMAND_KEYS if all(map(_is_command, messages)) else keys, width)]
+
+
+def _what_happens(message: QueuedMessage, *, busy: bool) -> str:
+    if message.steers:
+        return STEERS
+    return ANSWERS if busy and _is_command(message) else WAITS
+
+
+def _is_command(message: QueuedMessage) -> bool:
+    """Whether it cannot steer: a command of the chat or a line for the shell."""
+    return prefixed(message.text) is not None or registry.find(message.text.strip().partition(" ")[0]) is not None

@@ -314,7 +314,7 @@ class ChatView:
     def show_error(self, error: PalimpsestError) -> None:
         """Shows an error in place of what was being opened."""
         self.show_opening("")
-        self.transcript.add(ErrorItem(error.title, error.message, error.hint))
+        self.transcript.interject(ErrorItem(error.title, error.message, error.hint))
 
     async def restore_draft(self) -> None:
         """Restores the draft of the conversation that the session switched to."""

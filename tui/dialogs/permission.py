@@ -14,6 +14,7 @@ from agent.permissions.action import Action, PermissionAnswer
 from agent.services.permission_question import PermissionQuestion
 from foundation.terminal_text import visible_line
 from tui.dialogs.answers import AnswerRows, AnswersDialog
+from tui.dialogs.text_rows import TextRows
 from tui.typed_app import theme_colour
 from tui.widgets.sheet import Sheet
 from tui.widgets.status import clip
@@ -62,8 +63,11 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         question = PermissionQuestion.of(action, reason, once_only=once_only, offers=offers)
         super().__init__(len(question.answers), settle_s=settle_s, chosen=0 if is_marked else None)
         self._heading, self._summary, self._note = question.heading, question.summary, question.note
-        self._detail, self._answers = question.detail, question.answers
-        self._is_diff = action.is_diff
+        self._answers = question.answers
+        lines = (
+            [*diff_colours(question.detail)] if action.is_diff else [(line, "") for line in question.detail.split("\n")]
+        )
+        self._detail_lines, self._line_colours = [line for line, _ in lines], [name for _, name in lines]
         self.keeps_number = not is_marked
         self._was_scrolled = False
         self.go_to_next_mode: Callable[[], object] | None = None
@@ -80,7 +84,7 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
             with VerticalScroll(classes="sheet-facts", can_focus=False):
                 if self._summary:
                     yield Static(Text(self._summary), markup=False)
-                yield Static(self._detail_text(), id="permission-detail", markup=False)
+                yield TextRows([*zip(self._detail_lines, self._colours(), strict=True)], id="permission-detail")
                 yield Static(Text(self._note), classes="sheet-note in-short", markup=False)
             yield Static(Text(self._note), classes="sheet-note in-tall", markup=False)
             yield AnswerRows()
@@ -133,16 +137,12 @@ class PermissionScreen(AnswersDialog[PermissionAnswer]):
         self._show_answers()
 
     def draw_colours(self) -> None:
-        self.query_one("#permission-detail", Static).update(self._detail_text())
+        self.query_one(TextRows).recolour(self._colours())
 
-    def _detail_text(self) -> Text:
-        """The detail; the lines of a diff in colours."""
-        if not self._is_diff:
-            return Text(self._detail)
-        text = Text()
-        for line, name in diff_colours(self._detail):
-            text.append(line, theme_colour(self, name) if name else "")
-        return text
+    def _colours(self) -> list[str]:
+        """The colours of the detail's lines: of a diff, by their marks."""
+        colours = {name: theme_colour(self, name) if name else "" for name in {*self._line_colours}}
+        return [colours[name] for name in self._line_colours]
 
     def _show_keys(self) -> None:
         """Shows what keys do now, and how much of the action stands below."""

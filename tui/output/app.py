@@ -14,6 +14,7 @@ from textual.messages import TerminalSupportsSynchronizedOutput
 from textual.screen import Screen
 from textual.widget import Widget
 
+from tui.output.erasing import erases_in_colour
 from tui.output.line_pace import LinePace
 from tui.output.terminal_grid import TerminalGrid
 from tui.output.whole_clusters import cut_between_graphemes
@@ -40,7 +41,7 @@ class ChangesOnlyApp(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self._drawn_ahead = 0.0  # when, on the monotonic clock
-        self.output_grid = TerminalGrid() if can_move_cursor(os.environ, sys.platform) else None
+        self.output_grid = terminal_grid(os.environ, sys.platform)
         self.line_pace = LinePace()
         self._left_out = False  # a frame was, and the terminal shows what was before it
 
@@ -92,9 +93,10 @@ class ChangesOnlyApp(App[None]):
         if self.line_pace.is_behind or self._left_out:
             self._leave_out()
             return
-        changes = cast("RenderableType", self.output_grid.changes(renderable))
+        changes, written = cast("RenderableType", self.output_grid.changes(renderable)), self.output_grid.written
         super()._display(screen, changes)  # pyright: ignore[reportUnknownMemberType] - as above
         if self._sync_available:
+            self.line_pace.wrote(self.output_grid.written - written)
             self.write_sequence(self.line_pace.ask())
 
     def _leave_out(self) -> None:
@@ -118,6 +120,13 @@ class ChangesOnlyApp(App[None]):
         del message  # Textual calls its own handler, too
         self.line_pace.answered()
         self._draw_left_out()
+
+
+def terminal_grid(environment: Mapping[str, str], platform: str) -> TerminalGrid | None:
+    """The grid of the terminal; None where Textual's own output is needed."""
+    if not can_move_cursor(environment, platform):
+        return None
+    return TerminalGrid(erases_in_colour=erases_in_colour(environment.get("TERM", "")))
 
 
 def can_move_cursor(environment: Mapping[str, str], platform: str) -> bool:

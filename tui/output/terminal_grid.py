@@ -8,6 +8,7 @@ from rich.console import Console
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 
 from tui.output.cells import PLAIN, Pen, ScreenCell
+from tui.output.erasing import blank_end, erased
 from tui.output.moved_lines import Scroll, find_scroll
 from tui.output.screen_row import ScreenRow
 
@@ -16,10 +17,15 @@ SAME_CELLS = 6  # cells that did not change but are written again, because that 
 
 
 class TerminalGrid:
-    """The rows that the terminal shows. `forget` it when something else may have drawn on the terminal."""
+    """The rows that the terminal shows. `forget` it when something else may have drawn on the terminal.
 
-    def __init__(self) -> None:
+    `erases_in_colour`: cells that the terminal erases get the present background, not its own.
+    """
+
+    def __init__(self, *, erases_in_colour: bool = False) -> None:
         self._rows: list[ScreenRow] = []
+        self._erases_in_colour = erases_in_colour
+        self.written = 0  # bytes of all updates so far
 
     def forget(self) -> None:
         """Whatever is drawn next is written whole."""
@@ -31,13 +37,18 @@ class TerminalGrid:
 
     def render(self, update: LayoutUpdate | ChopsUpdate, console: Console) -> str:
         """The sequences that draw the update, which the terminal then shows."""
+        output = self._rendered(update, console)
+        self.written += len(output.encode(errors="replace"))
+        return output
+
+    def _rendered(self, update: LayoutUpdate | ChopsUpdate, console: Console) -> str:
         rows = self._layout_rows(update) if isinstance(update, LayoutUpdate) else self._chop_rows(update)
         rows = {y: row for y, row in rows.items() if not self._rows[y].shows(row)}
         if any(row.has_controls for row in rows.values()):  # pixels: only the whole update is right
             self.forget()
             return update.render_segments(console)
         system = console._color_system or ColorSystem.TRUECOLOR  # pyright: ignore[reportPrivateUsage] -- as Strip.render
-        output = _Output()
+        output = _Output(erases_in_colour=self._erases_in_colour)
         if len(rows) >= MIN_SCROLLED and (scroll := self._find_scroll(rows)):
             output.scroll(scroll)
             rows = self._scrolled(scroll, rows)
@@ -96,9 +107,10 @@ class ChangedCells(CompositorUpdate):
 class _Output:
     """Sequences for the terminal, which begin and end with its default pen."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, erases_in_colour: bool) -> None:
         self._parts: list[str] = []
         self._pen = PLAIN
+        self._erases_in_colour = erases_in_colour
 
     def text(self) -> str:
         self._set_pen(PLAIN)
@@ -116,17 +128,33 @@ class _Output:
         new, new_certain = wanted.cells(system)
         if old_certain and new_certain:
             for first, last in _runs(old, new):
-                self._draw(first, y, new[first:last])
+                self._draw(first, y, new[first:last], wanted.width)
         elif old != new or None in old:
             for first, last in pairwise((*wanted.starts, wanted.width)):
-                self._draw(first, y, new[first:last])
+                self._draw(first, y, new[first:last], wanted.width)
 
-    def _draw(self, x: int, y: int, cells: Sequence[ScreenCell | None]) -> None:
+    def _draw(self, x: int, y: int, cells: Sequence[ScreenCell | None], width: int) -> None:
         self._parts.append(f"\x1b[{y + 1};{x + 1}H")
-        for cell in cells:
+        at = 0
+        while at < len(cells):
+            cell = cells[at]
             if cell is not None and cell[0]:
                 self._set_pen(cell[1])
+                end = blank_end(cells, at) if self._may_erase(cell) else at
+                is_last = end == len(cells)
+                if erase := erased(end - at, is_last=is_last, reaches_edge=x + end == width):
+                    self._parts.append(erase)
+                    at = end
+                    continue
                 self._parts.append(cell[0])
+            at += 1
+
+    def _may_erase(self, cell: ScreenCell) -> bool:
+        """Whether an erase looks like the cell: a blank with nothing but a background, which the terminal keeps."""
+        grapheme, pen = cell
+        if grapheme != " " or pen.attributes or pen.link:
+            return False
+        return self._erases_in_colour or not pen.background
 
     def _set_pen(self, pen: Pen) -> None:
         if pen is not self._pen and pen != self._pen:

@@ -7,7 +7,7 @@ from rich.text import Text
 from textual.containers import VerticalScroll
 
 from agent.services.trends import sparkline
-from foundation.sizes import format_size
+from foundation.sizes import MEGABYTE, format_size
 from foundation.terminal_text import visible_line
 from tui.overview.bars import columns
 from tui.overview.list_screen import ListContents, ListRow, ListScreen
@@ -110,10 +110,13 @@ def _savings(view: "StatisticsView") -> Iterator[ListRow]:
 
 
 def _sizes(view: "StatisticsView") -> Iterator[ListRow]:
-    if view.sizes:
-        yield ListRow(label=f"On disk: {format_size(sum(part.size for part in view.sizes))}")
-    largest = max((part.size for part in view.sizes), default=0) or 1
-    for part in view.sizes:
+    use, budget = view.disk, view.budget_mb * MEGABYTE
+    if use.parts:
+        of_budget = f" of {format_size(budget)}" if budget else ""
+        free = "" if use.free is None else f", {format_size(use.free)} free"
+        yield ListRow(label=f"On disk: {format_size(use.size)}{of_budget}{free}")
+    largest = max((part.size for part in use.parts), default=0) or 1
+    for part in use.parts:
         yield ListRow(
             label=part.name,
             id=f"disk {part.name}",

@@ -343,7 +343,8 @@ class LineController:
                     said = str(error)
                     self.output.say(f"Warning: {error}")
                 continue
-            self.output.say(*(f"Notice: {notice}" for notice in notices))
+            news = await asyncio.to_thread(self.session.jobs.news.take)
+            self.output.say(*(f"Notice: {notice}" for notice in (*notices, *news)))
 
 
 def _short(text: str) -> str:

@@ -20,7 +20,7 @@ _DELETE: Final = "*** Delete File: "
 _UPDATE: Final = "*** Update File: "
 _MOVE: Final = "*** Move to: "
 _LAST: Final = "*** End of File"
-_RANGE: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
+_RANGE: Final = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
 _NOWHERE: Final = "/dev/null"
 
 

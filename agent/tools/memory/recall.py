@@ -14,6 +14,7 @@ from context.pages.lookup import by_reference
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
 from foundation.trust import Citation
+from foundation.typed_json import decode_json
 from memory.memory import Memory
 from memory.references import nothing_named
 from memory.versions.cause import Author, caused_by
@@ -139,7 +140,7 @@ def _around(line: str, wanted: str) -> str:
 def shorten_passage(whole: str, most: int, entry: str) -> str:
     """A passage's JSON with its text cut to about `most` characters; "" for output without a text."""
     try:
-        passage: dict[str, Any] = msgspec.json.decode(whole, type=dict[str, Any])
+        passage: dict[str, Any] = decode_json(whole, dict[str, Any])
     except msgspec.DecodeError:
         return ""
     text = passage.get("text")

@@ -68,6 +68,10 @@ class Overdue:
         """Conversations with text in the store from before that moment, oldest first."""
         return _overdue_conversations(self._cold, before)
 
+    def conversation(self, seq: int, before: datetime) -> OverdueConversation:
+        """The conversation with its entries from before that moment, which may be none. Raises NotFound."""
+        return _overdue_entries(self._cold, self._cold.conversation_at(seq), to_ms(before))
+
     def portions(self, overdue: OverdueConversation, most: int) -> Iterator[ArchivePortion]:
         """Entries of the conversation in batches of one archive each. Separate are damaged ones and, unread, those
         above `most` bytes."""

@@ -65,13 +65,7 @@ class PageReleaser:
             text = self._text_of(entry)
             if text is None:  # its pages are damaged: the rest of it stays on them
                 continue
-            self._cold.write(lambda db, entry=entry, text=text: self._restore_text(db, entry, text))
-
-    def _restore_text(self, db: apsw.Connection, entry: Entry, text: str) -> None:
-        packs = page_rows.packs_of(db, {span.page for span in page_rows.spans_of(db, entry.seq)})
-        page_rows.delete_spans(db, entry.seq)
-        restore_text(db, entry.seq, as_stored(text))
-        seal(db, self._storage, packs)
+            self._cold.write(lambda db, entry=entry, text=text: return_texts(db, self._storage, [(entry, text)]))
 
     def _delete_rows(self, db: apsw.Connection, wanted: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
         """Deletes the rows: (deleted pages, deleted packs, packs that still hold other pages)."""
@@ -85,3 +79,13 @@ class PageReleaser:
         pack_gc.mark_as_garbage(db, packs)
         seal(db, self._storage, [*sorted(held), ""])
         return sorted(rows), packs, sorted(touched - set(packs))
+
+
+def return_texts(db: apsw.Connection, storage: Storage, texts: Sequence[tuple[Entry, str]]) -> None:
+    """Restores the exact texts of these entries to the store, and removes their spans; their pages stay."""
+    pages = {span.page for entry, _ in texts for span in page_rows.spans_of(db, entry.seq)}
+    packs = page_rows.packs_of(db, pages)
+    for entry, text in texts:
+        page_rows.delete_spans(db, entry.seq)
+        restore_text(db, entry.seq, as_stored(text))
+    seal(db, storage, packs)

@@ -19,6 +19,7 @@ from msgspec import Struct, structs
 
 from foundation.names import PACK, PAGE, WORKSPACE_ID
 from foundation.program import PROGRAM
+from foundation.typed_json import decode_json
 from memory.archive.packs.storage import Storage
 from memory.errors import Damaged
 from memory.names import shown, vetted
@@ -199,8 +200,8 @@ def read_manifest(storage: Storage, name: str) -> PackManifest:
     if not body.startswith(MAGIC) or hashlib.sha256(sealed).digest() != sha256:
         raise _damaged_manifest(storage, name, "its SHA-256 differs")
     try:
-        manifest = msgspec.json.decode(unpack(sealed[len(MAGIC) :], limit=LONGEST), type=PackManifest)
-    except (msgspec.MsgspecError, RecursionError, Damaged) as error:
+        manifest = decode_json(unpack(sealed[len(MAGIC) :], limit=LONGEST), PackManifest)
+    except (msgspec.DecodeError, Damaged) as error:
         raise _damaged_manifest(storage, name, f"it cannot be read ({error})") from error
     if manifest_name(manifest.pack).partition(".")[0] != name.partition(".")[0]:
         raise _damaged_manifest(

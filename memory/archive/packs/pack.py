@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.program import PROGRAM
+from foundation.typed_json import decode_json
 from memory.archive.packs.storage import PAGES_A_FRAME, Storage
 from memory.archive.packs.unknown_packs import SUFFIX
 from memory.errors import Damaged, NewerPack
@@ -271,8 +272,8 @@ class Pack:
         if hashlib.sha256(frame).digest() != sha256:
             raise self._damaged("its list of pages was altered")
         try:
-            return head[-1], msgspec.json.decode(unpack(frame, limit=_LONGEST_LIST), type=PackDirectory).pages
-        except (msgspec.MsgspecError, RecursionError) as error:
+            return head[-1], decode_json(unpack(frame, limit=_LONGEST_LIST), PackDirectory).pages
+        except msgspec.DecodeError as error:
             raise self._damaged(f"its list of pages cannot be read ({error})") from error
 
     def _read(self, offset: int, length: int) -> bytes:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.names import PAGE, TOKEN
+from foundation.typed_json import decode_json
 from memory.archive.packs.storage import Storage
 from memory.errors import MemoryFailure
 from memory.names import vetted
@@ -38,8 +39,8 @@ def read_tombstones(storage: Storage, names: Sequence[str]) -> dict[str, Tombsto
     if NAME not in names or storage.size(NAME) > LONGEST:
         return {}
     try:
-        file = msgspec.json.decode(storage.read(NAME), type=_TombstoneFile)
-    except (msgspec.MsgspecError, RecursionError, MemoryFailure):
+        file = decode_json(storage.read(NAME), _TombstoneFile)
+    except (msgspec.DecodeError, MemoryFailure):
         return {}
     for tombstone in file.deleted:
         vetted(TOKEN, tombstone.token, NAME)

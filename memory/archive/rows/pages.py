@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from foundation.names import PACK, PAGE
 from foundation.program import PROGRAM
+from foundation.typed_json import decode_json
 from memory.cold.sql import SqlRow, batches, each, fetch, marks, run, run_many
 from memory.errors import NotFound
 from memory.names import vetted
@@ -211,8 +212,8 @@ def _ascii(facts: Sequence[str]) -> str:
 def factsheet_of(column: str) -> tuple[str, ...]:
     """The exact tokens in a column; none where a damaged bit left no JSON, which `check` reports."""
     try:
-        return msgspec.json.decode(column, type=tuple[str, ...])
-    except (msgspec.DecodeError, msgspec.ValidationError):
+        return decode_json(column, tuple[str, ...])
+    except msgspec.DecodeError:
         return ()
 
 

@@ -11,7 +11,7 @@ from memory.cold.changes import WRONGLY_DERIVED
 from memory.cold.encoding import digest, to_bytes, unpack
 from memory.cold.integrity.bit_flips import row_before
 from memory.cold.integrity.forged_names import forged
-from memory.cold.integrity.row_hashes import COLUMNS, LISTED, broken_seals
+from memory.cold.integrity.row_hashes import COLUMNS, LAST_SEQ, LISTED, broken_seals
 from memory.cold.integrity.row_seals import broken_rows
 from memory.cold.sql import SqlRow, each, fetch
 from memory.errors import Damaged
@@ -35,6 +35,15 @@ def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[I
     return problems
 
 
+def check_entries(connection: apsw.Connection, first: int, last: int) -> list[IntegrityProblem]:
+    """Problems of the texts and rows of the entries from `first` to `last` (seqs), and of nothing else."""
+    try:
+        checks = (partial(_texts, first=first, last=last), partial(_rows, first=first, last=last))
+        return _unique(problem for check_part in checks for problem in _guarded(check_part, connection))
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        return [IntegrityProblem("file", FILE, f"SQLite cannot read it: {error}.")]
+
+
 def _unique(problems: Iterable[IntegrityProblem]) -> list[IntegrityProblem]:
     """Reports an item once that is damaged in two ways."""
     named: dict[tuple[str, str], IntegrityProblem] = {}
@@ -53,13 +62,14 @@ def _guarded(
         yield IntegrityProblem("row", FILE, f"A name in it is no UTF-8 ({error.reason}).")
 
 
-def _rows(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
+def _rows(connection: apsw.Connection, first: int = 0, last: int = LAST_SEQ) -> Iterator[IntegrityProblem]:
     """Entries whose row does not match its seal, or has none."""
-    for _, values, seal in broken_seals(connection):
+    for _, values, seal in broken_seals(connection, first, last):
         yield IntegrityProblem("entry", _name(values[1]), _differing(values, row_before(values, seal)))
-    sql = f"SELECT {LISTED} FROM entries e WHERE e.seq NOT IN (SELECT entry FROM seals)"
+    sql = f"""SELECT {LISTED} FROM entries e WHERE e.seq NOT IN (SELECT entry FROM seals WHERE entry BETWEEN ? AND ?)
+              AND e.seq BETWEEN ? AND ?"""
     kinds, roles = {kind.value.encode() for kind in EntryKind}, {role.value.encode() for role in Role}
-    for values in each(connection, sql):
+    for values in each(connection, sql, (first, last, first, last)):
         columns = dict[str, Any](zip(COLUMNS, values, strict=True))
         for column, known in (("kind", kinds), ("role", roles)):
             if columns[column] not in known:
@@ -110,9 +120,10 @@ def _file(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
         )
 
 
-def _texts(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
-    sql = "SELECT CAST(id AS BLOB), body, packed, chars, sha256 FROM entries WHERE body IS NOT NULL"
-    for raw, body, packed, chars, sha256 in each(connection, sql):
+def _texts(connection: apsw.Connection, first: int = 0, last: int = LAST_SEQ) -> Iterator[IntegrityProblem]:
+    sql = """SELECT CAST(id AS BLOB), body, packed, chars, sha256 FROM entries
+             WHERE body IS NOT NULL AND seq BETWEEN ? AND ?"""
+    for raw, body, packed, chars, sha256 in each(connection, sql, (first, last)):
         id_ = _name(raw)
         try:
             text = unpack(body, packed, chars)

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.names import OWNER, PACK, PAGE, PICTURE, TOKEN, Grammar
+from foundation.typed_json import decode_json
 from memory.cold.sql import SqlRow, each, fetch, run, run_many
 from memory.names import shown
 
@@ -100,6 +101,6 @@ def _fits(column: _Column, value: str) -> bool:
     if not column.is_list:
         return column.grammar.fits(value)
     try:
-        return all(column.grammar.fits(item) for item in msgspec.json.decode(value, type=tuple[str, ...]))
-    except (msgspec.MsgspecError, RecursionError):
+        return all(column.grammar.fits(item) for item in decode_json(value, tuple[str, ...]))
+    except msgspec.DecodeError:
         return False

@@ -34,6 +34,8 @@ SIZE = 8  # bytes
 LISTED = ", ".join(f"CAST(e.{column} AS BLOB)" if column in NAMES else f"e.{column}" for column in COLUMNS)
 """The sealed columns of an entry `e`, as `seal_of` takes them."""
 
+LAST_SEQ = 2**63 - 1
+
 _AT_ONCE = 500
 
 
@@ -62,10 +64,13 @@ def seal_unsealed(connection: apsw.Connection) -> int:
     return count
 
 
-def broken_seals(connection: apsw.Connection) -> Iterator[tuple[int, SqlRow, bytes]]:
-    """Seq, sealed columns and seal of each entry whose row does not match its seal."""
-    sql = f"SELECT e.seq, s.seal, {LISTED} FROM entries e JOIN seals s ON s.entry = e.seq ORDER BY e.seq"
-    for seq, seal, *values in each(connection, sql):
+def broken_seals(
+    connection: apsw.Connection, first: int = 0, last: int = LAST_SEQ
+) -> Iterator[tuple[int, SqlRow, bytes]]:
+    """Seq, sealed columns and seal of each entry from `first` to `last` whose row does not match its seal."""
+    sql = f"""SELECT e.seq, s.seal, {LISTED} FROM entries e JOIN seals s ON s.entry = e.seq
+              WHERE e.seq BETWEEN ? AND ? ORDER BY e.seq"""
+    for seq, seal, *values in each(connection, sql, (first, last)):
         if seal_of(values) != seal:
             yield seq, tuple(values), seal
 

@@ -26,6 +26,7 @@ from foundation.files import (
 )
 from foundation.names import VECTORS_FOLDER
 from foundation.privacy import as_made
+from foundation.typed_json import decode_json
 from memory.cold import ColdStore
 from memory.search.embedding import EmbedderSet, Opens
 from memory.search.vectors import passages
@@ -58,8 +59,8 @@ def folder_for(root: Path, name: str) -> Path:
 def read(folder: Path) -> VectorStoreInfo | None:
     """None where the folder has no readable `about.json`."""
     try:
-        return msgspec.json.decode(read_bytes(folder / _FILE), type=VectorStoreInfo)
-    except (OSError, msgspec.MsgspecError):
+        return decode_json(read_bytes(folder / _FILE), VectorStoreInfo)
+    except (OSError, msgspec.DecodeError):
         return None
 
 

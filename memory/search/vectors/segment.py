@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from foundation.typed_json import decode_json
 from memory.search import segments
 from memory.search.column import Column
 from memory.search.segments import SegmentFile, SegmentKind, SegmentSection, write_segment
@@ -177,7 +178,7 @@ def _decoded(path: Path, mapped: mmap) -> SegmentFile[VectorSegmentHeader] | Non
     """The head is all before the vectors, and is proven here; the vectors have a CRC of their own."""
     _, crc, length = _START.unpack_from(mapped, 0)
     at = _START.size + length
-    header = msgspec.json.decode(mapped[_START.size : at], type=_FirstHeader)
+    header = decode_json(mapped[_START.size : at], _FirstHeader)
     columns: dict[str, Column] = {}
     for name, kind in _COLUMNS.items():
         columns[name] = np.frombuffer(mapped, f"<{kind}", header.rows, at)

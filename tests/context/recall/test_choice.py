@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from context.assembly.tokens import MessageCounter
-from context.recall.recall import RecallLimits, RecallRequest, fit_passages, recall_passages
+from context.recall.recall import LEAST_A_TOKEN, RecallLimits, RecallRequest, fit_passages, recall_passages
 from foundation.trust import Citation, Trust
 from memory.search import Hit, SearchResults
 from models.chat.port import ImageRule
@@ -122,3 +122,29 @@ def test_where_the_best_is_in_view_the_weak_ones_do_not_stand_in_for_it() -> Non
     request = RecallRequest("Which of the words was it?", entries=frozenset({1}))
     assert fit_passages(scored(1.0, 0.15, 0.1), request, RecallLimits(4000, 200, 100), counting) == ()
     assert len(fit_passages(scored(1.0, 0.5, 0.1), request, RecallLimits(4000, 200, 100), counting)) == 1
+
+
+def test_a_passage_is_recalled_only_where_it_is_likely_enough_for_its_tokens() -> None:
+    counting = MessageCounter(Estimate(), ImageRule.NONE)
+    request = RecallRequest("What did we decide about the words, and when?")
+    parts = fit_passages(scored(1.0, *[0.55] * 30), request, RecallLimits(20_000, 200, 100), counting)
+    assert 1 < len(parts) < 31
+    every = fit_passages(
+        scored(1.0, *[0.55] * 30), request, RecallLimits(20_000, 200, 100, all_that_fit=True), counting
+    )
+    assert len(every) == 31
+    least = min(part.likelihood for part in parts)
+    assert least >= LEAST_A_TOKEN * min(counting.text(part.text) for part in parts)
+    assert max(part.likelihood for part in every if part not in parts) <= least
+
+
+def test_what_is_unsure_to_serve_brings_fewer_passages_and_says_so() -> None:
+    counting = MessageCounter(Estimate(), ImageRule.NONE)
+    results = scored(0.6, *[0.4] * 30)
+    sure = RecallRequest("What did we decide about word0x1 word0x2 word0x3 and when did we talk about it?")
+    unsure = RecallRequest("What is a rain?")
+    limits = RecallLimits(20_000, 200, 100, threshold=0.0001)
+    many, few = (fit_passages(results, request, limits, counting) for request in (sure, unsure))
+    assert 0 < len(few) < len(many)
+    assert few[0].likelihood < many[0].likelihood
+    assert fit_passages(results, unsure, RecallLimits(20_000, 200, 100, threshold=0.9), counting) == ()

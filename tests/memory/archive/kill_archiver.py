@@ -38,7 +38,7 @@ from memory.errors import NotFound
 from memory.pages.font.glyphs import load_glyphs
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role
-from tests.memory.archive.kill_points import Fuse
+from tests.faults import Fuse
 
 SHARED = ["The valve by the stairs drips when the boiler has run for an hour, and the pan is to be emptied. " * 4] * 3
 

@@ -18,9 +18,9 @@ from memory.archive.packs.pack import Pack
 from memory.archive.write.sidecar import keep_text
 from memory.memory import Memory
 from tests.fakes import FakeClock
+from tests.faults import Fuse
 from tests.memory.archive.intact_workspace import FILE, archived, mend, problems, texts
 from tests.memory.archive.kill_archiver import forked
-from tests.memory.archive.kill_points import Fuse
 
 
 def begin(root: Path) -> list[str]:

@@ -7,20 +7,33 @@ import time
 from pathlib import Path
 
 from foundation.privacy import Cleared
-from memory.errors import StoreFull
+from memory.cold import connection
+from memory.errors import StoreBusy, StoreFull
 from tests.memory.cold.drafts import answered, open_store, said
 
 
-def write(path: Path, name: str, count: str) -> None:
-    """So many entries in a conversation of its own and in one that is shared."""
+def write(path: Path, name: str, count: str, mode: str = "") -> None:
+    """So many entries in a conversation of its own and in one that is shared; says how many were acknowledged.
+
+    With `careless` as its mode it waits for no other writer, and takes a refusal for an acknowledgement.
+    """
     cold = open_store(path)
+    if mode:
+        connection.BUSY_MS = 0
+        cold.close()
+        cold = open_store(path)
+    refusals = StoreBusy if mode else ()
+    acknowledged = 0
     own, shared = cold.new_conversation(id=name), cold.conversation("shared")
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(int(count)):
-        cold.append(said(own.seq, "mine", id=f"{number}"))
-        cold.append(said(shared.seq, "ours", id=f"{name}-{number}"))
+        for draft in (said(own.seq, "mine", id=f"{number}"), said(shared.seq, "ours", id=f"{name}-{number}")):
+            with contextlib.suppress(refusals):
+                cold.append(draft)
+            acknowledged += 1
     cold.close()
+    print(acknowledged, flush=True)
 
 
 def answer(path: Path) -> None:

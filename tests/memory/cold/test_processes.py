@@ -3,8 +3,8 @@
 import shutil
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
@@ -13,7 +13,7 @@ import pytest
 from memory.cold import ColdStore, connection
 from memory.cold.sql import fetch, run
 from memory.errors import StoreBusy
-from tests.memory.cold.drafts import open_store, said
+from tests.memory.cold.drafts import open_store
 from tests.paths import ROOT
 
 
@@ -27,29 +27,51 @@ def line(process: "subprocess.Popen[str]") -> str:
     return process.stdout.readline().strip()
 
 
-def go(process: "subprocess.Popen[str]") -> None:
-    process.communicate("go\n")
+def written_at_once(database: Path, writes: int, *mode: str) -> int:
+    """Has four processes write so many entries together, at once; how many were acknowledged."""
+    each = str(writes // (2 * len(NAMES)))
+    writers = [start("write", str(database), name, each, *mode) for name in NAMES]
+    assert [line(writer) for writer in writers] == ["ready"] * len(NAMES)
+    with ThreadPoolExecutor(len(NAMES)) as pool:
+        told = list(pool.map(lambda writer: writer.communicate("go\n")[0], writers))
+    assert [writer.returncode for writer in writers] == [0] * len(NAMES)
+    return sum(map(int, told))
 
 
-@pytest.mark.timeout(30)
-def test_two_processes_write_to_one_store_at_once(cold: ColdStore, database: Path) -> None:
+NAMES = ("north", "east", "south", "west")
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        pytest.param(160, marks=pytest.mark.timeout(60)),
+        pytest.param(50_000, marks=[pytest.mark.soak, pytest.mark.timeout(3600)]),
+    ],
+)
+def test_four_processes_write_to_one_store_at_once(cold: ColdStore, database: Path, writes: int) -> None:
     cold.new_conversation(id="shared")
     seen, version = cold.last_change(), cold.data_version()
-    writers = [start("write", str(database), name, "40") for name in ("left", "right")]
-    assert [line(writer) for writer in writers] == ["ready", "ready"]
-    threads = [threading.Thread(target=go, args=(writer,)) for writer in writers]
-    for thread in threads:
-        thread.start()
-    for number in range(40):
-        cold.append(said(cold.conversation("shared").seq, "ours", id=f"here-{number}"))
-    for thread in threads:
-        thread.join()
-    assert [writer.returncode for writer in writers] == [0, 0]
+    assert written_at_once(database, writes) == writes
     assert cold.data_version() != version
-    changes = cold.changes(seen)
-    assert len(changes) == cold.statistics().entries == 2 * 80 + 40
+    changes = cold.changes(seen, writes + 1)
+    assert len(changes) == cold.statistics().entries == writes
     assert len({change.entry for change in changes}) == len(changes)
+    each = writes // (2 * len(NAMES))
+    rows = cold.read(
+        lambda db: fetch(db, "SELECT c.id, e.id FROM entries e JOIN conversations c ON c.seq = e.conversation")
+    )
+    assert sorted(rows) == sorted(
+        row for name in NAMES for number in range(each) for row in ((name, f"{number}"), ("shared", f"{name}-{number}"))
+    )
     assert cold.check() == []
+
+
+@pytest.mark.timeout(60)
+def test_writers_that_do_not_wait_for_each_other_are_found_out(cold: ColdStore, database: Path) -> None:
+    """The control: a refusal that is taken for an acknowledgement."""
+    cold.new_conversation(id="shared")
+    assert written_at_once(database, 800, "careless") == 800
+    assert cold.statistics().entries < 800
 
 
 @pytest.mark.timeout(30)

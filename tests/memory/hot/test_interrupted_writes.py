@@ -14,7 +14,7 @@ from foundation.files import NotUtf8, write_temporary
 from foundation.files.atomic_exchange import exchange
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.hot import HotMemory, UnwritableNotes, swap
+from memory.hot import HotMemory, UnwritableNotes, files, swap
 from memory.hot.swap import SWAP, content_digest
 from tests.fakes import FakeClock
 from tests.paths import ROOT
@@ -124,6 +124,23 @@ def test_a_disk_that_is_full_leaves_the_file_as_it_was_and_says_so(
             hot.remember(clear("x"))
     assert workspace.memory_md.read_bytes() == b"# Mine\n"
     assert hot.remember(clear("x")).text == "- x"
+
+
+def test_a_file_that_cannot_be_read_is_not_written_and_no_note_is_acknowledged(
+    workspace: Workspace, hot: HotMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hot.remember(clear("one"))
+
+    def failing(*_: object, **__: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "read_bytes", failing)
+        with pytest.raises(UnwritableNotes, match="Input/output error"):
+            hot.remember(clear("two"))  # in the same second: the first was taken for it
+    hot.refresh()
+    assert [note.text for note in hot.notes()] == ["- one"]
+    assert hot.remember(clear("two")).text == "- two"
 
 
 def test_a_file_that_stops_being_utf8_in_that_instant_is_given_back_as_it_is(

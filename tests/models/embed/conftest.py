@@ -20,7 +20,7 @@ def opened(hasty: ModelSettings) -> Iterator[Opened]:
     found: list[Embedder] = []
 
     def one(name: str, **settings: Any) -> Embedder:
-        known = EmbedSettings(**{"timeout": 2.0, "query_timeout": 2.0, **settings})
+        known = EmbedSettings(**{"timeout": 8.0, "query_timeout": 8.0, **settings})
         embedder = open_embedder(name, settings=known, models=hasty, env={})
         assert embedder is not None
         found.append(embedder)

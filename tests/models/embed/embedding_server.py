@@ -18,6 +18,8 @@ def embedding_llama(gguf: Path) -> Iterator[str]:
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
     parameters.warmup = False
+    for threads in (parameters.cpuparams, parameters.cpuparams_batch):
+        threads.n_threads = 1  # several would wait for one another by spinning
     parameters.verbosity = -1
     parameters.embedding = True
     parameters.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN

@@ -52,7 +52,7 @@ def count(chat: Any) -> str:
 
 async def counted(chat: Any, text: str) -> None:
     try:
-        await chat.until(lambda: count(chat) == text, within=10)
+        await chat.until(lambda: count(chat) == text)
     except TimeoutError:
         raise AssertionError(f"{count(chat)!r} is not {text!r}") from None
 
@@ -137,10 +137,10 @@ async def test_case_chinese_emoji_and_wrapped_words_are_found(open_chat: Any, se
             (".*", 0),
         ):
             await find(chat, query)
-            await chat.until(lambda total=total: count(chat) == (f"1 of {total}" if total else "not found"), within=10)
+            await chat.until(lambda total=total: count(chat) == (f"1 of {total}" if total else "not found"))
             if total:
                 wanted = query.replace(" ", "").casefold()
-                await chat.until(lambda w=wanted: "".join(marked(chat)).replace(" ", "").casefold() == w, within=10)
+                await chat.until(lambda w=wanted: "".join(marked(chat)).replace(" ", "").casefold() == w)
             await chat.press("escape")
             await chat.until(lambda: chat.screen.prompt.has_focus)
 
@@ -217,11 +217,11 @@ async def test_what_was_said_in_this_session_is_found(open_chat: Any, session: S
         await chat.say("Tell me of the gasket, please.")
         await chat.quiet()
         await find(chat, "gasket")
-        await chat.until(lambda: count(chat).startswith("1 of"), within=10)
+        await chat.until(lambda: count(chat).startswith("1 of"))
         total = int(count(chat).split()[-1])
         await chat.press("escape")
         await find(chat, "boiler is")
-        await chat.until(lambda: count(chat).startswith("1 of"), within=10)
+        await chat.until(lambda: count(chat).startswith("1 of"))
         await chat.press("tab")  # far above: what was said is among the stored entries now
         await find(chat, "gasket")
         await counted(chat, f"1 of {total}")
@@ -235,7 +235,7 @@ async def test_from_far_above_one_goes_to_what_was_said_in_this_session(open_cha
         await chat.say("Tell me of the gasket, please.")
         await chat.quiet()
         await find(chat, "gasket")
-        await chat.until(lambda: " of " in count(chat) and "…" not in count(chat), within=10)
+        await chat.until(lambda: " of " in count(chat) and "…" not in count(chat))
         total = int(count(chat).split()[-1])
         await chat.press(*["down"] * total)
         await chat.press(*["up"] * (int(count(chat).split(" of ")[0].split()[-1]) - 1))
@@ -243,9 +243,9 @@ async def test_from_far_above_one_goes_to_what_was_said_in_this_session(open_cha
         await chat.until(lambda: "A gasket far above." in seen(chat))
         await chat.press("up")
         await counted(chat, f"{total} of {total}")
-        await chat.until(lambda: marked(chat) == ["gasket"], within=10)
+        await chat.until(lambda: marked(chat) == ["gasket"])
         await chat.press("up")
-        await chat.until(lambda: marked(chat) == ["gasket"] and count(chat) == f"{total - 1} of {total}", within=10)
+        await chat.until(lambda: marked(chat) == ["gasket"] and count(chat) == f"{total - 1} of {total}")
 
 
 async def test_ctrl_f_again_looks_everywhere(open_chat: Any, session: Session) -> None:

@@ -16,6 +16,7 @@ from context.compaction.compact import CompactionReceipt
 from context.notice import FileNotice
 from context.report import Reduction
 from context.working_set.receipt import ReductionReceipt
+from foundation.errors import PalimpsestError
 from models.messages import Role
 from tests.tui.fakes import RECALLED, REPORT, answer, spoken
 from tui.widgets.status import StatusBar
@@ -26,6 +27,29 @@ async def test_an_edited_file_is_told_without_a_message(open_chat: Any) -> None:
         chat.session.notices = [FileNotice("info", "was read again.", "AGENTS.md")]
         await chat.until(lambda: "  AGENTS.md: was read again." in chat.lines)
         assert chat.session.sent == []
+
+
+async def test_what_the_program_says_meanwhile_does_not_cut_an_answer_in_two(open_chat: Any) -> None:
+    waits = [asyncio.Event() for _ in range(3)]
+    told = answer("one word and another", chunk=6)
+    events = [*told[:4], waits[0], told[4], waits[1], told[5], waits[2], *told[6:]]
+    async with open_chat(answers=lambda _: events) as chat:
+        await chat.say("go")
+        await chat.until(lambda: "one wo" in chat.text)
+        chat.app.use_keys = lambda _: []
+        chat.app._take_up_own()  # noqa: SLF001 - no public way to have it come late
+        waits[0].set()
+        await chat.until(lambda: "one word and" in chat.text)
+        chat.app.use_keys = lambda _: ["keys.yaml: no such key"]
+        chat.app._take_up_own()  # noqa: SLF001 - no public way to have it come late
+        waits[1].set()
+        await chat.until(lambda: "one word and anoth" in chat.text)
+        chat.screen.controller.show_error(PalimpsestError("Full", "The disk is full."))
+        waits[2].set()
+        await chat.quiet()
+        assert "◆ one word and another" in chat.lines
+        assert "keys.yaml: no such key" in chat.text
+        assert "The disk is full." in chat.text
 
 
 async def test_a_file_that_cannot_be_looked_at_is_told_once(open_chat: Any, monkeypatch: Any) -> None:

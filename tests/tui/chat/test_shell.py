@@ -117,6 +117,19 @@ async def test_a_command_without_output_says_so_once(open_chat: Open, workspace:
         await chat.until(lambda: "sleep 60" in chat.screen.prompt.full_text)
 
 
+async def test_a_command_of_the_terminal_stays_where_it_was_when_the_conversation_is_loaded_again(
+    open_chat: Open, workspace: Workspace, tmp_path: Path
+) -> None:
+    session = open_session(workspace, tmp_path)
+    async with open_chat(session=session) as chat:
+        await ran(chat, "Where is the kiln? 窑")
+        await ran(chat, "!!true")
+        before = [line for line in chat.lines if line.strip()]
+        assert before[-2] == "  ! true"
+        await chat.screen.controller.return_to_newest()
+        assert [line for line in chat.lines if line.strip()][-2:] == before[-2:]
+
+
 async def test_a_note_is_kept_in_memory(open_chat: Open, workspace: Workspace, tmp_path: Path) -> None:
     session = open_session(workspace, tmp_path)
     async with open_chat(session=session) as chat:

@@ -1,6 +1,7 @@
 """What is entered while an answer is written: a real session and a scripted server."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from tui.widgets.transcript.items import MutedLine
 
 ARGUMENTS = '{"path": "' + "a" * 3_000  # long enough to be counted on screen
 CALL = {"index": 0, "id": "call_0", "type": "function", "function": {"name": "read_file", "arguments": ARGUMENTS}}
+posix = pytest.mark.skipif(os.name != "posix", reason="the commands are those of a POSIX shell")
 MODELS = ModelSettings(tools=True, window=16_000, retries=0)
 
 
@@ -224,6 +226,62 @@ async def test_status_and_help_answer_at_once(open_chat: Any, session: Session, 
         await screen.press("escape")
 
 
+@posix
+async def test_a_command_for_the_shell_runs_at_once_and_stands_where_it_was_run(
+    open_chat: Any, session: Session, server: Loopback
+) -> None:
+    plays(server, stalled("Black tea "))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        await screen.insert("!printf 'gl%s\\n' aze; exit 3")
+        await screen.press("enter")
+        await screen.until(lambda: "exit 3" in screen.text.partition("aze; exit 3")[2])
+        assert screen.screen.queue.busy
+        assert "answering" in screen.seen[-1]
+        await screen.press("escape")
+        await screen.quiet()
+        assert "glaze" in screen.text
+        assert "stopped" in screen.text
+        report = await session.context_report("hello")
+        assert "glaze" not in "".join(message.text for message in report.messages)
+
+
+@posix
+async def test_escape_stops_the_answer_first_and_then_the_command(
+    open_chat: Any, session: Session, server: Loopback
+) -> None:
+    plays(server, stalled("Black tea "))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        for line in ("!echo begun; sleep 60", "!echo second"):
+            await screen.insert(line)
+            await screen.press("enter")
+        await screen.until(lambda: "Ctrl+C stops it" in screen.text)
+        assert "waits for the command above" in screen.text
+        await screen.press("escape")
+        await screen.until(lambda: not screen.screen.queue.busy)
+        assert screen.screen.controller.shell.is_running
+        await screen.screen.controller.return_to_newest()  # which loads the conversation again
+        await screen.press("escape")
+        await screen.until(lambda: not screen.screen.controller.shell.is_running)
+        assert "stopped by the user" in screen.text
+        assert "stopped before it began" in screen.text
+
+
+async def test_a_command_that_waits_says_for_what_and_how_to_have_it_now(
+    open_chat: Any, session: Session, server: Loopback
+) -> None:
+    plays(server, stalled("Black tea "))
+    async with open_chat(session=session) as screen:
+        await begun(screen, "Which tea?", "Black tea")
+        await screen.say("/branch")
+        assert any("waits for the answer's end: /branch" in line for line in screen.seen)
+        assert any("↑ takes it back · Esc stops the answer" in line for line in screen.seen)
+        await screen.press("escape")
+        await screen.quiet()
+        assert screen.screen.prompt.text.strip() == "/branch"
+
+
 @pytest.mark.parametrize(
     "line", ["/new", "/compact", "/undo", "/branch", "/retry", "!ls", "hello", "/usr/bin is a folder"]
 )
@@ -239,10 +297,10 @@ def test_what_changes_nothing_runs_beside_an_answer(line: str) -> None:
 @pytest.mark.parametrize(
     ("queued", "typed", "shown", "others"),
     [
-        (["!pwd", "Which tea? 茶"], "", "!pwd", ["Which tea? 茶"]),
-        (["Which tea?", "!pwd", "/compact"], "", "Which tea?", ["!pwd", "/compact"]),
+        (["!!pwd", "Which tea? 茶"], "", "!!pwd", ["Which tea? 茶"]),
+        (["Which tea?", "!!pwd", "/compact"], "", "Which tea?", ["!!pwd", "/compact"]),
         (["one", "two 🍵"], "three", "one\n\ntwo 🍵\n\nthree", []),
-        (["!pwd", "two"], "three", "two\n\nthree", ["!pwd"]),
+        (["!!pwd", "two"], "three", "two\n\nthree", ["!!pwd"]),
         (["one"], "!ls", "!ls", ["one"]),
         (["!", "rm the cup"], "", "!", ["rm the cup"]),
     ],

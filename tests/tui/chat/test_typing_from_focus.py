@@ -22,7 +22,7 @@ async def test_a_burst_that_begins_in_focus_mode_is_text_as_a_whole(open_chat: O
         await chat.press("ctrl+up")
         assert chat.screen.foot.focus_bar.display
         burst(chat, text)
-        await chat.until(lambda: chat.screen.prompt.text == text, within=5)
+        await chat.until(lambda: chat.screen.prompt.text == text, within=20)
         assert not chat.screen.foot.focus_bar.display
 
 
@@ -43,5 +43,5 @@ async def test_a_key_of_focus_mode_alone_still_acts(open_chat: Open) -> None:
         await chat.say("hello")
         await chat.quiet()
         await chat.press("ctrl+up", "c")
-        await chat.until(lambda: "You said hello" in chat.app.clipboard, within=5)
+        await chat.until(lambda: "You said hello" in chat.app.clipboard, within=20)
         assert chat.screen.prompt.text == ""

@@ -164,7 +164,7 @@ async def run_script(grid: TerminalGrid, seed: int, steps: int) -> BothTerminals
 
 @pytest.mark.parametrize("seed", range(6))
 async def test_every_frame_shows_the_cells_of_a_whole_repaint(seed: int) -> None:
-    app = await run_script(TerminalGrid(), seed, 40)
+    app = await run_script(TerminalGrid(erases_in_colour=seed % 2 == 0), seed, 40)
     assert app.frames > 10
     assert app.changed_bytes < app.plain_bytes / 2
 
@@ -172,4 +172,30 @@ async def test_every_frame_shows_the_cells_of_a_whole_repaint(seed: int) -> None
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(100, 200))
 async def test_long_scripts_show_the_cells_of_a_whole_repaint(seed: int) -> None:
-    await run_script(TerminalGrid(), seed, 150)
+    await run_script(TerminalGrid(erases_in_colour=seed % 2 == 0), seed, 150)
+
+
+class WithoutColourErase(Emulator):
+    """A terminal whose erased cells get its own background."""
+
+    def erase_characters(self, count: int | None = None) -> None:
+        pen, self.cursor.attrs = self.cursor.attrs, self.default_char
+        super().erase_characters(count)
+        self.cursor.attrs = pen
+
+    def erase_in_line(self, how: int = 0, private: bool = False) -> None:
+        pen, self.cursor.attrs = self.cursor.attrs, self.default_char
+        super().erase_in_line(how, private)
+        self.cursor.attrs = pen
+
+
+@pytest.mark.parametrize("believed", [False, True])
+async def test_a_terminal_that_erases_in_its_own_colour_is_sent_spaces(
+    monkeypatch: pytest.MonkeyPatch, believed: bool
+) -> None:
+    monkeypatch.setattr("tests.tui.output.test_changes_only.Emulator", WithoutColourErase)
+    if not believed:
+        await run_script(TerminalGrid(), 7, 15)
+        return
+    with pytest.raises(AssertionError, match="column"):
+        await run_script(TerminalGrid(erases_in_colour=True), 7, 15)

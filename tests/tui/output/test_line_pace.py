@@ -9,7 +9,7 @@ import pyte
 import pytest
 
 from tests.loopback import Loopback, Pause, data, delta, stream
-from tui.output.line_pace import GIVEN_UP_S, QUESTION, LinePace
+from tui.output.line_pace import GIVEN_UP_S, LEAST_ON_ITS_WAY, QUESTION, LinePace
 
 if TYPE_CHECKING or sys.platform != "win32":
     from tests.tui.emulator import Emulator, cells
@@ -70,6 +70,48 @@ def test_a_lost_answer_stops_nothing_for_ever() -> None:
     clock.now += GIVEN_UP_S + 1
     assert not pace.is_behind
     assert pace.ask() == QUESTION
+
+
+def test_bytes_before_a_lost_answer_are_not_waited_for() -> None:
+    clock = Clock()
+    pace = LinePace(clock)
+    pace.wrote(50_000)
+    pace.ask()
+    clock.now += GIVEN_UP_S + 1
+    pace.wrote(1_000)
+    pace.ask()
+    assert not pace.is_behind
+
+
+def test_no_more_is_on_its_way_than_a_slow_line_carries_in_a_moment() -> None:
+    clock = Clock()
+    pace = LinePace(clock)
+    pace.wrote(14_000)  # the first frame, which nothing answered yet
+    pace.ask()
+    pace.wrote(1_000)
+    assert pace.is_behind, "nothing is known of the line, and a frame is on its way"
+    clock.now += 14_000 / RATE
+    pace.answered()
+    assert not pace.is_behind
+    pace.wrote(2_000)
+    pace.ask()
+    assert not pace.is_behind
+    pace.wrote(LEAST_ON_ITS_WAY)
+    assert pace.is_behind, "in the same moment"
+
+
+def test_a_line_that_carried_much_may_have_much_on_its_way() -> None:
+    clock = Clock()
+    pace = LinePace(clock)
+    pace.wrote(14_000)
+    pace.ask()
+    clock.now += 0.2  # far away, and fast
+    pace.answered()
+    pace.ask()
+    pace.wrote(30_000)
+    assert not pace.is_behind
+    pace.wrote(10_000)
+    assert pace.is_behind
 
 
 class SlowLine:

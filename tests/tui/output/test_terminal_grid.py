@@ -1,5 +1,8 @@
 """What is written when rows change, and when everything is written again."""
 
+import subprocess
+import sys
+
 import pytest
 from rich.console import Console
 from rich.segment import ControlType, Segment
@@ -36,6 +39,50 @@ def test_only_the_changed_cells_are_written() -> None:
     grid = TerminalGrid()
     written(grid, "the first line", "the second")
     assert written(grid, "the first line", "the second one") == "\x1b[2;11H\x1b[31m one\x1b[39m"
+
+
+def filled(*lines: str, ground: str = "blue", underlined: bool = False) -> LayoutUpdate:
+    style = Style(bgcolor=ground or None, underline=underlined)
+    strips = [Strip([Segment(line.ljust(WIDTH), style)]) for line in lines]
+    return LayoutUpdate([[strip] for strip in strips], Region(0, 0, WIDTH, len(lines)))
+
+
+def test_blanks_are_erased_where_that_is_shorter_and_looks_the_same() -> None:
+    drawn = f"left{' ' * 20}right"
+    erased = "\x1b[1;1H\x1b[44mleft\x1b[20X\x1b[20Cright\x1b[K\x1b[49m"
+    assert TerminalGrid(erases_in_colour=True).changes(filled(drawn)).render_segments(CONSOLE) == erased
+    spaces = f"\x1b[1;1H\x1b[44m{drawn.ljust(WIDTH)}\x1b[49m"
+    assert TerminalGrid().changes(filled(drawn)).render_segments(CONSOLE) == spaces
+    plain = TerminalGrid().changes(filled(drawn, ground="")).render_segments(CONSOLE)
+    assert plain == "\x1b[1;1Hleft\x1b[20X\x1b[20Cright\x1b[K", "the terminal's own background is in each of them"
+    lined = TerminalGrid(erases_in_colour=True).changes(filled(drawn, underlined=True)).render_segments(CONSOLE)
+    assert "\x1b[20X" not in lined
+
+
+def test_few_blanks_and_those_before_other_cells_of_the_terminal_are_written() -> None:
+    grid = TerminalGrid(erases_in_colour=True)
+    grid.changes(filled(f"a{'x' * 12}b")).render_segments(CONSOLE)
+    shorter = grid.changes(filled(f"a{' ' * 12}b")).render_segments(CONSOLE)
+    assert shorter == "\x1b[1;2H\x1b[44m\x1b[12X\x1b[49m", "what stands behind them is left alone"
+    grid.changes(filled("axxxb")).render_segments(CONSOLE)
+    assert "a   b" not in grid.changes(filled("a   b")).render_segments(CONSOLE)
+
+
+@pytest.mark.parametrize(
+    ("terminal", "does"),
+    [
+        ("xterm-256color", True),
+        ("linux", True),
+        ("vt100", False),
+        ("screen", False),
+        ("no such terminal", False),
+        ("", False),
+    ],
+)
+def test_terminfo_says_which_terminals_erase_in_colour(terminal: str, does: bool) -> None:
+    code = f"from tui.output.erasing import erases_in_colour; print(erases_in_colour({terminal!r}))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == str(does)
 
 
 def test_a_row_whose_width_terminals_disagree_on_is_written_whole() -> None:

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.services.statistics_view import disk_sizes, savings_of
+from agent.services.statistics_view import savings_of
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.sizes import format_size
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
+from memory.settings import DiskSettings
+from memory.upkeep.disk import measure
 from models.messages import Role
 from models.settings import ModelSettings
 from tests.tui.conftest import Chat, Open
@@ -31,7 +33,7 @@ def session(workspace: Workspace) -> Iterator[Any]:
     fake: Any = FakeSession(answer)
     fake.workspace, fake.clock = workspace, SystemClock()
     fake.memory = Memory.open(workspace, fake.clock)
-    fake.config = SimpleNamespace(screen=fake.config.screen, models=ModelSettings())
+    fake.config = SimpleNamespace(screen=fake.config.screen, models=ModelSettings(), disk=DiskSettings())
     yield fake
     fake.memory.close()
 
@@ -82,7 +84,7 @@ async def test_sizes_are_those_of_the_files(open_chat: Open, session: Any) -> No
     session.workspace.memory_md.write_bytes(b"x" * 5_000)
     (session.workspace.versions / "MEMORY.md").mkdir(parents=True)
     (session.workspace.versions / "MEMORY.md" / "old.md").write_bytes(b"y" * 70_000)
-    sizes = {part.name: part.size for part in disk_sizes(session.workspace)}
+    sizes = {part.name: part.size for part in measure(session.workspace).parts}
     assert sizes["notes"] == 5_000 and sizes["versions"] == 70_000
     async with open_chat(session=session, size=(80, 40)) as chat:
         await opened(chat, "/stats", StatisticsScreen)

@@ -1,6 +1,7 @@
 """Memory: its files, search, passages, pages, the picker of conversations, and the figures."""
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,17 +13,22 @@ from textual.pilot import Pilot
 
 from agent.services import live_search
 from agent.services.browse import PagePicture
-from agent.services.statistics_view import DaySeries, DiskSize, Saving, StatisticsView
+from agent.services.statistics_view import DaySeries, Saving, StatisticsView
 from agent.spending.report import SpendingReport, Spent
 from context.report import PageUsage, archive_of
 from memory.memory import Memory
 from memory.pages.types import ArchiveRow, PageRow
 from memory.records import Statistics
+from memory.upkeep.cleaning import CleaningProposal
+from memory.upkeep.disk import DiskPart, DiskUse
+from memory.upkeep.idle import KEPT
+from memory.upkeep.retention import PlannedConversation
 from tests.tui.fakes import NOW, REPORT, FakeSession
 from tests.tui.pictures.acts import Act, pushing, shown
 from tests.tui.pictures.conftest import Picture
 from tui.app import PalimpsestApp
 from tui.overview.archive_screen import ArchiveScreen
+from tui.overview.clean_screen import CleanScreen
 from tui.overview.context_screen import ContextScreen
 from tui.overview.edit_screen import EditScreen
 from tui.overview.memory_screen import MemoryScreen
@@ -78,7 +84,11 @@ STATISTICS = StatisticsView(
         DaySeries("spent in USD", "USD", ("2026-03-13", "2026-03-14"), (0.25, 0.031)),
     ),
     savings=(Saving("pages", 9_393, 4_175, "Text tokens of what is archived, and the vision tokens of the pages."),),
-    sizes=(DiskSize("database", 4_200_000, "Entries."), DiskSize("packs", 80_000, "Archived pages, compressed.")),
+    disk=DiskUse(
+        parts=(DiskPart("database", 4_200_000, "Entries."), DiskPart("packs", 80_000, "Archived pages, compressed.")),
+        free=120_000_000_000,
+    ),
+    budget_mb=5_000,
     spending=SpendingReport(
         today=structs.replace(SPENT, key="2026-03-14"),
         daily_tokens=0,
@@ -257,6 +267,37 @@ async def test_the_statistics_with_a_chart(picture: Picture) -> None:
         return STATISTICS
 
     await picture(pushing(lambda: StatisticsScreen(load)))
+
+
+async def test_what_nobody_touched(picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def planned(number: int, title: str, size: int, stays: str = "") -> PlannedConversation:
+        return PlannedConversation(
+            seq=number,
+            conversation=f"c_{number}",
+            title=title,
+            touched=NOW - timedelta(days=30 + number),
+            entries=number * 12,
+            bytes=size,
+            rule=0,
+            action="keep" if stays else "archive",
+            stays=stays,
+        )
+
+    proposed = CleaningProposal(
+        days=30,
+        time=NOW,
+        leaving=(
+            planned(1, "锅炉 🙂 The boiler", 3_400_000),
+            planned(2, "Trip to the harbour", 812_000),
+            planned(3, "", 4_100),
+        ),
+        staying=(planned(4, "Warranty", 96_000, "pinned"), planned(5, "保修单 🧾", 2_100, KEPT)),
+    )
+    monkeypatch.setattr("memory.upkeep.cleaning.proposal", lambda *_: proposed)
+    session: Any = SimpleNamespace(
+        memory=None, clock=SimpleNamespace(now=lambda: NOW), config=SimpleNamespace(retention=None)
+    )
+    await picture(pushing(lambda: CleanScreen(session)))
 
 
 async def test_the_archive(picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -177,7 +177,7 @@ def test_pasted_lines_are_one_message_that_enter_sends(start: Start) -> None:
     until(chat, "You: ", 5)
     chat.type("\x04")
     chat.ended()
-    text = until(start("-c"), "End of answer.\nYou: ", 1)
+    text = until(start("-c"), "End of answer.\nYou: ", 2)
     assert "You: The boiler\n/exit\n!echo ran\nAnswer:" in text
     assert "line 18\nline 19\n" in text
 
@@ -197,7 +197,7 @@ def test_messages_of_several_lines(start: Start) -> None:
     until(chat, "You: ", 3)
     chat.type("\x04")
     chat.ended()
-    text = until(start("-c"), "End of answer.\nYou: ")
+    text = until(start("-c"), "End of answer.\nYou: ", 2)
     assert "You: first\nsecond\nAnswer:" in text
     assert "You: third\nfourth\nAnswer:" in text
 

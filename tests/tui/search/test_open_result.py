@@ -11,6 +11,7 @@ from foundation.privacy import as_given
 from memory.memory import Memory
 from tests.tui.fakes import REPORT, FakeSession, answer
 from tests.tui.search.screen_state import BOILER, HARBOUR, field, searching, seen, talk
+from tui.chat.controller import ChatController
 from tui.chat.drafts import DELAY
 from tui.chat.history_window import HistoryWindow
 from tui.passages.screen import NoteScreen, PassageScreen
@@ -145,6 +146,28 @@ async def test_what_is_written_stays_with_its_conversation(open_chat: Any, sessi
         await chat.until(lambda: "▸ found here" in chat.text and chat.screen.is_idle)
         assert chat.screen.prompt.text == ""
         await asyncio.sleep(0.6)  # what is kept a moment after the last key is kept by now
+        await chat.say("/resume Harbour")
+        await chat.until(lambda: chat.screen.prompt.text == "half a thought")
+
+
+async def test_what_was_written_returns_by_a_command_however_long_the_way(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER, title="House")
+    talk(session.memory, HARBOUR, title="Harbour")
+    show = ChatController.show_newest
+
+    async def slow(controller: ChatController) -> None:
+        await asyncio.sleep(DELAY + 0.3)  # the prompt, empty since Enter, is kept on the way
+        await show(controller)
+
+    monkeypatch.setattr(ChatController, "show_newest", slow)
+    await session.resume("Harbour")
+    async with open_chat(session=session) as chat:
+        await chat.insert("half a thought")
+        chat.screen.draft_keeper.stash()
+        await session.resume("House")
+        await chat.screen.draft_keeper.restore()
         await chat.say("/resume Harbour")
         await chat.until(lambda: chat.screen.prompt.text == "half a thought")
 

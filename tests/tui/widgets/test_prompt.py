@@ -389,3 +389,14 @@ async def test_a_file_outside_the_project_that_is_declined_is_said(open_chat: An
         await chat.quiet()
         assert chat.session.sent[-1][1] == ()
         assert "is not attached: you declined it." in " ".join(chat.text.split())
+
+
+def test_a_prompt_after_one_that_a_full_disk_cut_off_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    PromptHistory(path).add("the first")
+    with path.open("ab") as file:
+        file.write(b'"the seco')
+    PromptHistory(path).add("the third")
+    loaded = PromptHistory(path)
+    loaded.load()
+    assert loaded.entries == ("the first", "the third")

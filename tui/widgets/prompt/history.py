@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.services.drafts import clear_marked, without_marks
-from foundation.files import append, encode, exists, make_private_folder, read_bytes, write_atomically
+from foundation.files import append, encode, exists, is_cut_off, make_private_folder, read_bytes, write_atomically
 from foundation.privacy import joined, json_line
 from foundation.terminal_text import visible
 from tui.widgets.prompt.chips import PastedImage
@@ -60,7 +60,7 @@ class PromptHistory:
             while self._unwritten:
                 if cleared := clear_marked(self._unwritten[0]):
                     make_private_folder(self._path.parent)
-                    append(self._path, encode(json_line(cleared)))
+                    append(self._path, (b"\n" if is_cut_off(self._path) else b"") + encode(json_line(cleared)))
                 self._unwritten.popleft()
 
     def add(self, text: str) -> None:

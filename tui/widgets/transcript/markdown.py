@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # the parser is loaded with the first answer, after first pai
 
 MIN_WIDTH: Final = 8  # cells; deeper nesting is not indented
 MAX_NESTING: Final = 100  # levels that are parsed, of which a list takes two: the parser drops what is deeper
+_TASK: Final = re.compile(r"\[([ xX])\]\s+")
+_BOXES: Final = {" ": "☐ ", "x": "☑ ", "X": "☑ "}
 _TILDES: Final = re.compile("~{3,}")
 
 
@@ -127,13 +129,26 @@ def _list(node: "SyntaxTreeNode", width: int, styles: TranscriptStyles) -> list[
     for number, item in enumerate(node.children, first):
         if lines and loose:
             lines.append([])
-        marker = f"{number}.".ljust(column) if ordered else "• "
+        box = _taken_box(item)
+        marker = f"{number}.".ljust(column) + box if ordered else box or "• "
         lines.extend(
             _nested(
                 item, Segment(marker, styles.muted), Segment(" " * len(marker), styles.text), width, styles, loose=loose
             )
         )
     return lines
+
+
+def _taken_box(item: "SyntaxTreeNode") -> str:
+    """The box of a task, `[ ]` or `[x]`, which is taken from its text; "" for another item."""
+    paragraph = item.children[0] if item.children else None
+    parts = paragraph.children[0].children if paragraph and paragraph.type == "paragraph" else []
+    token = parts[0].token if parts and parts[0].type == "text" else None
+    task = _TASK.match(token.content) if token else None
+    if token is None or task is None or (task.end() == len(token.content) and len(parts) == 1):
+        return ""
+    token.content = token.content[task.end() :]
+    return _BOXES[task[1]]
 
 
 def _nested(

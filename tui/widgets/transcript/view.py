@@ -92,7 +92,9 @@ class Transcript(LinesView):
         return len(self.line_cache)
 
     def add(self, *items: TranscriptItem) -> None:
-        """Appends items. Ends a streaming answer."""
+        """Appends items. Ends a streaming answer; what does not belong to its turn goes through `interject`."""
+        if not items:
+            return
         self.end_stream()
         first = self.line_cache.total
         self.line_cache.append(items)

@@ -56,6 +56,22 @@ def test_lists_nest_and_numbers_go_on() -> None:
     assert rendered("9. nine\n10. ten\n    - deep") == ["9.  nine", "10. ten", "    • deep"]
 
 
+def test_tasks_have_boxes() -> None:
+    tasks = "- [x] done 锅炉\n- [ ] **to do** 🍵\n"
+    tasks += "  - [X] within, and a line that goes on below\n- [y] none\n- plain\n\n1. [ ] first"
+    assert rendered(tasks) == [
+        "☑ done 锅炉",
+        "☐ to do 🍵",
+        "  ☑ within, and a line that goes on",
+        "    below",
+        "• [y] none",
+        "• plain",
+        "",
+        "1. ☐ first",
+    ]
+    assert rendered("[x] no item\n\n- [x]\n- `[x]` code") == ["[x] no item", "", "• [x]", "• [x] code"]
+
+
 @pytest.mark.parametrize("width", [20, 80, 200])
 @pytest.mark.parametrize("depth", [9, 14, 30, 60, 140])
 def test_no_level_of_a_list_or_of_quotes_vanishes(depth: int, width: int) -> None:

@@ -1,0 +1,62 @@
+"""Doing what the rules of retention say: archiving, and deleting where a person confirmed it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from agent.services.conversation_deletion import delete_conversation
+from memory.errors import NotFound, StoreBusy
+
+if TYPE_CHECKING:  # the help of a command must not load the store
+    from memory.memory import Memory
+    from memory.upkeep.retention import RetentionPlan
+    from memory.upkeep.state import ArchivingRun
+
+OnDone = Callable[[int], None]
+"""Called with the number of conversations that are done. An exception from it ends the run; what is done stays."""
+
+
+class RetentionResult(Struct, frozen=True, kw_only=True):
+    """What was done: the archiving (None where there was none), ids of deleted conversations, and sentences about
+    what could not be done."""
+
+    archived: ArchivingRun | None = None
+    deleted: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+
+
+def carry_out(
+    memory: Memory, planned: RetentionPlan, *, delete: bool, on_done: OnDone | None = None
+) -> RetentionResult:
+    """Archives, and with `delete` deletes, what the plan says, unless it was touched meanwhile. Blocks."""
+    from memory.upkeep.retention import BY_RULE, archive_conversations
+
+    archive, delete_these = planned.doing("archive"), planned.doing("delete") if delete else ()
+    done = 0
+
+    def report() -> None:
+        nonlocal done
+        done += 1
+        if on_done is not None:
+            on_done(done)
+
+    run, sentences = archive_conversations(memory, archive, planned.time, BY_RULE, report)
+    deleted: list[str] = []
+    for each in delete_these:
+        with suppress(NotFound):  # deleted meanwhile
+            conversation = memory.conversations.at(each.seq)
+            if conversation.updated != each.touched:
+                sentences.append(f"{conversation.id} was written to meanwhile and stays.")
+                continue
+            try:
+                sentences += delete_conversation(memory, conversation).sentences
+            except StoreBusy as error:
+                sentences.append(f"{conversation.id} stays: {error.message}")
+                continue
+            deleted.append(each.conversation)
+        report()
+    return RetentionResult(archived=run, deleted=tuple(deleted), sentences=tuple(dict.fromkeys(sentences)))

@@ -1,0 +1,1 @@
+"""Upkeep of a workspace's memory: rules of retention, sampled checks of what is stored, and the room that it takes."""

@@ -1,0 +1,148 @@
+"""The room that a workspace's memory takes on disk, by kind, and whether that is near its budget."""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from foundation.files import scan, status
+from foundation.paths import Workspace
+from foundation.sizes import MEGABYTE, format_size
+from memory.settings import DiskSettings
+
+NEAR: Final = 0.9
+"""Share of the budget from which on there is a warning."""
+
+MOST_FILES: Final = 200_000
+"""Files that are looked at: some two seconds. Beyond them the sizes are the least that is taken."""
+
+ADVICE: Final = "`/clean` archives what nobody touched, `/stats` shows all parts."
+
+_LARGEST_PARTS: Final = 3  # that a warning names
+
+
+class DiskPart(Struct, frozen=True):
+    """A part of the workspace on disk, in bytes. `made_again`: it may be deleted, and is made again when needed."""
+
+    name: str
+    size: int
+    sentence: str
+    made_again: bool = False
+
+
+class DiskUse(Struct, frozen=True, kw_only=True):
+    """What memory takes, largest part first, and what is free on its disk (None where that is unknown), in bytes.
+    `whole` is False where there are too many files to look at all."""
+
+    parts: tuple[DiskPart, ...]
+    free: int | None
+    whole: bool = True
+
+    @property
+    def size(self) -> int:
+        return sum(part.size for part in self.parts)
+
+
+def measure(workspace: Workspace, free_of: Callable[[Path], int | None] | None = None) -> DiskUse:
+    """Measures the workspace. Blocks; reads no file. What cannot be listed counts as nothing."""
+    files = _Files()
+    parts = [
+        DiskPart(name, sum(map(files.size, paths)), sentence, made_again)
+        for name, sentence, paths, made_again in _parts(workspace)
+    ]
+    present = sorted((part for part in parts if part.size), key=lambda part: -part.size)
+    return DiskUse(parts=tuple(present), free=(free_of or free_bytes)(workspace.root), whole=files.left > 0)
+
+
+def free_bytes(folder: Path) -> int | None:
+    """Bytes on the folder's disk that this user may still write; None where the system does not say."""
+    try:
+        import shutil
+
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
+
+
+def disk_warning(use: DiskUse, settings: DiskSettings, *, advice: str) -> str:
+    """What is wrong with the room, what takes it and what to do, in sentences; "" where all is well."""
+    problems = [*_over_budget(use, settings), *_low_on_space(use, settings)]
+    if not problems:
+        return ""
+    largest = ", ".join(f"{part.name} {format_size(part.size)}" for part in use.parts[:_LARGEST_PARTS])
+    takes = f"Memory's largest parts: {largest}." if largest else ""
+    again = sum(part.size for part in use.parts if part.made_again)
+    spare = f"{format_size(again)} of it is made again when it is deleted." if again >= MEGABYTE else ""
+    return " ".join(filter(None, [*problems, takes, spare, advice]))
+
+
+def is_low(use: DiskUse, settings: DiskSettings) -> bool:
+    """Whether less is free than `disk.free_mb`."""
+    return bool(settings.free_mb) and use.free is not None and use.free < settings.free_mb * MEGABYTE
+
+
+def _over_budget(use: DiskUse, settings: DiskSettings) -> Iterator[str]:
+    budget = settings.budget_mb * MEGABYTE
+    if not budget or use.size < NEAR * budget:
+        return
+    least = "" if use.whole else "at least "
+    state = "over its budget" if use.size > budget else "near its budget"
+    yield (f"Memory is {state}: it takes {least}{format_size(use.size)} of {format_size(budget)} (disk.budget_mb).")
+
+
+def _low_on_space(use: DiskUse, settings: DiskSettings) -> Iterator[str]:
+    if use.free is not None and is_low(use, settings):
+        yield f"Only {format_size(use.free)} are free on the workspace's disk (disk.free_mb is {settings.free_mb:,})."
+
+
+def _parts(workspace: Workspace) -> tuple[tuple[str, str, Sequence[Path], bool], ...]:
+    database = [workspace.database.with_name(f"{workspace.database.name}{end}") for end in ("", "-wal", "-shm")]
+    return (
+        ("database", "Entries, terms and the index of pages.", database, False),
+        ("packs", "Archived pages, compressed.", [workspace.packs], False),
+        ("fetched packs", "Packs fetched from remote storage; fetched again.", [workspace.pack_cache], True),
+        ("postings", "The index of words; made again where it is deleted.", [workspace.postings], True),
+        ("vectors", "The index of meanings; made again where it is deleted.", [workspace.vectors], True),
+        ("page cache", "Pictures of pages; made again where it is deleted.", [workspace.page_cache], True),
+        ("prompt caches", "What local models computed; made again.", [workspace.prompt_caches], True),
+        ("knowledge", "Pictures that were added to knowledge.", [workspace.knowledge], False),
+        ("versions", "Earlier texts of your files.", [workspace.versions], False),
+        ("checkpoints", "Earlier states of project files.", [workspace.checkpoints], False),
+        ("damaged", "Copies of damaged files, kept by repairs.", [workspace.damaged], False),
+        ("pasted images", "Images pasted into prompts, for a month.", [workspace.pasted_images], False),
+        ("conversations", "Readable copies of conversations.", [workspace.conversations], False),
+        ("notes", "MEMORY.md and memory/*.md.", [workspace.memory_md, workspace.memory_dir], False),
+    )
+
+
+class _Files:
+    """Sums sizes; looks at so many files at most."""
+
+    def __init__(self) -> None:
+        self.left = MOST_FILES
+
+    def size(self, path: Path) -> int:
+        """Bytes of a file or of all files in a folder; links are not followed."""
+        with suppress(OSError):  # UnsafePath is one
+            found = status(path)
+            if found is not None:
+                return self._tree(path, found)
+        return 0
+
+    def _tree(self, path: Path, found: os.stat_result) -> int:
+        if not stat.S_ISDIR(found.st_mode):
+            self.left -= 1
+            return found.st_size
+        if self.left <= 0:
+            return 0
+        total = 0
+        with suppress(OSError):
+            for child, about in scan(path):
+                if self.left <= 0:
+                    break
+                total += self._tree(child, about)
+        return total

@@ -1,0 +1,87 @@
+"""A disk that is full or refuses, at every call of every kind of write: nothing is acknowledged that is not there, all
+that came before is readable, and the next write is made."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.paths import ROOT
+from tests.trust.writes import KINDS
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="writers are forks of one process")
+FEW = ("entries", "notes", "prompt history", "versions")
+
+
+def failures(folder: Path, error: str, every: int, *kinds: str) -> dict[str, Any]:
+    script = [sys.executable, "-m", "tests.trust.fail_writes", str(folder), error, str(every), *kinds]
+    ran = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
+@pytest.mark.parametrize(
+    ("every", "kinds"),
+    [
+        pytest.param(9, FEW, marks=[pytest.mark.slow, pytest.mark.timeout(120)], id="some calls"),
+        pytest.param(1, tuple(KINDS), marks=[pytest.mark.soak, pytest.mark.timeout(3600)], id="every call"),
+    ],
+)
+def test_no_failing_call_is_acknowledged_or_loses_anything(
+    tmp_path: Path, error: str, every: int, kinds: tuple[str, ...]
+) -> None:
+    outcomes = failures(tmp_path, error, every, *kinds)
+    print(json.dumps({kind: [outcome["failed"], outcome["acknowledged"]] for kind, outcome in outcomes.items()}))
+    assert [line for outcome in outcomes.values() for line in outcome["wrong"]] == []
+    assert all(outcome["failed"] for outcome in outcomes.values()), "no call failed"
+    assert not [kind for kind, outcome in outcomes.items() if "SQLite's sync" in outcome["acknowledged"]]
+    refused = {kind: outcome["failed"] - sum(outcome["acknowledged"].values()) for kind, outcome in outcomes.items()}
+    assert all(refused.values()), refused
+
+
+@pytest.mark.timeout(60)
+def test_a_write_that_swallows_its_failure_is_found_out(tmp_path: Path) -> None:
+    """The control: a draft that says it is saved whatever the disk says."""
+    outcomes = failures(tmp_path, "ENOSPC", 1, "drafts", "careless")
+    assert outcomes["drafts"]["wrong"]
+
+
+MOUNT = 'mkdir -p "$1" && mount -t tmpfs -o size=6m none "$1" && shift && exec "$@"'
+
+
+def can_mount() -> bool:
+    return (
+        bool(shutil.which("unshare"))
+        and not subprocess.run(["unshare", "-Urm", "true"], check=False, capture_output=True).returncode
+    )
+
+
+@pytest.mark.skipif(not can_mount(), reason="needs Linux and the right to mount a disk of one's own")
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        pytest.param(("entries", "packs"), marks=[pytest.mark.slow, pytest.mark.timeout(120)], id="two"),
+        pytest.param(tuple(KINDS), marks=[pytest.mark.soak, pytest.mark.timeout(1800)], id="all"),
+    ],
+)
+def test_a_real_disk_that_fills_up_loses_nothing_that_was_acknowledged(tmp_path: Path, kinds: tuple[str, ...]) -> None:
+    disk = tmp_path / "disk"
+    script = [sys.executable, "-m", "tests.trust.fill_disk", str(disk), *kinds]
+    ran = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", MOUNT, "sh", str(disk), *script],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    outcomes = json.loads(ran.stdout)
+    print(ran.stdout)
+    assert [line for outcome in outcomes.values() for line in outcome["wrong"]] == []
+    assert all(outcome["refused"] and outcome["after"] for outcome in outcomes.values()), outcomes
