@@ -4,7 +4,7 @@ An entry whose parent is not here yet waits for it. One of a conversation that w
 Foreign text is cleared once more on its way in: nobody vouches that the other device did.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import apsw
@@ -15,7 +15,6 @@ from foundation.clock import Clock, from_ms
 from foundation.privacy import EMPTY, Cleared, TextSource, clear, cleared_fields, cleared_id
 from memory.cold import deletions
 from memory.cold.conversations import insert_conversation
-from memory.cold.deletions import token_of
 from memory.cold.encoding import to_text
 from memory.cold.entries import insert_entry
 from memory.cold.integrity.row_hashes import seal_rows
@@ -23,11 +22,13 @@ from memory.cold.sql import batches, fetch, first, marks, run
 from memory.cold.sync_clock import HIGHEST, see
 from memory.records import EntryAnalyser, EntryDraft, EntryKind
 from memory.sync.errors import SegmentDamaged
+from memory.sync.forgotten import is_deleted, is_forgotten, take_tombstone
 from memory.sync.note_store import take_version
 from memory.sync.operation import (
     ConversationKey,
     DeletionOperation,
     EntryOperation,
+    ForgettingOperation,
     NoteOperation,
     Operation,
     ValueOperation,
@@ -60,20 +61,17 @@ class Taken(Struct, frozen=True):
 
 
 class Inbox:
-    """Takes operations, in a transaction of the caller. `is_forgotten` gets the source and the id of a conversation and
-    the id of an entry, "" for the conversation as a whole."""
+    """Takes operations, in a transaction of the caller."""
 
     def __init__(
         self,
         db: apsw.Connection,
         clock: Clock,
         analyse: EntryAnalyser,
-        is_forgotten: Callable[[apsw.Connection, str, str, str], bool],
     ) -> None:
         self._db = db
         self._clock = clock
         self._analyse = analyse
-        self._is_forgotten = is_forgotten
         self._device = ""
 
     def take(self, operations: Sequence[Operation], device: str) -> Taken:
@@ -105,6 +103,8 @@ class Inbox:
                     found[1] += take_value(self._db, seq, operation)
             case DeletionOperation():
                 found[2] += self._take_deletion(operation)
+            case ForgettingOperation():
+                found[2] += take_tombstone(self._db, operation)
             case NoteOperation():
                 _refuse_clock(operation.clock)
                 see(self._db, operation.clock)
@@ -113,7 +113,7 @@ class Inbox:
     def _conversation(self, key: ConversationKey) -> int | None:
         """The seq of the conversation, made where it is not there; None for a deleted one."""
         source, id_ = _cleared_name(key.source), _cleared_name(key.id)
-        if key.kind not in _KINDS or not id_ or self._is_forgotten(self._db, source, id_, ""):
+        if key.kind not in _KINDS or not id_ or is_deleted(self._db, source, id_):
             return None
         created = from_ms(key.created_ms)
         made = insert_conversation(self._db, self._clock, EMPTY, source=source, id=id_, kind=key.kind, created=created)
@@ -134,7 +134,7 @@ class Inbox:
     def _insert(self, conversation: int, operation: EntryOperation, device: str) -> bool:
         """Stores an entry whose parent is here; whether it was new, and not forgotten."""
         source, name, id_ = operation.conversation.source, operation.conversation.id, _cleared_name(operation.id)
-        if self._seq_of(conversation, id_) is not None or self._is_forgotten(self._db, source, name, id_):
+        if self._seq_of(conversation, id_) is not None or is_forgotten(self._db, source, name, id_):
             return False
         parent = self._seq_of(conversation, operation.parent) if operation.parent else None
         kind, meta = EntryKind(operation.kind), operation.meta
@@ -205,13 +205,6 @@ class Inbox:
         return int(row[0]) if row else None
 
 
-def is_deleted(db: apsw.Connection, source: str, conversation: str, entry: str) -> bool:
-    """Whether the conversation was deleted on any device."""
-    del entry
-    sql = "SELECT 1 FROM deletions WHERE token = ?1 UNION ALL SELECT 1 FROM sync_due WHERE token = ?1 LIMIT 1"
-    return first(db, sql, (token_of(source, conversation),)) is not None
-
-
 def _cleared_name(name: str) -> Cleared:
     return cleared_id(name) if name else EMPTY
 
@@ -227,7 +220,7 @@ def _with_cleared_names(operation: EntryOperation) -> EntryOperation:
 
 
 def _deletions_first(operation: Operation) -> int:
-    return not isinstance(operation, DeletionOperation)
+    return not isinstance(operation, DeletionOperation | ForgettingOperation)
 
 
 def _refuse_clock(clock: int) -> None:

@@ -51,6 +51,13 @@ class DeletionOperation(Struct, frozen=True, kw_only=True, tag="deletion"):
     deleted_ms: int
 
 
+class ForgettingOperation(Struct, frozen=True, kw_only=True, tag="forgetting"):
+    """An entry that was forgotten: the hash of its name."""
+
+    token: str
+    forgotten_ms: int
+
+
 class NoteOperation(Struct, frozen=True, kw_only=True, tag="note"):
     """A version of a note file, made from the versions `parents`. A deleted file is an empty one."""
 
@@ -62,4 +69,4 @@ class NoteOperation(Struct, frozen=True, kw_only=True, tag="note"):
     device: str
 
 
-Operation = EntryOperation | ValueOperation | DeletionOperation | NoteOperation
+Operation = EntryOperation | ValueOperation | DeletionOperation | ForgettingOperation | NoteOperation

@@ -36,12 +36,10 @@ class OtherLogs:
         cold: ColdStore,
         place: BackupPlace,
         keys: Keys | None,
-        is_forgotten: Callable[[apsw.Connection, str, str, str], bool],
     ) -> None:
         self._cold = cold
         self._place = place
         self._keys = keys
-        self._is_forgotten = is_forgotten
 
     def read(
         self, names: Mapping[str, SegmentName], own: str, should_stop: Callable[[], bool]
@@ -72,7 +70,7 @@ class OtherLogs:
 
     def _apply(self, db: apsw.Connection, segment: Segment, name: str) -> Taken:
         shown = visible_line(segment.name)[:_LONGEST_NAME]
-        inbox = Inbox(db, self._cold.clock, self._cold.analyse, self._is_forgotten)
+        inbox = Inbox(db, self._cold.clock, self._cold.analyse)
         taken = inbox.take(segment.operations, f"{shown} ({segment.device})")
         now = to_ms(self._cold.clock.now())
         sql = "INSERT OR REPLACE INTO sync_devices (id, name, read_ms) VALUES (?, ?, ?)"

@@ -23,6 +23,7 @@ from memory.sync.operation import (
     ConversationKey,
     DeletionOperation,
     EntryOperation,
+    ForgettingOperation,
     NoteOperation,
     Operation,
     ValueOperation,
@@ -61,7 +62,10 @@ def assign(db: apsw.Connection) -> int:
     values = [seq for (seq,) in fetch(db, _NEW_VALUES)]
     tokens = [token for (token,) in fetch(db, "SELECT token FROM sync_deletions WHERE segment IS NULL LIMIT 2000")]
     notes = [id_ for (id_,) in fetch(db, "SELECT id FROM sync_notes WHERE segment IS NULL AND own = 1 LIMIT 200")]
-    if not (entries or values or tokens or notes):
+    forgotten = [
+        token for (token,) in fetch(db, "SELECT token FROM sync_forgotten WHERE segment IS NULL AND own = 1 LIMIT 9000")
+    ]
+    if not (entries or values or tokens or notes or forgotten):
         return 0
     number = _number(db)
     for table, key, keys in (
@@ -69,6 +73,7 @@ def assign(db: apsw.Connection) -> int:
         ("sync_values", "seq", values),
         ("sync_deletions", "token", tokens),
         ("sync_notes", "id", notes),
+        ("sync_forgotten", "token", forgotten),
     ):
         for batch in batches(keys):
             run(db, f"UPDATE {table} SET segment = ? WHERE {key} IN ({marks(batch)})", (number, *batch))
@@ -114,11 +119,13 @@ def content_of(db: apsw.Connection, number: int) -> SegmentContent:
         db, "SELECT token, deleted_ms FROM sync_deletions JOIN deletions USING (token) WHERE segment = ?", (number,)
     )
     deletions = [DeletionOperation(token=token, deleted_ms=ms) for token, ms in deleted]
+    sql = "SELECT token, forgotten_ms FROM sync_forgotten WHERE own = 1 AND segment = ? ORDER BY token"
+    forgotten = [ForgettingOperation(token=token, forgotten_ms=ms) for token, ms in each(db, sql, (number,))]
     columns = "SELECT id, path, parents, body, clock, device FROM sync_notes WHERE own = 1 AND segment = ?"
     notes = [_note(row) for row in each(db, f"{columns} ORDER BY clock, id", (number,))]
     return SegmentContent(
         tuple((entry, keys[entry.conversation_seq], _parent_id(db, entry)) for entry in entries),
-        (*deletions, *values, *notes),
+        (*deletions, *forgotten, *values, *notes),
         _named(db, entries),
     )
 

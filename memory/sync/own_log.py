@@ -144,5 +144,6 @@ def has_unwritten(db: apsw.Connection) -> bool:
         UNION ALL SELECT 1 FROM sync_values WHERE segment IS NULL AND own = 1
         UNION ALL SELECT 1 FROM sync_deletions WHERE segment IS NULL
         UNION ALL SELECT 1 FROM sync_notes WHERE segment IS NULL AND own = 1
+        UNION ALL SELECT 1 FROM sync_forgotten WHERE segment IS NULL AND own = 1
         UNION ALL SELECT 1 FROM sync_written WHERE stale = 1 AND current = 1 LIMIT 1"""
     return first(db, sql) is not None

@@ -7,7 +7,7 @@ import apsw
 from msgspec import Struct
 
 from foundation.clock import to_ms
-from foundation.errors import PalimpsestError
+from foundation.errors import PalimpsestError, TemporaryFailure
 from memory.backup.place import BackupPlace, held
 from memory.cold import deletions
 from memory.cold.sql import fetch, run
@@ -16,7 +16,8 @@ from memory.memory import Memory
 from memory.records import Conversation, Entry
 from memory.sync.device import Device, begin, this_device
 from memory.sync.encryption import Keys
-from memory.sync.inbox import Taken, is_deleted
+from memory.sync.forgotten import ForgettingPort, foreign_tokens, note_own
+from memory.sync.inbox import Taken
 from memory.sync.last_run import record_run
 from memory.sync.names import parse_name
 from memory.sync.notes import NoteSync
@@ -63,14 +64,14 @@ class Sync:
         *,
         keys: Keys | None = None,
         encrypts: bool = False,
-        is_forgotten: Callable[[apsw.Connection, str, str, str], bool] = is_deleted,
+        forgetting: ForgettingPort | None = None,
     ) -> None:
         self._memory = memory
         self._cold = memory.cold
         self._delete = delete
         self._keys = keys
         self._own_keys = keys if encrypts else None
-        self._is_forgotten = is_forgotten
+        self._forgetting = forgetting
 
     def begin(self, name: str) -> Device:
         """Records changes of this workspace from now on, under that name of the device."""
@@ -107,11 +108,15 @@ class Sync:
         own = OwnLog(self._cold, place, self._own_keys, self._text_of)
         device = own.claim(names)
         place.remove_temporary(device.id)
-        logs = OtherLogs(self._cold, place, self._keys, self._is_forgotten)
+        logs = OtherLogs(self._cold, place, self._keys)
         notes = NoteSync(self._memory)
         notes.collect(device.id)
+        if self._forgetting is not None:
+            known = self._forgetting.tokens()
+            self._cold.write(lambda db: note_own(db, known, to_ms(self._cold.clock.now())))
         taken, count, stopped = logs.read(names, device.id, should_stop)
         deleted = self._delete_due()
+        self._forget_due()
         merged = notes.spread(should_stop)
         written = (0, 0) if stopped else own.write(device, listed)
         return SyncResult(
@@ -136,11 +141,19 @@ class Sync:
             if seq is not None:
                 try:
                     self._delete(self._cold.conversation_at(seq))
-                except StoreBusy:
+                except (StoreBusy, TemporaryFailure):
                     continue
                 count += 1
             self._cold.write(lambda db, token=token: self._settle(db, token))
         return count
+
+    def _forget_due(self) -> None:
+        """Forgets what other devices forgot; what cannot be forgotten now is tried again by the next run."""
+        if self._forgetting is None:
+            return
+        foreign = self._cold.read(foreign_tokens) - self._forgetting.tokens()
+        if foreign:
+            self._forgetting.forget(foreign, to_ms(self._cold.clock.now()))
 
     def _settle(self, db: apsw.Connection, token: str) -> None:
         ((ms,),) = fetch(db, "SELECT deleted_ms FROM sync_due WHERE token = ?", (token,))

@@ -40,6 +40,13 @@ CREATE TABLE sync_deletions (              -- deletions that were finished here
     segment INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE sync_forgotten (              -- tombstones of forgotten entries, of this device and of others
+    token        TEXT PRIMARY KEY,         -- the hash of the entry's name
+    forgotten_ms INTEGER NOT NULL,
+    own          INTEGER NOT NULL DEFAULT 1,
+    segment      INTEGER
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE sync_notes (                  -- each version of a note file that was made on any device
     id      TEXT PRIMARY KEY,              -- SHA-256 of all the rest but own and segment
     path    TEXT NOT NULL,

@@ -254,6 +254,12 @@ CREATE TABLE sync_deletions (              -- deletions that were finished here
     token   TEXT PRIMARY KEY REFERENCES deletions (token) ON DELETE CASCADE,
     segment INTEGER
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE sync_forgotten (              -- tombstones of forgotten entries, of this device and of others
+    token        TEXT PRIMARY KEY,         -- the hash of the entry's name
+    forgotten_ms INTEGER NOT NULL,
+    own          INTEGER NOT NULL DEFAULT 1,
+    segment      INTEGER
+) STRICT, WITHOUT ROWID;
 CREATE TABLE sync_notes (                  -- each version of a note file that was made on any device
     id      TEXT PRIMARY KEY,              -- SHA-256 of all the rest but own and segment
     path    TEXT NOT NULL,
@@ -296,7 +302,7 @@ CREATE TABLE sync_read (                   -- segments of others, and why one co
     problem  TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (location, name)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO conversations VALUES (1, '', 'c_btw4tkjxjvh0', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat', X'2E6BBDF8C2D637C8');
+INSERT INTO conversations VALUES (1, '', 'c_we9sfbm6yw7y', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat', X'291F2BC378B731FD');
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES ('changes', 4);
 INSERT INTO sqlite_sequence VALUES ('sync_values', 0);

@@ -1,0 +1,74 @@
+"""What was deleted or forgotten on any device: it is not taken again, and other devices are told by hashes alone."""
+
+import hashlib
+from collections.abc import Collection
+from typing import Protocol
+
+import apsw
+
+from foundation.names import TOKEN
+from memory.cold.deletions import token_of
+from memory.cold.encoding import plain
+from memory.cold.sql import fetch, first, run, run_many
+from memory.sync.operation import ForgettingOperation
+
+
+class ForgettingPort(Protocol):
+    """The forgetting of single entries in this workspace (memory.forget)."""
+
+    def tokens(self) -> frozenset[str]:
+        """The tokens of all entries that are forgotten here."""
+        ...
+
+    def forget(self, tokens: Collection[str], forgotten_ms: int) -> object:
+        """Keeps the tokens, and forgets those of their entries that are here."""
+        ...
+
+
+def entry_token(source: str, conversation: str, entry: str) -> str:
+    """A hash in place of an entry's name, the same on every device."""
+    parts = ("entry", plain(source), plain(conversation), plain(entry))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def is_deleted(db: apsw.Connection, source: str, conversation: str) -> bool:
+    """Whether the conversation was deleted on any device."""
+    sql = "SELECT 1 FROM deletions WHERE token = ?1 UNION ALL SELECT 1 FROM sync_due WHERE token = ?1 LIMIT 1"
+    return first(db, sql, (token_of(source, conversation),)) is not None
+
+
+def is_forgotten(db: apsw.Connection, source: str, conversation: str, entry: str) -> bool:
+    """Whether the entry was forgotten on any device."""
+    sql = "SELECT 1 FROM sync_forgotten WHERE token = ?"
+    return first(db, sql, (entry_token(source, conversation, entry),)) is not None
+
+
+def take_tombstone(db: apsw.Connection, operation: ForgettingOperation) -> int:
+    """Keeps another device's tombstone, and drops the entry where it waits for its parent; 1 where it is new."""
+    if not TOKEN.fits(operation.token):
+        raise ValueError("a tombstone is not what was written")
+    sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms, own) VALUES (?, ?, 0)"
+    new = run(db, sql, (operation.token, operation.forgotten_ms))
+    if new:
+        drop_waiting(db)
+    return new
+
+
+def note_own(db: apsw.Connection, tokens: Collection[str], now_ms: int) -> None:
+    """Has other devices told of these tombstones of this workspace."""
+    sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms) VALUES (?, ?)"
+    run_many(db, sql, [(token, now_ms) for token in sorted(tokens)])
+    drop_waiting(db)
+
+
+def foreign_tokens(db: apsw.Connection) -> frozenset[str]:
+    """Tokens of the entries that other devices forgot."""
+    return frozenset(token for (token,) in fetch(db, "SELECT token FROM sync_forgotten WHERE own = 0"))
+
+
+def drop_waiting(db: apsw.Connection) -> None:
+    """Deletes entries that wait for their parents and were forgotten."""
+    sql = "SELECT w.seq, c.source, c.id, w.id FROM sync_waiting w JOIN conversations c ON c.seq = w.conversation"
+    for seq, *name in fetch(db, sql):
+        if is_forgotten(db, *name):
+            run(db, "DELETE FROM sync_waiting WHERE seq = ?", (seq,))
