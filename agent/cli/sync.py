@@ -62,7 +62,10 @@ def add(location: str, name: str | None, encrypt: bool, key: Path | None, recipi
             public = take_key(invocation.environment, invocation.here / expand_home(key) if key else None)
             values["recipients"] = sorted({*settings.recipients, public, *recipient})
         save_sync_settings(memory.workspace, invocation.environment, values)
-        device = open_sync(memory, settings, invocation.environment).begin(name or device_name())
+        sync = open_sync(memory, settings, invocation.environment)
+        device = sync.begin(name or (sync.device.name if sync.device else device_name()))
+        if values.get("recipients", settings.recipients) != settings.recipients:
+            sync.renew_recipients()
     file = str(key_file(invocation.environment)) if public else ""
     if invocation.json:
         output.json_object(

@@ -6,8 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-_NAME: Final = re.compile(r"(d_[0-9a-z]{12})-([0-9]{8})-([0-9a-f]{16})\.segment", re.ASCII)
-LAST: Final = 99_999_999
+_NAME: Final = re.compile(r"(d_[0-9a-z]{12})-([0-9]{8})-([0-9a-f]{16})\.segment(\.age)?", re.ASCII)
 
 
 class SegmentName(Struct, frozen=True, order=True):
@@ -16,20 +15,21 @@ class SegmentName(Struct, frozen=True, order=True):
     device: str
     number: int
     digest: str
+    is_encrypted: bool = False
 
     def __str__(self) -> str:
-        return f"{self.device}-{self.number:08}-{self.digest}.segment"
+        return f"{self.device}-{self.number:08}-{self.digest}.segment{'.age' if self.is_encrypted else ''}"
 
 
-def name_of(device: str, number: int, stored: bytes) -> SegmentName:
+def name_of(device: str, number: int, stored: bytes, *, is_encrypted: bool = False) -> SegmentName:
     """The name of a segment that is stored as these bytes."""
-    return SegmentName(device, number, digest_of(stored))
+    return SegmentName(device, number, digest_of(stored), is_encrypted)
 
 
 def parse_name(name: str) -> SegmentName | None:
     """The parts of a segment's name; None for another file."""
     match = _NAME.fullmatch(name)
-    return SegmentName(match[1], int(match[2]), match[3]) if match else None
+    return SegmentName(match[1], int(match[2]), match[3], bool(match[4])) if match else None
 
 
 def digest_of(stored: bytes) -> str:

@@ -18,6 +18,7 @@ from memory.cold.sql import fetch, first, run
 from memory.cold.sync_clock import tick
 from memory.errors import NoteChanged, UnwritableNotes
 from memory.memory import Memory
+from memory.sync.device import this_device
 from memory.sync.note_graph import heads_of, merged_text
 from memory.sync.note_store import is_note, put_version, version_id, versions_of
 from memory.sync.operation import NoteOperation
@@ -88,7 +89,9 @@ class NoteSync:
         if hashlib.sha256(to_bytes(now)).digest() != before.sha256:  # changed since `collect`: the next run's
             return False
         if text != now:
-            names = sorted({version.device for version in versions if version.id in heads})
+            own = self._cold.read(this_device)
+            others = {version.device for version in versions if version.id in heads} - {own.id if own else ""}
+            names = sorted(others)
             try:
                 with caused_by(Author.SYNC, f"from {', '.join(self._shown(names))}"):
                     self._memory.hot.replace_text(path, now, clear(text))

@@ -7,6 +7,8 @@ from typing import Final
 import apsw
 from msgspec import Struct
 
+from foundation.errors import Misuse
+from foundation.program import PROGRAM
 from memory.backup.place import BackupPlace
 from memory.cold import ColdStore
 from memory.cold.sql import fetch, first, run
@@ -62,6 +64,17 @@ class OwnLog:
 
         return self._cold.write(claimed)
 
+    def refuse_mixed(self, names: Mapping[str, SegmentName]) -> None:
+        """Raises Misuse where others encrypt what they write there, and this device would not."""
+        own = self._cold.read(this_device)
+        others = [name for name in names.values() if own is None or name.device != own.id]
+        if self._keys is None and any(name.is_encrypted for name in others):
+            raise Misuse(
+                "The location is encrypted",
+                f"Other devices encrypt what is at {self._place.name}, and this one would not. Nothing was sent.",
+                f"`{PROGRAM} sync add LOCATION --key FILE` with the key file of one of them; then sync again.",
+            )
+
     def write(self, device: Device, listed: Mapping[str, int]) -> tuple[int, int]:
         """Writes what is new and what is missing; gives the number of files that were written, and their bytes."""
         while self._cold.write(assign):
@@ -72,18 +85,23 @@ class OwnLog:
         count = size = 0
         for number in range(1, last + 1):
             file = files.get(number)
-            if file is None or file.stale or listed.get(file.name) != file.size or file.name in verified:
+            if file is None or file.name in verified or not self._is_current(file, listed):
                 written = self._write_segment(device, number)
                 count, size = count + 1, size + written
         self._remove_old(listed)
         return count, size
+
+    def _is_current(self, file: OwnFile, listed: Mapping[str, int]) -> bool:
+        """Whether the location has the file as it would be written now: nothing is new or gone, and as encrypted."""
+        is_encrypted = file.name.endswith(".age")
+        return not file.stale and listed.get(file.name) == file.size and is_encrypted == (self._keys is not None)
 
     def _write_segment(self, device: Device, number: int) -> int:
         content = self._cold.read(lambda db: content_of(db, number))
         operations = operations_of(content, self._text_of)
         segment = Segment(device=device.id, name=device.name, number=number, operations=operations)
         stored = encode_segment(segment, self._keys)
-        name = str(name_of(device.id, number, stored))
+        name = str(name_of(device.id, number, stored, is_encrypted=self._keys is not None))
         where = self._place.name
 
         def noted(db: apsw.Connection) -> None:
@@ -110,7 +128,7 @@ class OwnLog:
         damaged, read = set[str](), 0
         for number in sorted(files, reverse=True):
             file = files[number]
-            if file.stale or listed.get(file.name) != file.size:
+            if not self._is_current(file, listed):
                 continue
             if (read := read + file.size) > VERIFIED:
                 break
@@ -147,3 +165,8 @@ def has_unwritten(db: apsw.Connection) -> bool:
         UNION ALL SELECT 1 FROM sync_forgotten WHERE segment IS NULL AND own = 1
         UNION ALL SELECT 1 FROM sync_written WHERE stale = 1 AND current = 1 LIMIT 1"""
     return first(db, sql) is not None
+
+
+def write_all_again(db: apsw.Connection) -> None:
+    """Has every segment written anew by the next run: for other recipients."""
+    run(db, "UPDATE sync_written SET stale = 1")

@@ -22,7 +22,7 @@ from memory.sync.last_run import record_run
 from memory.sync.names import parse_name
 from memory.sync.notes import NoteSync
 from memory.sync.other_logs import OtherLogs, Unread, unread_segments
-from memory.sync.own_log import OwnLog
+from memory.sync.own_log import OwnLog, write_all_again
 
 LOCK: Final = "sync.lock"
 
@@ -78,6 +78,10 @@ class Sync:
         now = to_ms(self._cold.clock.now())
         return self._cold.write(lambda db: begin(db, name, now))
 
+    def renew_recipients(self) -> None:
+        """Has all that is at the locations encrypted anew by the next run."""
+        self._cold.write(write_all_again)
+
     @property
     def device(self) -> Device | None:
         """This device; None where no location was ever added."""
@@ -106,6 +110,7 @@ class Sync:
         listed = place.sizes()
         names = {text: name for text in listed if (name := parse_name(text)) is not None}
         own = OwnLog(self._cold, place, self._own_keys, self._text_of)
+        own.refuse_mixed(names)
         device = own.claim(names)
         place.remove_temporary(device.id)
         logs = OtherLogs(self._cold, place, self._keys)

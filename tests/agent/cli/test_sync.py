@@ -124,3 +124,29 @@ def test_an_encrypted_location_shows_no_word(run: Run, other: Run, place: Path) 
     assert other("sync", "now").status == 0
     assert other("search", "canary", "--json").json["hits"]
     assert "AGE-SECRET" not in added["key_file"]
+
+
+def test_a_device_without_the_key_writes_nothing_to_an_encrypted_location(run: Run, other: Run, place: Path) -> None:
+    added = run("sync", "add", str(place), "--encrypt", "--json").json
+    run("-p", "Hello")
+    run("sync", "now")
+    other("sync", "add", str(place))
+    other("remember", "canary of the other device")
+    before = sorted(place.iterdir())
+    ran = other("sync", "now")
+    assert (ran.status, "is encrypted" in ran.err or "encrypt what is at" in ran.err) == (2, True)
+    assert sorted(place.iterdir()) == before
+    other("sync", "add", str(place), "--key", added["key_file"])
+    assert other("sync", "now").status == 0
+    assert b"canary" not in b"".join(file.read_bytes() for file in place.iterdir())
+
+
+def test_encryption_that_is_switched_on_later_covers_what_was_written_before(run: Run, place: Path) -> None:
+    run("sync", "add", str(place))
+    run("-p", "Hello")
+    run("sync", "now")
+    run("sync", "add", str(place), "--encrypt")
+    run("sync", "now")
+    files = [file.name for file in place.iterdir() if file.name != "sync.lock"]
+    assert files
+    assert all(name.endswith(".segment.age") for name in files)
