@@ -123,7 +123,7 @@ def now(location: str | None) -> None:
     May be interrupted at any moment; the next run goes on. Exit 1 where a segment could not be read, 75 where a
     location does not answer or another process syncs.
     """
-    from agent.services.sync import open_location, open_sync, unknown_location
+    from agent.services.sync import device_name, open_location, open_sync, unknown_location
 
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
@@ -133,11 +133,10 @@ def now(location: str | None) -> None:
             raise Misuse("No location", "No location was added.", f"`{PROGRAM} sync add LOCATION` adds one.")
         if unknown := [each for each in wanted if each not in settings.locations]:
             raise unknown_location(unknown[0], settings.locations)
-        sync, results, failures = (
-            open_sync(memory, settings, invocation.environment),
-            list[Any](),
-            list[PalimpsestError](),
-        )
+        sync = open_sync(memory, settings, invocation.environment)
+        if sync.device is None:  # its settings came with it, its database did not
+            sync.begin(device_name())
+        results, failures = list[Any](), list[PalimpsestError]()
         for each in wanted:
             try:
                 results.append(sync.run(open_location(each, invocation.here, memory.workspace)))

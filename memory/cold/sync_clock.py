@@ -12,6 +12,7 @@ from memory.cold.sql import fetch, first, run, run_many
 
 TICKS: Final = 1 << 16
 HIGHEST: Final = (1 << 47) * TICKS - 1  # some 4,000 years: a higher one is no clock
+AHEAD_MS: Final = 10 * 366 * 86_400_000
 
 
 def next_clock(last: int, now_ms: int) -> int:
@@ -28,9 +29,10 @@ def tick(db: apsw.Connection, now_ms: int, count: int = 1) -> int:
     return clock
 
 
-def see(db: apsw.Connection, clock: int) -> None:
-    """Takes notice of another device's clock."""
-    run(db, "UPDATE sync_device SET clock = max(clock, ?)", (min(clock, HIGHEST),))
+def see(db: apsw.Connection, clock: int, now_ms: int) -> None:
+    """Takes notice of another device's clock, unless it is years ahead: nobody could count on from there."""
+    if clock <= (now_ms + AHEAD_MS) * TICKS:
+        run(db, "UPDATE sync_device SET clock = max(clock, ?)", (clock,))
 
 
 def stamp_changes(db: apsw.Connection, now_ms: int) -> None:

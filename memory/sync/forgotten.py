@@ -2,15 +2,22 @@
 
 import hashlib
 from collections.abc import Collection
-from typing import Protocol
+from typing import Final, Protocol
 
 import apsw
+import msgspec
+from msgspec import structs
 
 from foundation.names import TOKEN
 from memory.cold.deletions import token_of
 from memory.cold.encoding import plain
 from memory.cold.sql import fetch, first, run, run_many
-from memory.sync.operation import ForgettingOperation
+from memory.records import EntryKind
+from memory.sync.operation import EntryOperation, ForgettingOperation
+from memory.sync.summary_meta import references_of
+
+FORGOTTEN: Final = b"[forgotten]"
+"""The text of an entry that was forgotten."""
 
 
 class ForgettingPort(Protocol):
@@ -44,13 +51,13 @@ def is_forgotten(db: apsw.Connection, source: str, conversation: str, entry: str
 
 
 def take_tombstone(db: apsw.Connection, operation: ForgettingOperation) -> int:
-    """Keeps another device's tombstone, and drops the entry where it waits for its parent; 1 where it is new."""
+    """Keeps another device's tombstone, and blanks the entry where it waits for its parent; 1 where it is new."""
     if not TOKEN.fits(operation.token):
         raise ValueError("a tombstone is not what was written")
     sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms, own) VALUES (?, ?, 0)"
     new = run(db, sql, (operation.token, operation.forgotten_ms))
     if new:
-        drop_waiting(db)
+        blank_waiting(db)
     return new
 
 
@@ -58,7 +65,7 @@ def note_own(db: apsw.Connection, tokens: Collection[str], now_ms: int) -> None:
     """Has other devices told of these tombstones of this workspace."""
     sql = "INSERT OR IGNORE INTO sync_forgotten (token, forgotten_ms) VALUES (?, ?)"
     run_many(db, sql, [(token, now_ms) for token in sorted(tokens)])
-    drop_waiting(db)
+    blank_waiting(db)
 
 
 def foreign_tokens(db: apsw.Connection) -> frozenset[str]:
@@ -66,9 +73,18 @@ def foreign_tokens(db: apsw.Connection) -> frozenset[str]:
     return frozenset(token for (token,) in fetch(db, "SELECT token FROM sync_forgotten WHERE own = 0"))
 
 
-def drop_waiting(db: apsw.Connection) -> None:
-    """Deletes entries that wait for their parents and were forgotten."""
-    sql = "SELECT w.seq, c.source, c.id, w.id FROM sync_waiting w JOIN conversations c ON c.seq = w.conversation"
-    for seq, *name in fetch(db, sql):
-        if is_forgotten(db, *name):
-            run(db, "DELETE FROM sync_waiting WHERE seq = ?", (seq,))
+def blank_waiting(db: apsw.Connection) -> None:
+    """Takes the words out of entries that wait for their parents and were forgotten."""
+    columns = "w.seq, c.source, c.id, w.id, w.operation"
+    sql = f"SELECT {columns} FROM sync_waiting w JOIN conversations c ON c.seq = w.conversation"
+    for seq, source, conversation, id_, body in fetch(db, sql):
+        if is_forgotten(db, source, conversation, id_):
+            operation, device = msgspec.msgpack.decode(body, type=tuple[EntryOperation, str])
+            blank = msgspec.msgpack.encode((blanked(operation), device))
+            run(db, "UPDATE sync_waiting SET operation = ? WHERE seq = ?", (blank, seq))
+
+
+def blanked(operation: EntryOperation) -> EntryOperation:
+    """A forgotten entry as its place in the tree: what answers it still finds it."""
+    meta = references_of(operation.meta) if operation.kind == EntryKind.SUMMARY.value else {}
+    return structs.replace(operation, text=FORGOTTEN, speaker="", meta=meta)

@@ -1,17 +1,19 @@
 """Applies operations of other devices. In any order, and any number of times, they give the same.
 
-An entry whose parent is not here yet waits for it. One of a conversation that was deleted on any device is not taken.
-Foreign text is cleared once more on its way in: nobody vouches that the other device did.
+An entry whose parent is not here yet waits for it. One of a conversation that was deleted on any device is not taken;
+one that was forgotten is taken without its words. Foreign text is cleared once more on its way in: nobody vouches that
+the other device did.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 import apsw
 import msgspec
 from msgspec import Struct, structs
 
-from foundation.clock import Clock, from_ms
+from foundation.clock import Clock, from_ms, to_ms
 from foundation.privacy import EMPTY, Cleared, TextSource, clear, cleared_fields, cleared_id
 from memory.cold import deletions
 from memory.cold.conversations import insert_conversation
@@ -22,7 +24,7 @@ from memory.cold.sql import batches, fetch, first, marks, run
 from memory.cold.sync_clock import HIGHEST, see
 from memory.records import EntryAnalyser, EntryDraft, EntryKind
 from memory.sync.errors import SegmentDamaged
-from memory.sync.forgotten import is_deleted, is_forgotten, take_tombstone
+from memory.sync.forgotten import blanked, is_deleted, is_forgotten, take_tombstone
 from memory.sync.note_store import take_version
 from memory.sync.operation import (
     ConversationKey,
@@ -72,6 +74,7 @@ class Inbox:
         self._db = db
         self._clock = clock
         self._analyse = analyse
+        self._now_ms = to_ms(clock.now())
         self._device = ""
 
     def take(self, operations: Sequence[Operation], device: str) -> Taken:
@@ -85,7 +88,7 @@ class Inbox:
         for operation in sorted(operations, key=_deletions_first):
             try:
                 self._take_one(operation, found)
-            except (ValueError, OverflowError, KeyError) as error:
+            except (ValueError, OverflowError, KeyError, OSError) as error:
                 raise SegmentDamaged(
                     "A segment is damaged", f"An operation of {device} cannot be read: {error}."
                 ) from error
@@ -100,14 +103,14 @@ class Inbox:
             case ValueOperation():
                 _refuse_clock(operation.clock)
                 if (seq := self._conversation(operation.conversation)) is not None:
-                    found[1] += take_value(self._db, seq, operation)
+                    found[1] += take_value(self._db, seq, operation, self._now_ms)
             case DeletionOperation():
                 found[2] += self._take_deletion(operation)
             case ForgettingOperation():
                 found[2] += take_tombstone(self._db, operation)
             case NoteOperation():
                 _refuse_clock(operation.clock)
-                see(self._db, operation.clock)
+                see(self._db, operation.clock, self._now_ms)
                 found[3] += take_version(self._db, operation)
 
     def _conversation(self, key: ConversationKey) -> int | None:
@@ -132,10 +135,13 @@ class Inbox:
         return count
 
     def _insert(self, conversation: int, operation: EntryOperation, device: str) -> bool:
-        """Stores an entry whose parent is here; whether it was new, and not forgotten."""
+        """Stores an entry whose parent is here, a forgotten one without its words; whether it was new."""
         source, name, id_ = operation.conversation.source, operation.conversation.id, _cleared_name(operation.id)
-        if self._seq_of(conversation, id_) is not None or is_forgotten(self._db, source, name, id_):
+        if self._seq_of(conversation, id_) is not None:
             return False
+        run(self._db, "DELETE FROM sync_waiting WHERE conversation = ? AND id = ?", (conversation, id_))
+        if is_forgotten(self._db, source, name, id_):
+            operation = blanked(operation)
         parent = self._seq_of(conversation, operation.parent) if operation.parent else None
         kind, meta = EntryKind(operation.kind), operation.meta
         if kind is EntryKind.SUMMARY:
@@ -193,12 +199,16 @@ class Inbox:
         """Records it; a conversation that is here is deleted by whoever runs the sync, with all that belongs to it."""
         if first(self._db, "SELECT 1 FROM deletions WHERE token = ?", (operation.token,)) is not None:
             return 0
-        if operation.token in deletions.tokens(self._db):
+        if operation.token in self._tokens:
             sql = "INSERT OR IGNORE INTO sync_due (token, deleted_ms) VALUES (?, ?)"
             return run(self._db, sql, (operation.token, operation.deleted_ms))
         deletions.put(self._db, [known_deletion(operation)])
         run(self._db, "DELETE FROM sync_deletions WHERE token = ?", (operation.token,))
         return 1
+
+    @cached_property
+    def _tokens(self) -> dict[str, int]:
+        return deletions.tokens(self._db)  # deletions come first: no conversation was made since
 
     def _seq_of(self, conversation: int, id_: str) -> int | None:
         row = first(self._db, "SELECT seq FROM entries WHERE conversation = ? AND id = ?", (conversation, id_))

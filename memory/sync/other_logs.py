@@ -8,6 +8,7 @@ from msgspec import Struct
 from foundation.clock import to_ms
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible_line
+from memory.archive.packs.remote import LONGEST_FILE
 from memory.backup.place import BackupPlace
 from memory.cold import ColdStore
 from memory.cold.sql import fetch, run
@@ -16,7 +17,7 @@ from memory.sync.encryption import Keys
 from memory.sync.errors import NewerSegment, NoKey, SegmentDamaged
 from memory.sync.inbox import Inbox, Taken
 from memory.sync.names import SegmentName
-from memory.sync.segment import Segment, decode_segment
+from memory.sync.segment import Segment, damaged, decode_segment
 
 _LONGEST_NAME = 60
 
@@ -42,7 +43,7 @@ class OtherLogs:
         self._keys = keys
 
     def read(
-        self, names: Mapping[str, SegmentName], own: str, should_stop: Callable[[], bool]
+        self, names: Mapping[str, SegmentName], listed: Mapping[str, int], own: str, should_stop: Callable[[], bool]
     ) -> tuple[Taken, int, bool]:
         """Reads what is new; gives what was taken, the number of segments, and whether it was stopped before the end.
 
@@ -58,6 +59,8 @@ class OtherLogs:
             if should_stop():
                 return taken, count, True
             try:
+                if listed[text] > LONGEST_FILE:
+                    raise damaged(name)
                 segment = decode_segment(name, self._place.read(text), self._keys)
                 taken += self._cold.write(lambda db, segment=segment, text=text: self._apply(db, segment, text))
                 count += 1

@@ -15,7 +15,7 @@ _NEWEST: Final = """SELECT value FROM sync_values WHERE conversation = ? AND fie
     ORDER BY clock DESC, device DESC LIMIT 1"""
 
 
-def take_value(db: apsw.Connection, conversation: int, operation: ValueOperation) -> bool:
+def take_value(db: apsw.Connection, conversation: int, operation: ValueOperation, now_ms: int) -> bool:
     """Records what another device set, and sets it where nothing newer is known; whether it was new."""
     value = _cleared(operation.value)
     field = str(clear(operation.field, TextSource.OTHER))
@@ -28,7 +28,7 @@ def take_value(db: apsw.Connection, conversation: int, operation: ValueOperation
         "INSERT INTO sync_values (conversation, field, clock, device, value, own) VALUES (?, ?, ?, ?, ?, 0)",
         (*held, value),
     )
-    see(db, operation.clock)
+    see(db, operation.clock, now_ms)
     _set(db, conversation, field)
     return True
 

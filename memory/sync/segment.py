@@ -48,17 +48,17 @@ def decode_segment(name: SegmentName, stored: bytes, keys: Keys | None = None) -
             "Upgrade this device; what it holds is read then.",
         )
     if digest_of(stored) != name.digest or stored[:4] != _MAGIC:
-        raise _damaged(name)
+        raise damaged(name)
     body = _opened(name, stored[4:5], stored[5:], keys)
     check, frame = body[:_CHECK], body[_CHECK:]
     if not hmac.compare_digest(hashlib.sha256(frame).digest(), check):
-        raise _damaged(name)
+        raise damaged(name)
     try:
         segment = msgspec.msgpack.decode(unpack(frame, limit=MOST), type=Segment)
     except (Damaged, msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise _damaged(name) from error
+        raise damaged(name) from error
     if (segment.device, segment.number) != (name.device, name.number):
-        raise _damaged(name)
+        raise damaged(name)
     return segment
 
 
@@ -66,7 +66,7 @@ def _opened(name: SegmentName, mode: bytes, body: bytes, keys: Keys | None) -> b
     if mode == _PLAIN:
         return body
     if mode != _ENCRYPTED:
-        raise _damaged(name)
+        raise damaged(name)
     if keys is None:
         raise NoKey(
             "It is encrypted",
@@ -76,7 +76,8 @@ def _opened(name: SegmentName, mode: bytes, body: bytes, keys: Keys | None) -> b
     return keys.decrypt(body, str(name))
 
 
-def _damaged(name: SegmentName) -> SegmentDamaged:
+def damaged(name: SegmentName) -> SegmentDamaged:
+    """The error for a segment that is not what was written."""
     return SegmentDamaged(
         "A segment is damaged",
         f"{name} is torn, or not what was written. It was not read.",

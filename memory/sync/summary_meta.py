@@ -6,6 +6,11 @@ from typing import Any, Final, cast
 _REFERENCES: Final = frozenset({"covers", "first_kept", "prior", "pinned", "undoes", "own"})
 
 
+def references_of(meta: dict[str, Any]) -> dict[str, Any]:
+    """Of the meta what names entries."""
+    return {name: value for name, value in meta.items() if name in _REFERENCES}
+
+
 def seqs_in(meta: dict[str, Any]) -> list[int]:
     """Seqs of the entries that the meta names; 0 names none."""
     return [value for value in _references(meta) if _is_seq(value)]

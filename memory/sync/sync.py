@@ -119,7 +119,7 @@ class Sync:
         if self._forgetting is not None:
             known = self._forgetting.tokens()
             self._cold.write(lambda db: note_own(db, known, to_ms(self._cold.clock.now())))
-        taken, count, stopped = logs.read(names, device.id, should_stop)
+        taken, count, stopped = logs.read(names, listed, device.id, should_stop)
         deleted = self._delete_due()
         self._forget_due()
         merged = notes.spread(should_stop)

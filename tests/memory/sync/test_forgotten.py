@@ -4,15 +4,18 @@ from collections.abc import Collection
 from pathlib import Path
 
 from foundation.privacy import clear
+from memory.cold.entries import replace_text
 from memory.cold.sync_words import forget_synced
-from memory.records import Entry
 from memory.sync.forgotten import entry_token
 from tests.memory.sync.devices import Laptop, state_of
+from tests.memory.sync.test_convergence import Hidden
 from tests.memory.sync.test_robustness import decoded
+
+FORGOTTEN = clear("[forgotten]")
 
 
 class FakeForgetting:
-    """Remembers tokens, and deletes the entries that they name."""
+    """Remembers tokens, and blanks the entries that they name."""
 
     def __init__(self, device: Laptop) -> None:
         self._device = device
@@ -26,24 +29,19 @@ class FakeForgetting:
         for conversation in self._device.memory.cold.conversations(kind=None):
             for entry in self._device.memory.conversations.all_entries(conversation.seq):
                 if entry_token(conversation.source, conversation.id, entry.id) in tokens:
-                    drop(self._device, entry)
+                    self._device.memory.cold.write(lambda db, seq=entry.seq: replace_text(db, seq, FORGOTTEN))
         return forgotten_ms
-
-
-def drop(device: Laptop, entry: Entry) -> None:
-    def gone(db: object) -> None:
-        run = db.execute  # type: ignore[attr-defined]  # a connection
-        run("UPDATE entries SET parent = NULL WHERE parent = ?", (entry.seq,))
-        run("UPDATE conversations SET leaf = NULL WHERE leaf = ?", (entry.seq,))
-        run("DELETE FROM entries WHERE seq = ?", (entry.seq,))
-
-    device.memory.cold.write(gone)
 
 
 def with_forgetting(device: Laptop) -> FakeForgetting:
     port = FakeForgetting(device)
     device.sync = type(device.sync)(device.memory, device.delete, forgetting=port)
     return port
+
+
+def texts(device: Laptop) -> list[str | None]:
+    (conversation,) = device.memory.conversations.recent()
+    return [entry.text for entry in device.memory.conversations.all_entries(conversation.seq)]
 
 
 def words_at(place: Path) -> str:
@@ -62,8 +60,8 @@ def test_an_entry_that_was_forgotten_here_goes_there_and_from_the_location(
     desk.run(place)
     assert "canary" not in words_at(place)
     laptop.run(place)
-    assert [entry[2] for entry in state_of(laptop)["entries"]] == [entry[2] for entry in state_of(desk)["entries"]]
-    assert len(state_of(laptop)["entries"]) == 1
+    assert state_of(laptop) == state_of(desk)
+    assert texts(laptop) == ["Keep this.", "[forgotten]"]
 
 
 def test_it_does_not_come_back_from_an_old_file(desk: Laptop, laptop: Laptop, place: Path) -> None:
@@ -77,7 +75,7 @@ def test_it_does_not_come_back_from_an_old_file(desk: Laptop, laptop: Laptop, pl
     for name, body in old.items():
         (place / name).write_bytes(body)
     laptop.run(place)
-    assert len(state_of(laptop)["entries"]) == 1
+    assert texts(laptop) == ["Keep this.", "[forgotten]"]
     desk.run(place)
     assert "canary" not in words_at(place), "an own file that came back is deleted"
 
@@ -95,3 +93,22 @@ def test_words_in_old_titles_labels_and_notes_go(desk: Laptop, place: Path) -> N
     assert desk.memory.cold.write(lambda db: forget_synced(db, lambda body: b"canary" in body)) == 4
     desk.run(place)
     assert "canary" not in words_at(place)
+
+
+def test_one_that_waits_for_its_parent_comes_without_its_words(desk: Laptop, laptop: Laptop, place: Path) -> None:
+    here, _ = with_forgetting(desk), with_forgetting(laptop)
+    trip = desk.talk("First. " + " ".join(str(number**5) for number in range(9000)))
+    desk.run(place)
+    first = {file.name for file in place.glob("*.segment")}
+    desk.say(trip, "The canary sings.")
+    desk.run(place)
+    laptop.run(Hidden(place, first))
+    *_, canary = desk.memory.conversations.all_entries(trip.seq)
+    here.forget({entry_token("", trip.id, canary.id)}, 1)
+    desk.run(place)
+    laptop.run(Hidden(place, first))
+    waiting = laptop.memory.cold.read(lambda db: list(db.execute("SELECT operation FROM sync_waiting")))
+    assert [b"canary" in body for (body,) in waiting] == [False]
+    laptop.run(place)
+    assert texts(laptop)[1] == "[forgotten]"
+    assert state_of(laptop) == state_of(desk)
