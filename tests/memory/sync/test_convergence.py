@@ -143,7 +143,7 @@ def test_ten_thousand_operations_converge(tmp_path: Path, seed: int) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("switch_off", [rule[1] for rule in RULES], ids=["titles", "parents", "notes"])
+@pytest.mark.parametrize("switch_off", [without_clocks, without_merging])
 def test_without_a_rule_courses_do_not_converge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, switch_off: SwitchOff
 ) -> None:

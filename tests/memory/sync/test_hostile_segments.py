@@ -79,7 +79,7 @@ def test_a_clock_that_is_thousands_of_years_ahead_does_not_stop_ours(desk: Lapto
     assert laptop.found(trip).labels == ("work",)
 
 
-@settings(max_examples=examples(64), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(64), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(OPERATIONS, max_size=3))
 def test_any_operation_is_taken_whole_or_named(laptop: Laptop, place: Path, operations: list[Operation]) -> None:
     put(place, *operations)
