@@ -5,24 +5,22 @@ A location that does not answer is tried again later, and only /status and `doct
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from agent.background.scheduler import ShouldStop, StepResult
 from foundation.clock import Clock
 from foundation.errors import TemporaryFailure
-from memory.errors import StoreBusy
 from memory.memory import Memory
-from memory.records import Conversation
 
 if TYPE_CHECKING:  # loaded by the first step
     from memory.settings import SyncSettings
+    from memory.sync.forgotten import DeletionPort
 
 
 class SyncJob:
-    """Syncs at most every `sync.minutes`. `delete` deletes a conversation that another device deleted; None: it waits
-    for a `sync now`."""
+    """Syncs at most every `sync.minutes`. Without `deletions` what other devices deleted waits for a `sync now`."""
 
     name = "sync-job"
     status = "syncing"
@@ -30,7 +28,7 @@ class SyncJob:
     essential = False
 
     def __init__(self, memory: Memory, settings: SyncSettings, environment: Mapping[str, str], clock: Clock) -> None:
-        self.delete: Callable[[Conversation], object] | None = None
+        self.deletions: DeletionPort | None = None
         self._memory = memory
         self._settings = settings
         self._environment = environment
@@ -55,7 +53,7 @@ class SyncJob:
 
         settings, workspace = self._settings, self._memory.workspace
         keys = open_keys(settings.recipients, self._environment)
-        sync = Sync(self._memory, self._deleted, keys=keys, encrypts=bool(settings.recipients))
+        sync = Sync(self._memory, self.deletions, keys=keys, encrypts=bool(settings.recipients))
         if sync.device is None:  # the configuration names a location, and `sync add` was never said here
             self._left.clear()
             return StepResult()
@@ -68,8 +66,3 @@ class SyncJob:
             return StepResult(more=True)
         self._left.pop(0)
         return StepResult(more=bool(self._left), error=result.problem)
-
-    def _deleted(self, conversation: Conversation) -> object:
-        if self.delete is None:
-            raise StoreBusy("Not deleted yet", f"{conversation.id} is deleted by the next `sync now`.")
-        return self.delete(conversation)

@@ -1,8 +1,8 @@
-"""Deletes conversations that another device deleted, with all that belongs to them."""
+"""Deletes what another device deleted or forgot, with all that belongs to it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,12 +10,25 @@ if TYPE_CHECKING:
     from memory.records import Conversation
 
 
-def foreign_deletion(memory: Memory) -> Callable[[Conversation], object]:
-    """For the background sync of a session; what it needs is loaded by the first deletion."""
+class ForeignDeletions:
+    """For the sync of a workspace; what it needs is loaded by the first deletion."""
 
-    def delete(conversation: Conversation) -> object:
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def delete(self, conversation: Conversation) -> object:
+        """Deletes a conversation. Raises StoreBusy while an answer is written in it; NotForgottenYet."""
         from agent.services.conversation_deletion import delete_conversation
 
-        return delete_conversation(memory, conversation)
+        return delete_conversation(self._memory, conversation)
 
-    return delete
+    def tokens(self) -> frozenset[str]:
+        """The tokens of all entries that are forgotten here."""
+        return self._memory.conversations.tombstones.tokens()
+
+    def forget(self, tokens: Collection[str], forgotten_ms: int) -> object:
+        """Keeps the tokens, and forgets those of their entries that are here. Raises what stops a step."""
+        from agent.services.forget import forgetting
+        from memory.forget.foreign import ForeignTombstones
+
+        return ForeignTombstones(self._memory, forgetting(self._memory)).forget(tokens, forgotten_ms)

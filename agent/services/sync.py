@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.config.settings import all_settings
-from agent.services.foreign_deletion import foreign_deletion
+from agent.services.foreign_deletion import ForeignDeletions
 from agent.services.settings import save_settings, settings_file
 from foundation.errors import Misuse
 from foundation.paths import Workspace
@@ -33,8 +33,8 @@ def open_sync(memory: Memory, settings: SyncSettings, environment: Mapping[str, 
     from memory.sync.encryption import open_keys
     from memory.sync.sync import Sync
 
-    keys = open_keys(settings.recipients, environment)
-    return Sync(memory, foreign_deletion(memory), keys=keys, encrypts=bool(settings.recipients))
+    keys, deletions = open_keys(settings.recipients, environment), ForeignDeletions(memory)
+    return Sync(memory, deletions, keys=keys, encrypts=bool(settings.recipients))
 
 
 def take_key(environment: Mapping[str, str], source: Path | None) -> str:

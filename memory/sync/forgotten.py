@@ -1,8 +1,7 @@
 """What was deleted or forgotten on any device: it is not taken again, and other devices are told by hashes alone."""
 
-import hashlib
 from collections.abc import Collection
-from typing import Final, Protocol
+from typing import Protocol
 
 import apsw
 import msgspec
@@ -10,18 +9,20 @@ from msgspec import structs
 
 from foundation.names import TOKEN
 from memory.cold.deletions import token_of
-from memory.cold.encoding import plain
 from memory.cold.sql import fetch, first, run, run_many
-from memory.records import EntryKind
+from memory.forgotten.fingerprints import FORGOTTEN
+from memory.forgotten.tombstones import ForgottenName
+from memory.records import Conversation, EntryKind
 from memory.sync.operation import EntryOperation, ForgettingOperation
 from memory.sync.summary_meta import references_of
 
-FORGOTTEN: Final = b"[forgotten]"
-"""The text of an entry that was forgotten."""
 
+class DeletionPort(Protocol):
+    """Deletes and forgets in this workspace, with all that belongs to it."""
 
-class ForgettingPort(Protocol):
-    """The forgetting of single entries in this workspace (memory.forget)."""
+    def delete(self, conversation: Conversation) -> object:
+        """Deletes a conversation that another device deleted. Raises StoreBusy, TemporaryFailure: it is tried again."""
+        ...
 
     def tokens(self) -> frozenset[str]:
         """The tokens of all entries that are forgotten here."""
@@ -30,12 +31,6 @@ class ForgettingPort(Protocol):
     def forget(self, tokens: Collection[str], forgotten_ms: int) -> object:
         """Keeps the tokens, and forgets those of their entries that are here."""
         ...
-
-
-def entry_token(source: str, conversation: str, entry: str) -> str:
-    """A hash in place of an entry's name, the same on every device."""
-    parts = ("entry", plain(source), plain(conversation), plain(entry))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def is_deleted(db: apsw.Connection, source: str, conversation: str) -> bool:
@@ -47,7 +42,7 @@ def is_deleted(db: apsw.Connection, source: str, conversation: str) -> bool:
 def is_forgotten(db: apsw.Connection, source: str, conversation: str, entry: str) -> bool:
     """Whether the entry was forgotten on any device."""
     sql = "SELECT 1 FROM sync_forgotten WHERE token = ?"
-    return first(db, sql, (entry_token(source, conversation, entry),)) is not None
+    return first(db, sql, (ForgottenName(source, conversation, entry).token,)) is not None
 
 
 def take_tombstone(db: apsw.Connection, operation: ForgettingOperation) -> int:
@@ -87,4 +82,4 @@ def blank_waiting(db: apsw.Connection) -> None:
 def blanked(operation: EntryOperation) -> EntryOperation:
     """A forgotten entry as its place in the tree: what answers it still finds it."""
     meta = references_of(operation.meta) if operation.kind == EntryKind.SUMMARY.value else {}
-    return structs.replace(operation, text=FORGOTTEN, speaker="", meta=meta)
+    return structs.replace(operation, text=FORGOTTEN.encode(), speaker="", meta=meta)

@@ -1,6 +1,7 @@
 """One sync of a workspace with a location: reads what other devices wrote, then writes what is new here."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import apsw
@@ -13,10 +14,10 @@ from memory.cold import deletions
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged, StoreBusy
 from memory.memory import Memory
-from memory.records import Conversation, Entry
+from memory.records import Entry
 from memory.sync.device import Device, begin, this_device
 from memory.sync.encryption import Keys
-from memory.sync.forgotten import ForgettingPort, foreign_tokens, note_own
+from memory.sync.forgotten import DeletionPort, foreign_tokens, note_own
 from memory.sync.inbox import Taken
 from memory.sync.last_run import record_run
 from memory.sync.names import parse_name
@@ -54,24 +55,22 @@ class SyncResult(Struct, frozen=True, kw_only=True):
 
 
 class Sync:
-    """Syncs one workspace. `delete` deletes a conversation with all that belongs to it. `keys` read what is encrypted;
-    with `encrypts` they encrypt what this device writes."""
+    """Syncs one workspace. Without `deletions` what other devices deleted waits for a later run. `keys` read what is
+    encrypted; with `encrypts` they encrypt what this device writes."""
 
     def __init__(
         self,
         memory: Memory,
-        delete: Callable[[Conversation], object],
+        deletions: DeletionPort | None,
         *,
         keys: Keys | None = None,
         encrypts: bool = False,
-        forgetting: ForgettingPort | None = None,
     ) -> None:
         self._memory = memory
         self._cold = memory.cold
-        self._delete = delete
+        self._deletions = deletions
         self._keys = keys
         self._own_keys = keys if encrypts else None
-        self._forgetting = forgetting
 
     def begin(self, name: str) -> Device:
         """Records changes of this workspace from now on, under that name of the device."""
@@ -116,8 +115,8 @@ class Sync:
         logs = OtherLogs(self._cold, place, self._keys)
         notes = NoteSync(self._memory)
         notes.collect(device.id)
-        if self._forgetting is not None:
-            known = self._forgetting.tokens()
+        if self._deletions is not None:
+            known = self._deletions.tokens()
             self._cold.write(lambda db: note_own(db, known, to_ms(self._cold.clock.now())))
         taken, count, stopped = logs.read(names, listed, device.id, should_stop)
         deleted = self._delete_due()
@@ -144,8 +143,10 @@ class Sync:
         for token in self._cold.read(lambda db: [row[0] for row in fetch(db, "SELECT token FROM sync_due")]):
             seq = self._cold.read(deletions.tokens).get(token)
             if seq is not None:
+                if self._deletions is None:
+                    continue
                 try:
-                    self._delete(self._cold.conversation_at(seq))
+                    self._deletions.delete(self._cold.conversation_at(seq))
                 except (StoreBusy, TemporaryFailure):
                     continue
                 count += 1
@@ -154,11 +155,11 @@ class Sync:
 
     def _forget_due(self) -> None:
         """Forgets what other devices forgot; what cannot be forgotten now is tried again by the next run."""
-        if self._forgetting is None:
+        if self._deletions is None:
             return
-        foreign = self._cold.read(foreign_tokens) - self._forgetting.tokens()
-        if foreign:
-            self._forgetting.forget(foreign, to_ms(self._cold.clock.now()))
+        foreign = self._cold.read(foreign_tokens) - self._deletions.tokens()
+        with suppress(StoreBusy, TemporaryFailure):
+            self._deletions.forget(foreign, to_ms(self._cold.clock.now()))
 
     def _settle(self, db: apsw.Connection, token: str) -> None:
         ((ms,),) = fetch(db, "SELECT deleted_ms FROM sync_due WHERE token = ?", (token,))

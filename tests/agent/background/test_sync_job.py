@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from agent.background.sync_job import SyncJob
+from agent.services.foreign_deletion import ForeignDeletions
 from memory.settings import SyncSettings
 from tests.memory.sync.devices import Laptop, state_of
 
@@ -10,7 +11,7 @@ from tests.memory.sync.devices import Laptop, state_of
 def job(device: Laptop, place: Path, *, background: bool = True, minutes: int = 10) -> SyncJob:
     settings = SyncSettings(locations=[str(place)], background=background, minutes=minutes)
     made = SyncJob(device.memory, settings, {"PALIMPSEST_CONFIG_DIR": str(place.parent / "config")}, device.clock)
-    made.delete = device.delete
+    made.deletions = ForeignDeletions(device.memory)
     return made
 
 

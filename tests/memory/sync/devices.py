@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from agent.services.foreign_deletion import ForeignDeletions
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.backup.place import BackupPlace, LocalPlace
@@ -32,11 +33,7 @@ class Laptop:
 
     def open(self) -> None:
         self.memory = Memory.open(self.workspace, self.clock, read_only=False)
-        self.sync = Sync(self.memory, self._delete, keys=self.keys, encrypts=self.keys is not None)
-
-    def _delete(self, conversation: Conversation) -> object:
-        self.memory.mirrors.remove(conversation.seq)
-        return self.memory.knowledge.delete_conversation(conversation.seq)
+        self.sync = Sync(self.memory, ForeignDeletions(self.memory), keys=self.keys, encrypts=self.keys is not None)
 
     def close(self) -> None:
         self.memory.close()
@@ -65,7 +62,7 @@ class Laptop:
         return self.memory.conversations.find(conversation.id)
 
     def delete(self, conversation: Conversation) -> None:
-        self._delete(self.found(conversation))
+        ForeignDeletions(self.memory).delete(self.found(conversation))
 
     def run(self, place: Path | BackupPlace) -> SyncResult:
         self.clock.advance(1)

@@ -81,7 +81,7 @@ def test_a_store_of_a_newer_version_is_not_synced(desk: Laptop, place: Path) -> 
     desk.close()
     desk.workspace = type(desk.workspace)(desk.workspace.root)
     desk.memory = type(desk.memory).open(desk.workspace, desk.clock, read_only=True)
-    desk.sync = type(desk.sync)(desk.memory, lambda _: None)
+    desk.sync = type(desk.sync)(desk.memory, None)
     with pytest.raises(ReadOnly):
         desk.run(place)
     assert {file.name: file.read_bytes() for file in place.iterdir()} == before
