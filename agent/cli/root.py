@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "knowledge": ("knowledge", "Add files, and ask what they say."),
     "import": ("import_", "Import conversations from a file."),
     "export": ("export", "Write conversations out."),
+    "forget": ("forget", "Forget something for good, and prove it."),
     "conversations": ("conversations", "List, show, rename and delete conversations."),
     "models": ("models", "List, choose and test models."),
     "trust": ("trust", "Trust a workspace that was made elsewhere."),

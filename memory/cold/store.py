@@ -200,15 +200,16 @@ class ColdStore:
         with sentences(self.database):
             return self._readers.run(reading)
 
-    def empty_journal(self) -> bool:
+    def empty_journal(self, *, vacuum: bool = False) -> bool:
         """Checkpoints and truncates the WAL, so that it holds no deleted text, and purges what models computed of it.
 
-        Returns False while a reader of this or another process still uses the WAL: try again later.
+        False while a reader still uses the WAL: try again later. With `vacuum` the database is written anew first.
         """
         purge_prompt_caches(self.database.with_name(PROMPT_CACHES))
         with sentences(self.database):
-            busy = self._writer.run_bare(lambda db: fetch(db, "PRAGMA wal_checkpoint (TRUNCATE)"))[0][0]
-        return not busy
+            if vacuum:
+                self._writer.run_bare(lambda db: fetch(db, "VACUUM"))
+            return not self._writer.run_bare(lambda db: fetch(db, "PRAGMA wal_checkpoint (TRUNCATE)"))[0][0]
 
     # ── conversations ──
 
