@@ -195,6 +195,7 @@ class Invocation:
     async def session(self, *, for_writing: bool = True) -> Session:
         """A session in the chosen conversation; the caller closes it."""
         from agent.cli.facts import facts
+        from agent.services.foreign_deletion import ForeignDeletions
         from agent.services.forget import finish_pending
         from agent.session import Session
 
@@ -202,6 +203,7 @@ class Invocation:
         session = await asyncio.to_thread(
             Session.open, workspace, self.loaded_config.config, facts=facts, project=self.project
         )
+        session.jobs.sync.deletions = ForeignDeletions(session.memory)
         try:
             await asyncio.to_thread(finish_pending, session.memory)
             self._print_access_notice(session.memory.access)

@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "retention": ("retention", "Archive or delete by rules what nobody touched."),
     "check": ("check", "Check what is stored against its hashes."),
     "backup": ("backup", "Back up the workspace, and restore it."),
+    "sync": ("sync", "Share conversations and notes with your other devices."),
     "doctor": ("doctor", "Look at the installation, and say what is missing."),
 }
 """Name → (module in agent.cli, summary). The order is help's."""

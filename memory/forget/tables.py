@@ -9,6 +9,7 @@ from memory.archive.rows.pages import packs_of
 from memory.cold.conversations import rename, unlabel
 from memory.cold.encoding import to_text
 from memory.cold.sql import each, fetch, run
+from memory.cold.sync_words import forget_synced
 from memory.forget.work import ForgetWork, StepCounts, drop_requests
 from memory.records import new_id
 
@@ -33,6 +34,7 @@ def forget_names(work: ForgetWork) -> StepCounts:
         for kind, seq, name in held:
             packs |= _forget_name(db, work, kind, seq, name)
         _forget_states(db, work)
+        forget_synced(db, work.prints.holds)
         seal(db, storage, sorted(packs))
         return len(held)
 

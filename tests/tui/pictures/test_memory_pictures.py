@@ -269,8 +269,8 @@ async def test_the_statistics_with_a_chart(picture: Picture) -> None:
 
 
 async def test_what_nobody_touched(picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
-    def planned(number: int, title: str, size: int, stays: str = "") -> ForgottenConversation:
-        return ForgottenConversation(
+    def planned(number: int, title: str, size: int, stays: str = "") -> PlannedConversation:
+        return PlannedConversation(
             seq=number,
             conversation=f"c_{number}",
             title=title,
