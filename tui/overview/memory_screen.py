@@ -10,6 +10,7 @@ from agent.services.memory_files import MemoryFile, has_changed, last_change, me
 from agent.services.version_restore import undo_change
 from foundation.errors import PalimpsestError
 from foundation.sizes import format_size
+from memory.hot.parse import lines_of, outside_comments
 from tui.editor import edited_text
 from tui.overview.edit_screen import EditScreen
 from tui.overview.list_screen import ListContents, ListRow, ListScreen
@@ -63,7 +64,7 @@ class MemoryScreen(ListScreen[None]):
                 id=file.path,
                 figure=f"{file.tokens:,} tokens  {format_size(file.size):>8}  {_SHARES[file.share]:>14}",
                 share=file.tokens / largest,
-                detail=file.problem or file.text[:_PREVIEW],
+                detail=file.problem or _preview(file.text),
                 is_warning=bool(file.problem),
             )
             for file in self._files
@@ -141,3 +142,11 @@ class MemoryScreen(ListScreen[None]):
             return
         self.say(done.sentence)
         self.reload()
+
+
+def _preview(text: str) -> str:
+    """The beginning of the text, without a title and comments above the first note."""
+    text = text[:_PREVIEW]
+    lines = outside_comments(text)
+    first = next((number for number, line, _ in lines if line.strip() and not line.startswith("# ")), 1)
+    return "".join(lines_of(text)[first - 1 :])
