@@ -41,7 +41,13 @@ class MemoryScreen(ListScreen[None]):
         Binding("d", "changes", "Show what changed, and by whom", id="memory.changes", show=False),
         Binding("h", "versions", "Show the file's versions", id="memory.versions", show=False),
         Binding("a", "all_versions", "Show the versions of all files", id="memory.all_versions", show=False),
-        Binding("u", "undo", "Take back the last change of the file, once what that changes was shown", id="memory.undo", show=False),
+        Binding(
+            "u",
+            "undo",
+            "Take back the last change of the file, once what that changes was shown",
+            id="memory.undo",
+            show=False,
+        ),
     ]
 
     def __init__(self, session: "Session") -> None:

@@ -64,7 +64,9 @@ async def test_the_list_is_as_tall_as_its_files_and_the_preview_begins_at_the_fi
     open_chat: Open, session: Any
 ) -> None:
     notes = "".join(f"- Note {number} 锅炉\n" for number in range(1, 30))
-    session.workspace.memory_md.write_text(f"# Memory\n\n<!-- Yours to edit,\nline by line. -->\n\n{notes}", encoding="utf-8")
+    session.workspace.memory_md.write_text(
+        f"# Memory\n\n<!-- Yours to edit,\nline by line. -->\n\n{notes}", encoding="utf-8"
+    )
     async with open_chat(session=session) as chat:
         await opened(chat)
         await chat.until(lambda: "Note 1 锅炉" in seen(chat))
