@@ -24,9 +24,11 @@ from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from tui.chat.background import PageProgress
 from tui.chat.port import ChatPort, CommandChat
+from tui.widgets.transcript.focus import focus_targets
 from tui.widgets.transcript.items import MutedLine, TranscriptItem, markdown_items
 
 FILL_PROMPT: Final = {"branch", "rewind", "tree", "resume"}  # commands that may put a text into the prompt
+_UNDO_KEY: Final = "Ctrl+↑ u takes it back, too."
 UNSENT: Final = "The branch is stored when you send it. Esc or an empty prompt takes it back."
 
 
@@ -83,9 +85,11 @@ class CommandView:
                 await self._chat.send(text, skill, again=again)
             case Copy(text=text, description=description):
                 self._view.copy_to_clipboard(text, description)
-            case SessionSwitched(notice=notice, prompt=prompt, branch=branch):
+            case SessionSwitched(notice=notice, prompt=prompt, branch=branch, drops=drops):
                 before = "" if prompt or branch else conversation_before
                 await self._chat.show_conversation(before, keeps_meter=branch)
+                if drops and focus_targets(transcript.line_cache.items):
+                    notice = f"{notice} {_UNDO_KEY}"
                 transcript.add(*([MutedLine(notice, gap=True)] if notice else []))
                 if branch:  # the next request is another one
                     with suppress(PalimpsestError):
