@@ -85,12 +85,10 @@ class CommandView:
                 await self._chat.send(text, skill, again=again)
             case Copy(text=text, description=description):
                 self._view.copy_to_clipboard(text, description)
-            case SessionSwitched(notice=notice, prompt=prompt, branch=branch, drops=drops):
+            case SessionSwitched(notice=notice, prompt=prompt, branch=branch):
                 before = "" if prompt or branch else conversation_before
                 await self._chat.show_conversation(before, keeps_meter=branch)
-                if drops and focus_targets(transcript.line_cache.items):
-                    notice = f"{notice} {_UNDO_KEY}"
-                transcript.add(*([MutedLine(notice, gap=True)] if notice else []))
+                transcript.add(*self._notice(notice, drops=outcome.drops))
                 if branch:  # the next request is another one
                     with suppress(PalimpsestError):
                         report = await self._chat.session.context_report()
@@ -132,6 +130,11 @@ class CommandView:
         self._show_items(MutedLine(line, gap=True), MutedLine(""), *markdown_items(result.markdown, marked=False))
         if result.changes_context:
             self._view.show_report(await self._chat.session.context_report())
+
+    def _notice(self, text: str, *, drops: bool) -> list[TranscriptItem]:
+        if drops and focus_targets(self._view.transcript.line_cache.items):
+            text = f"{text} {_UNDO_KEY}"
+        return [MutedLine(text, gap=True)] if text else []
 
     async def _propose(self, line: str, proposal: Proposal, conversation_before: str) -> None:
         """Asks for confirmation if needed, then runs the proposal with a progress display."""
