@@ -180,6 +180,10 @@ class Policy:
         sentence = f"No rule decides, and the mode {self.mode} asks."
         if not is_command or action.destroys or self.mode is not PermissionMode.AUTO:
             return Decision(Verdict.ASK, sentence)
+        return self._in_auto(sentence)
+
+    def _in_auto(self, sentence: str) -> Decision:
+        """Of a command that destroys nothing."""
         if self.sandboxed:
             return Decision(Verdict.ALLOW, "The mode auto allows commands in the sandbox.")
         return Decision(Verdict.ASK, f"{sentence} There is no sandbox for commands here.")
