@@ -159,4 +159,4 @@ def _fingerprint(word: bytes, multiplier: int, secret: bytes) -> Fingerprint:
 
 
 def _check(word: bytes, secret: bytes) -> str:
-    return hmac.new(secret, b"word" + word, hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(secret, b"word" + word, "sha256").hex()[:32]
