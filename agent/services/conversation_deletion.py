@@ -29,11 +29,17 @@ def delete_conversation(memory: Memory, conversation: Conversation) -> DeletionR
 
     Raises StoreBusy while an answer is written in it; NotForgottenYet where the next command goes on with it.
     """
+    return delete_conversations(memory, [conversation])
+
+
+def delete_conversations(memory: Memory, conversations: Sequence[Conversation]) -> DeletionReport:
+    """The same for several, by one job: the workspace is looked through once."""
     from memory.forget.choice import chosen_conversations
     from memory.forget.plan import keeping_lines, pages_of
 
-    memory.conversations.refuse_in_use(conversation.seq)
-    what = planned(memory, chosen_conversations(memory, conversation))
+    for conversation in conversations:
+        memory.conversations.refuse_in_use(conversation.seq)
+    what = planned(memory, chosen_conversations(memory, *conversations))
     noted = what.lines
     what = keeping_lines(memory, what, noted)  # they are the person's own
     pages = pages_of(memory, (), what.job.conversations)

@@ -91,11 +91,14 @@ def choose_conversation(memory: Memory, ref: str) -> Chosen:
     return chosen_conversations(memory, conversation)
 
 
-def chosen_conversations(memory: Memory, conversation: Conversation) -> Chosen:
-    """The same for a conversation that was found."""
-    chosen = Chosen(title=f"the conversation “{conversation.title or conversation.id}”")
-    for each in (conversation, *memory.conversations.delegated(conversation.seq)):
-        chosen.conversations[each.seq] = None
+def chosen_conversations(memory: Memory, *conversations: Conversation) -> Chosen:
+    """The same for conversations that were found."""
+    names = [f"“{conversation.title or conversation.id}”" for conversation in conversations[:3]]
+    more = f" and {len(conversations) - 3:,} more" if len(conversations) > 3 else ""
+    chosen = Chosen(title=f"the conversation {', '.join(names)}{more}")
+    for conversation in conversations:
+        for each in (conversation, *memory.conversations.delegated(conversation.seq)):
+            chosen.conversations[each.seq] = None
     return chosen
 
 

@@ -4,7 +4,7 @@ A page cannot be edited: the archives that hold it are dissolved. The texts of a
 where the next step blanks them, the pages are deleted, and their packs are rewritten without them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 import apsw
@@ -12,7 +12,7 @@ import apsw
 from memory.archive.rows import pages as page_rows
 from memory.cold.sql import batches, each, first, marks, run
 from memory.errors import NotFound, StorageUnreachable
-from memory.forget.work import ForgetWork, StepCounts, entry_bytes, found_in
+from memory.forget.work import DAMAGED, UNREACHABLE, ForgetWork, StepCounts, entry_bytes, found_in
 
 _EXISTS = "SELECT 1 FROM conversations WHERE seq = ?"
 
@@ -32,31 +32,49 @@ def forget_conversations(work: ForgetWork) -> StepCounts:
 
 
 def forget_pages(work: ForgetWork) -> StepCounts:
-    """Brings the texts of archives that hold forgotten words back to their rows, and deletes their pages."""
+    """Brings the texts of archives that hold forgotten words back to their rows, and deletes their pages.
+
+    Raises StorageUnreachable where pages cannot be read or deleted now: nobody knows whether they hold the words.
+    """
     memory = work.memory
-    archived = _archived(work)
-    if not archived:
-        return StepCounts()
-    pages = memory.cold.write(lambda db: _dissolve(db, archived))
+    archived, unreachable, damaged = _archived(work)
+    if unreachable:
+        raise _unreachable(unreachable)
+    pages = memory.cold.write(lambda db: _dissolve(db, archived)) if archived else frozenset[str]()
     memory.vault.release(sorted(pages))
-    left = memory.cold.read(lambda db: _still_archived(db, archived))
-    if left:
-        raise StorageUnreachable(
-            "Not all pages can be read",
-            f"{len(left):,} of the entries that are to be forgotten are on pages that cannot be read or deleted now.",
-            "Make the packs reachable: the next command goes on with the forgetting.",
-        )
-    return StepCounts({"pages": len(pages)})
+    if left := memory.cold.read(lambda db: _still_archived(db, archived)) if archived else []:
+        raise _unreachable(len(left))
+    return StepCounts({"pages": len(pages)}, tuple(_damaged_sentence(work, damaged)))
 
 
-def _archived(work: ForgetWork) -> list[int]:
-    """Entries on pages that are forgotten, or hold any of the words."""
+def _archived(work: ForgetWork) -> tuple[list[int], int, list[int]]:
+    """Entries on pages that are forgotten or hold any of the words; how many cannot be reached; which are damaged."""
     found: set[int] = set()
+    unreachable, damaged = 0, list[int]()
     for batch in entry_bytes(work.memory):
         on_pages = [entry for entry in batch if entry.is_archived]
         found.update(entry.seq for entry in on_pages if entry.seq in work.job.entries)
         found.update(on_pages[index].seq for index in found_in(work.prints, [entry.text for entry in on_pages]))
-    return sorted(found)
+        unreachable += sum(entry.unread == UNREACHABLE for entry in on_pages)
+        damaged += [entry.seq for entry in on_pages if entry.unread == DAMAGED and entry.seq not in work.job.entries]
+    return sorted(found), unreachable, damaged
+
+
+def _unreachable(count: int) -> StorageUnreachable:
+    return StorageUnreachable(
+        "Not all pages can be read",
+        f"{count:,} entries are on pages that cannot be read or deleted now, and may hold what is to be forgotten.",
+        "Make the packs reachable: the next command goes on with the forgetting.",
+    )
+
+
+def _damaged_sentence(work: ForgetWork, damaged: list[int]) -> Iterator[str]:
+    if damaged:
+        ids = [entry.id for entry in work.memory.conversations.entries(damaged[:20]).values()]
+        yield (
+            f"{len(damaged):,} entries are on damaged pages that nobody can read, and were not looked at: "
+            f"{', '.join(ids)}."
+        )
 
 
 def _dissolve(db: apsw.Connection, entries: Collection[int]) -> frozenset[str]:

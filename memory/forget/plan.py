@@ -45,7 +45,7 @@ class PlannedEntry(Struct, frozen=True, kw_only=True):
     kind: str
 
 
-class PlannedConversation(Struct, frozen=True, kw_only=True):
+class ForgottenConversation(Struct, frozen=True, kw_only=True):
     id: str
     title: str
     kind: str
@@ -61,7 +61,7 @@ class ForgetPlan(Struct, frozen=True, kw_only=True):
     entry_count: int = 0
     derived: tuple[PlannedEntry, ...] = ()
     derived_count: int = 0
-    conversations: tuple[PlannedConversation, ...] = ()
+    conversations: tuple[ForgottenConversation, ...] = ()
     lines: tuple[NamedLine, ...] = ()
     pages: int = 0
     names: int = 0  # titles, labels and tags
@@ -279,10 +279,10 @@ def first_line(text: str) -> str:
     return visible_line(line if len(line) <= _LINE else f"{line[: _LINE - 1]}…")
 
 
-def _conversations(memory: Memory, seqs: Sequence[int]) -> list[PlannedConversation]:
+def _conversations(memory: Memory, seqs: Sequence[int]) -> list[ForgottenConversation]:
     sql = "SELECT count(*) FROM entries WHERE conversation = ?"
     return [
-        PlannedConversation(
+        ForgottenConversation(
             id=found.id,
             title=visible_line(found.title),
             kind=found.kind,

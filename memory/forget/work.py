@@ -1,7 +1,6 @@
 """One job's parts, as each step needs them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -12,11 +11,13 @@ from foundation.paths import Workspace
 from memory.cold.encoding import to_bytes, unpack
 from memory.cold.secret import keyed
 from memory.cold.sql import fetch, run
-from memory.errors import Damaged, NotFound
+from memory.errors import Damaged, NotFound, StorageUnreachable
 from memory.forgotten.fingerprints import FORGOTTEN, Fingerprints, replaced
 from memory.forgotten.journal import ForgetJob
 from memory.memory import Memory
 
+UNREACHABLE: Final = "unreachable"
+DAMAGED: Final = "damaged"
 _AT_ONCE: Final = 500
 _ROWS: Final = """SELECT seq, body, packed, chars, meta, sent, CAST(speaker AS BLOB), conversation, CAST(kind AS BLOB),
     CAST(id AS BLOB)
@@ -42,6 +43,7 @@ class EntryBytes(NamedTuple):
     text: bytes
     rest: bytes
     is_archived: bool
+    unread: str  # why its text could not be read: "", "unreachable" or "damaged"
 
 
 class ForgetWork:
@@ -104,14 +106,20 @@ def found_in(prints: Fingerprints, bodies: Sequence[bytes]) -> list[int]:
 def _of(memory: Memory, row: tuple[object, ...]) -> EntryBytes:
     seq, body, packed, chars, meta, sent, speaker, conversation, kind, id_ = row
     assert isinstance(seq, int) and isinstance(chars, int) and isinstance(conversation, int) and isinstance(kind, bytes)
-    text, is_archived = b"", body is None and chars > 0
-    with suppress(Damaged, NotFound):
+    text, unread, is_archived = b"", "", body is None and chars > 0
+    try:
         if isinstance(body, bytes):
             text = to_bytes(unpack(body, int(bool(packed)), chars))
         elif is_archived:
             text = to_bytes(memory.passage(memory.cold.entry(seq)).text)
+    except StorageUnreachable:
+        unread = UNREACHABLE
+    except Damaged:
+        unread = DAMAGED
+    except NotFound:  # deleted meanwhile
+        pass
     rest = b"\0".join(part for part in (meta, sent, speaker, id_) if isinstance(part, bytes))
-    return EntryBytes(seq, conversation, kind, text, rest, is_archived)
+    return EntryBytes(seq, conversation, kind, text, rest, is_archived, unread)
 
 
 def drop_requests(db: apsw.Connection, conversations: Sequence[int]) -> None:

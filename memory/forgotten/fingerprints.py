@@ -29,7 +29,7 @@ class Fingerprint(Struct, frozen=True, order=True):
     check: str
 
 
-class Span(NamedTuple):
+class ByteSpan(NamedTuple):
     """From `start` up to `end`, in bytes."""
 
     start: int
@@ -68,14 +68,14 @@ class Fingerprints:
         """Those that are in the data."""
         return {print_ for _, print_ in self._hits(data)}
 
-    def spans(self, data: bytes) -> list[Span]:
+    def spans(self, data: bytes) -> list[ByteSpan]:
         """Where they are in the data, in order; those that touch are one."""
-        spans: list[Span] = []
+        spans: list[ByteSpan] = []
         for start, print_ in sorted(self._hits(data)):
             if spans and start <= spans[-1].end:
-                spans[-1] = Span(spans[-1].start, max(spans[-1].end, start + print_.length))
+                spans[-1] = ByteSpan(spans[-1].start, max(spans[-1].end, start + print_.length))
             else:
-                spans.append(Span(start, start + print_.length))
+                spans.append(ByteSpan(start, start + print_.length))
         return spans
 
     def _hits(self, data: bytes) -> Iterable[tuple[int, Fingerprint]]:

@@ -54,6 +54,8 @@ LINES = (
     "/jobs",
     "/mcp",
     "/stats",
+    "/clean",
+    "/clean --later",
     "/theme nord",
     "/settings",
     "/import",

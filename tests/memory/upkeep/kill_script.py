@@ -7,7 +7,7 @@ from pathlib import Path
 from foundation.paths import Workspace
 from memory.memory import Memory
 from memory.settings import RetentionSettings
-from memory.upkeep.cleaning import clean, proposal
+from memory.upkeep.proposal import clean, proposal
 from memory.upkeep.retention import undo, undoable
 
 
