@@ -66,7 +66,13 @@ def forgetting(memory: Memory, clock: Clock | None = None) -> Forgetting:
     """Runs jobs in this memory, with the steps of this package."""
     from memory.forget.job import Forgetting
 
-    further = {"checkpoints": _checkpoints, "drafts": _drafts, "prompts": _prompts, "images": _images}
+    further = {
+        "checkpoints": _checkpoints,
+        "drafts": _drafts,
+        "prompts": _prompts,
+        "images": _images,
+        "locations": _locations,
+    }
     return Forgetting(memory, clock or SystemClock(), further)
 
 
@@ -226,6 +232,19 @@ def _drafts(work: ForgetWork) -> StepCounts:
                 write_atomically(path, clear_marked(work.replaced(read_text(path, owned=True))))
                 count += 1
     return StepCounts({"drafts": count})
+
+
+def _locations(work: ForgetWork) -> StepCounts:
+    """Names the places of sync where it stands until this device, and others, have synced."""
+    from memory.forget.work import StepCounts
+    from memory.sync.status import stale_locations
+
+    where = ", ".join(stale_locations(work.memory))
+    return StepCounts(
+        sentences=(f"It is at {where} still: `{PROGRAM} sync now` takes it from there, and from other devices.",)
+        if where
+        else ()
+    )
 
 
 def _images(work: ForgetWork) -> StepCounts:
