@@ -1,6 +1,7 @@
 """The definition of an MCP server, as `mcpServers` of other clients write it."""
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -68,7 +69,11 @@ class ConfiguredServer(Struct, frozen=True, kw_only=True):
         held: list[object] = [self.name, self.raw]
         if programs := self._programs():
             held.append(programs)
-        return hashlib.sha256(msgspec.json.encode(held, order="deterministic")).hexdigest()
+        try:
+            body = msgspec.json.encode(held, order="deterministic")
+        except UnicodeEncodeError:  # half of a surrogate pair, which JSON may hold
+            body = json.dumps(held, sort_keys=True).encode()
+        return hashlib.sha256(body).hexdigest()
 
     def _programs(self) -> dict[str, str]:
         """The SHA-256 of each file of the project that the command line names; "" for one that cannot be read."""

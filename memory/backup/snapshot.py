@@ -107,7 +107,7 @@ def read_snapshot(place: BackupPlace, id: str) -> Snapshot:  # noqa: A002 - the 
                 and all(map(_is_plain, snapshot.files))
             ):
                 return snapshot
-    except (Damaged, msgspec.DecodeError, OverflowError, ValueError):
+    except (Damaged, msgspec.DecodeError, OSError, OverflowError, ValueError):  # a time that is none
         pass
     raise BackupDamaged("A snapshot is damaged", f"{id}{SUFFIX} at {place.name} is not what was written.")
 
