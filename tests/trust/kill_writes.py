@@ -159,7 +159,7 @@ def kill_all(kind: str, folder: Path, kills: int, chance: random.Random, *, earl
             state = folder / f"{kind.replace(' ', '-')}-{number}"
             state.mkdir(parents=True)
             acknowledged, start = [], 0
-        at = chance.randrange(1, calls + 1) if number % 2 else 0
+        at = chance.randrange(1, calls + 1) if chance.random() < 0.5 else 0
         status, new = killed(kind, state, start, at, chance, early=early)
         landed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         outcome.landed += landed

@@ -25,7 +25,7 @@ def kills(folder: Path, count: int, *words: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "count",
     [
-        pytest.param(30, marks=[pytest.mark.slow, pytest.mark.timeout(240)]),
+        pytest.param(15, marks=[pytest.mark.slow, pytest.mark.timeout(240)]),
         pytest.param(1_000, marks=[pytest.mark.soak, pytest.mark.timeout(3600)]),
     ],
 )
@@ -36,13 +36,13 @@ def test_no_kill_in_any_kind_of_write_loses_what_was_acknowledged(tmp_path: Path
     assert set(outcomes) == set(KINDS)
     landed = sum(outcome["landed"] for outcome in outcomes.values())
     assert landed >= count * 0.8, "kills did not land"
-    assert sum(outcome["at_a_call"] for outcome in outcomes.values()) >= count * 0.3
     assert sum(outcome["acknowledged"] for outcome in outcomes.values()) >= count / 2, "the writers wrote nothing"
-    if count > 100:
+    if count > len(KINDS):
         assert all(outcome["landed"] and outcome["acknowledged"] for outcome in outcomes.values())
+        assert sum(outcome["at_a_call"] for outcome in outcomes.values()) >= count * 0.3
 
 
 @pytest.mark.timeout(120)
 def test_writers_that_acknowledge_too_early_are_found_out(tmp_path: Path) -> None:
-    outcomes = kills(tmp_path, 18, "early")
+    outcomes = kills(tmp_path, 9, "early")
     assert all(outcome["lost"] for outcome in outcomes.values())

@@ -25,7 +25,7 @@ def power_cuts(folder: Path, count: int, *words: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("count", "kinds"),
     [
-        pytest.param(16, FEW, marks=[pytest.mark.slow, pytest.mark.timeout(120)], id="four kinds"),
+        pytest.param(8, FEW, marks=[pytest.mark.slow, pytest.mark.timeout(120)], id="four kinds"),
         pytest.param(3_000, (), marks=[pytest.mark.soak, pytest.mark.timeout(3600)], id="all kinds"),
     ],
 )
@@ -39,5 +39,5 @@ def test_no_power_cut_loses_what_was_acknowledged(tmp_path: Path, count: int, ki
 @pytest.mark.timeout(120)
 def test_writes_that_are_never_synced_are_found_out(tmp_path: Path) -> None:
     """The control."""
-    outcomes = power_cuts(tmp_path, 16, "unsynced", "versions", "drafts")
+    outcomes = power_cuts(tmp_path, 8, "unsynced", "versions")
     assert all(outcome["lost"] for outcome in outcomes.values())
