@@ -85,7 +85,7 @@ STEPS = (
 
 def test_every_step_is_switched_off_below(space: Workspace) -> None:
     memory = Memory.open(space, SystemClock())
-    own = {"tombstones", "images"}  # tests/agent/importers/test_forgotten.py, tests/agent/cli/test_delete.py
+    own = {"tombstones", "images", "locations"}  # importers/test_forgotten.py, cli/test_delete.py, cli/test_sync.py
     assert set(STEPS) | own == set(forgetting(memory).steps)
     memory.close()
 
