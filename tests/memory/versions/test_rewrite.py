@@ -1,4 +1,4 @@
-"""Versions that are written anew, less forgotten lines: all others come back byte for byte, also through differences."""
+"""Versions that are written anew, less forgotten lines: all others come back byte for byte, through differences, too."""
 
 import random
 from pathlib import Path
