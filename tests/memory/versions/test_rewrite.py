@@ -1,4 +1,4 @@
-"""Versions that are written anew, less forgotten lines: all others come back byte for byte, through differences, too."""
+"""Versions that are written anew, less forgotten lines: all others come back byte for byte."""
 
 import random
 from pathlib import Path
