@@ -13,6 +13,7 @@ from foundation.clock import to_ms
 from foundation.files import exists, read_bytes
 from foundation.paths import draft_name
 from foundation.terminal_text import visible_line
+from memory.cold.encoding import to_bytes
 from memory.cold.recalled_results import both_forms
 from memory.cold.sql import batches, each, fetch, marks
 from memory.forget.choice import Chosen, NamedLine
@@ -97,7 +98,8 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
     )
     work = ForgetWork(memory, job)
     kept = tuple(_kept(work))
-    work = ForgetWork(memory, job := replace(job, kept=kept))
+    staying = {found for name in kept for found in work.prints.found(read_bytes(memory.workspace.root / name))}
+    work = ForgetWork(memory, job := replace(job, kept=kept, kept_prints=tuple(sorted(staying))))
     derived = _derived(work, set(entries), set(conversations))
     return ForgetPlan(
         title=chosen.title,
@@ -118,7 +120,14 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
 def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]) -> ForgetPlan:
     """The plan with these lines of notes staying as they are. All else that holds the words goes."""
     kept = {NoteLine(line.file, line_hash(memory.cold.secret, line.text)) for line in lines}
-    job = replace(plan.job, kept_lines=tuple(kept), lines=tuple(line for line in plan.job.lines if line not in kept))
+    prints = Fingerprints(plan.job.prints, memory.cold.secret)
+    staying = {found for line in lines for found in prints.found(to_bytes(line.text))}
+    job = replace(
+        plan.job,
+        kept_lines=tuple(kept),
+        lines=tuple(line for line in plan.job.lines if line not in kept),
+        kept_prints=tuple(sorted({*plan.job.kept_prints, *staying})),
+    )
     return replace(plan, job=job, lines=tuple(line for line in plan.lines if line not in lines))
 
 

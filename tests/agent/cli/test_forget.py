@@ -52,10 +52,13 @@ def test_it_asks_which_lines_of_the_notes_go(run: Run, root: Path, monkeypatch: 
     run("-p", "And zqbluefin in a talk.")
     monkeypatch.setattr("click.prompt", lambda *_args, **_more: "1,3")
     monkeypatch.setattr("click.confirm", lambda *_args, **_more: True)
-    assert run("forget", "zqbluefin").status == 0
+    done = run("forget", "zqbluefin")
+    assert done.status == 0
     assert [line for line in (root / "MEMORY.md").read_text("utf-8").splitlines() if "zq" in line] == [
         "- zqbluefin is the 2. line"
     ]
+    assert "MEMORY.md" in done.out.splitlines()[-1]
+    assert "forget" in run("memory", "log").out
     left = places_of(root, ["zqbluefin"])
     assert "MEMORY.md" in left
     assert all(name == "MEMORY.md" or name.startswith(".palimpsest/versions/objects") for name in left)
