@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.clock import to_ms
+from foundation.errors import Misuse
 from foundation.files import exists, read_bytes
 from foundation.paths import draft_name
 from foundation.terminal_text import visible_line
@@ -79,11 +80,19 @@ NO_PLAN: Final = ForgetPlan(title="", job=ForgetJob(id="", begun_ms=0))
 
 
 def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan:
-    """Looks at everything once. Changes nothing. Blocks."""
+    """Looks at everything once. Changes nothing. Blocks. Raises Misuse for words that stand in every workspace."""
     secret = memory.cold.secret
     entries, conversations = list(chosen.entries), list(chosen.conversations)
     words = Fingerprints.of(encodings(_cases(chosen.words)), secret)
     pieces = Fingerprints.of((raw for piece in _pieces(memory, chosen) for raw in encodings_of_piece(piece)), secret)
+    own = memory.cold.read(_own_words)
+    if words.holds(own):
+        raise Misuse(
+            "Too general",
+            f"{chosen.title} is a word that Palimpsest's own files are made of: it would be found for ever.",
+            "Name more of the words, or an id.",
+        )
+    pieces = pieces.without(pieces.found(own))
     pieces, also_said = _without_said_elsewhere(memory, pieces, words, entries, conversations)
     job = ForgetJob(
         id=new_id("f"),
@@ -115,6 +124,12 @@ def plan_forgetting(memory: Memory, chosen: Chosen, now: datetime) -> ForgetPlan
         also_said=tuple(also_said),
         kept=kept,
     )
+
+
+def _own_words(db: apsw.Connection) -> bytes:
+    """What the files of every workspace hold: the store's schema, and the kinds and roles of its rows."""
+    schema = [sql for (sql,) in fetch(db, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")]
+    return "\n".join([*schema, *EntryKind, *Role, "palimpsest", "archive delegate knowledge chat"]).encode()
 
 
 def keeping_lines(memory: Memory, plan: ForgetPlan, lines: Collection[NamedLine]) -> ForgetPlan:

@@ -41,6 +41,7 @@ def test_it_must_be_confirmed_and_one_thing_is_named(run: Run) -> None:
     assert run("forget", "zqbluefin", stdin=b"y\n").status == 2
     assert run("forget", "zqbluefin", "--before", "2020").status == 2
     assert run("forget", "x", "--yes").status == 2
+    assert "Too general" in run("forget", "conversation", "--yes").err
     nothing = run("forget", "zqnowhere", "--yes")
     assert (nothing.status, "Nothing here" in nothing.out) == (0, True)
     assert run("forget").status == 0
