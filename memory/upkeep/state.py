@@ -5,13 +5,14 @@ A file that cannot be read counts as none: the next sampled check begins anew, a
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Meta, Struct, structs
 
 from foundation.files import FileLock, make_private_folder, read_bytes, write_atomically
 from foundation.paths import Workspace
+from foundation.typed_json import decode_json
 
 _FILE: Final = "upkeep.json"
 _LOCK: Final = "upkeep.lock"
@@ -20,6 +21,9 @@ _LOCK_S: Final = 5.0
 MOST_RUNS: Final = 5
 MOST_FAULTS: Final = 20
 MOST_UNSHOWN: Final = 20
+
+
+Seq = Annotated[int, Meta(ge=0, le=2**62)]
 
 
 class Round(Struct, frozen=True):
@@ -43,12 +47,8 @@ class SampleRecord(Struct, frozen=True, kw_only=True):
 class ArchivedEntries(Struct, frozen=True):
     """What was archived of one conversation: first and last seqs of ranges of its entries, and the archives (seqs)."""
 
-    ranges: tuple[tuple[int, int], ...]
-    archives: tuple[int, ...]
-
-    @property
-    def seqs(self) -> list[int]:
-        return [seq for start, end in self.ranges for seq in range(start, end + 1)]
+    ranges: tuple[tuple[Seq, Seq], ...]
+    archives: tuple[Seq, ...]
 
 
 class ArchivingRun(Struct, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ class UpkeepState(Struct, frozen=True, kw_only=True):
 def read_state(workspace: Workspace) -> UpkeepState:
     """The state; an empty one where there is none, or it cannot be read. Blocks."""
     with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode(read_bytes(workspace.own / _FILE, most=_MOST, owned=True), type=UpkeepState)
+        return decode_json(read_bytes(workspace.own / _FILE, most=_MOST, owned=True), UpkeepState)
     return UpkeepState()
 
 
