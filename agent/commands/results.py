@@ -71,6 +71,7 @@ class SessionSwitched(Struct, frozen=True):
     notice: str = ""  # a line to show
     prompt: str = ""  # a text to put into the prompt
     branch: bool = False  # the same conversation, on another branch
+    drops: bool = False  # a turn left it, and can be taken back
 
 
 class Cancelled(PalimpsestError):
@@ -85,7 +86,7 @@ class Cancelled(PalimpsestError):
 class Proposal(Struct, frozen=True, kw_only=True):
     """The preview of a command that has not run yet. `registry.carry_out` runs it.
 
-    A face asks the user first, unless it is `confirmed`.
+    A face asks the user first, unless it is `confirmed`. One that cannot ask runs it, unless it `must_be_confirmed`.
     """
 
     title: str
@@ -95,6 +96,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     unit: str = "page"  # the singular of what is counted
     run: Callable[[OnPage], Awaitable[Outcome]]
     confirmed: bool = False
+    must_be_confirmed: bool = False
 
 
 class OpenSearch(Struct, frozen=True):

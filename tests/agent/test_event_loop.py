@@ -65,6 +65,7 @@ LINES = (
     "/memory",
     "/memory log",
     "/memory undo",
+    "/forget zqnowhere",
     "/switches",
     "/switches recent_count 5",
     "/scope",
