@@ -33,7 +33,7 @@ class Prompt(UnitTextArea):
         Binding(
             "ctrl+c,super+c",
             "interrupt",
-            "Copy the selection, clear the prompt, or leave",
+            "Copy the selection, clear the prompt, stop the answer, or leave",
             id="prompt.interrupt",
             show=False,
         ),
