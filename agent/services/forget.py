@@ -66,7 +66,13 @@ def forgetting(memory: Memory, clock: Clock | None = None) -> Forgetting:
     """Runs jobs in this memory, with the steps of this package."""
     from memory.forget.job import Forgetting
 
-    further = {"checkpoints": _checkpoints, "drafts": _drafts, "prompts": _prompts, "images": _images}
+    further = {
+        "checkpoints": _checkpoints,
+        "drafts": _drafts,
+        "prompts": _prompts,
+        "images": _images,
+        "locations": _locations,
+    }
     return Forgetting(memory, clock or SystemClock(), further)
 
 
@@ -200,10 +206,15 @@ def backup_notice(memory: Memory) -> str:
 def _checkpoints(work: ForgetWork) -> StepCounts:
     from agent.checkpoints.checkpoints import Checkpoints
     from agent.checkpoints.forget import forget_in_checkpoints
+    from memory.errors import Damaged
     from memory.forget.work import StepCounts
 
     checkpoints = Checkpoints(work.workspace.checkpoints, SystemClock())
-    gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
+    try:
+        gone = forget_in_checkpoints(checkpoints, work.is_ref, work.prints.holds)
+    except Damaged as error:  # the look at the end tells whether they hold any of it
+        sentence = f"{checkpoints.folder} may hold versions of files that it changed still, and was left as it is"
+        return StepCounts(sentences=(f"{sentence}: {error.message}",))
     return StepCounts({"checkpoints": gone})
 
 
@@ -221,6 +232,19 @@ def _drafts(work: ForgetWork) -> StepCounts:
                 write_atomically(path, clear_marked(work.replaced(read_text(path, owned=True))))
                 count += 1
     return StepCounts({"drafts": count})
+
+
+def _locations(work: ForgetWork) -> StepCounts:
+    """Names the places of sync where it stands until this device, and others, have synced."""
+    from memory.forget.work import StepCounts
+    from memory.sync.status import stale_locations
+
+    where = ", ".join(stale_locations(work.memory))
+    return StepCounts(
+        sentences=(f"It is at {where} still: `{PROGRAM} sync now` takes it from there, and from other devices.",)
+        if where
+        else ()
+    )
 
 
 def _images(work: ForgetWork) -> StepCounts:

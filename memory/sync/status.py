@@ -89,3 +89,10 @@ def _device(id_: str, name: str, names: Iterable[SegmentName], done: set[Segment
     numbers = {each.number for each in there | done if each.device == id_}
     missing = sorted(set(range(1, max(numbers, default=0) + 1)) - numbers)
     return OtherDevice(id_, name, len(there), len(there - done), tuple(missing[:20]))
+
+
+def stale_locations(memory: Memory) -> list[str]:
+    """Locations where a segment of this device holds something that was deleted here since: the next sync writes it
+    anew."""
+    sql = "SELECT DISTINCT location FROM sync_written WHERE stale = 1 AND current = 1 ORDER BY location"
+    return [location for (location,) in memory.cold.read(lambda db: fetch(db, sql))]

@@ -150,3 +150,19 @@ def test_encryption_that_is_switched_on_later_covers_what_was_written_before(run
     files = [file.name for file in place.iterdir() if file.name != "sync.lock"]
     assert files
     assert all(name.endswith(".segment.age") for name in files)
+
+
+def test_what_is_forgotten_here_goes_from_the_location_and_the_other_device(run: Run, other: Run, place: Path) -> None:
+    run("sync", "add", str(place))
+    other("sync", "add", str(place))
+    run("-p", "The zanzibar canary sings")
+    run("sync", "now")
+    other("sync", "now")
+    assert other("search", "zanzibar", "--json").json["hits"]
+    forgotten = run("forget", "zanzibar", "--yes")
+    assert "sync now" in forgotten.out + forgotten.err
+    run("sync", "now")
+    other("sync", "now")
+    assert not other("search", "zanzibar", "--json").json["hits"]
+    assert run("sync", "now").status == 0
+    assert "nothing holds these words" in other("forget", "zanzibar", "--dry-run").out

@@ -22,6 +22,7 @@ from memory.records import Statistics
 from memory.upkeep.disk import DiskPart, DiskUse
 from memory.upkeep.idle import KEPT
 from memory.upkeep.proposal import CleaningProposal
+from memory.upkeep.retention import PlannedConversation
 from tests.tui.fakes import NOW, REPORT, FakeSession
 from tests.tui.pictures.acts import Act, pushing, shown
 from tests.tui.pictures.conftest import Picture
