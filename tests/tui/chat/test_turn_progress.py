@@ -8,6 +8,8 @@ from msgspec import structs
 
 from agent.events import PlanUpdated, ReasoningDelta, TextDelta, ToolFinished, ToolStarted
 from agent.permissions.action import Access, Action
+from agent.permissions.policy import PermissionMode, Policy
+from agent.permissions.rules import RuleSet
 from context.checklist import Checklist, PlanStep, StepState
 from foundation.figures import elapsed
 from memory.records import EntryKind
@@ -277,16 +279,29 @@ async def test_the_newest_mode_alone_is_explained_and_not_for_long(
     monkeypatch.setattr("tui.chat.screen.MODE_SHOWN_S", 0.3)
     async with open_chat(size=size, notifications=True) as chat:
         await chat.press("shift+tab", "shift+tab")
-        await chat.until(lambda: "Mode edit: edits in the project are allowed; commands ask." in chat.seen[-1])
+        await chat.until(lambda: "edits in the project are free; commands ask." in chat.seen[-1])
+        assert "mode edit" in chat.seen[-1]
         assert not any("read-only" in line for line in chat.seen)
-        assert not any("Mode" in line for line in chat.seen[:-1])
-        await chat.until(lambda: "Mode" not in chat.seen[-1])
+        assert not any("commands ask" in line for line in chat.seen[:-1])
+        await chat.until(lambda: "commands ask" not in chat.seen[-1])
         assert "mode edit" in chat.seen[-1]
 
 
 async def test_a_mode_without_a_sandbox_says_so_in_one_line(open_chat: Any) -> None:
     async with open_chat() as chat:
         await chat.press("shift+tab", "shift+tab", "shift+tab")
-        await chat.until(
-            lambda: "Mode auto: edits in the project are allowed; commands ask: no sandbox here." in chat.seen[-1]
-        )
+        await chat.until(lambda: "edits are free; commands ask: there is no sandbox here." in chat.seen[-1])
+
+
+@pytest.mark.parametrize("mode", PermissionMode)
+async def test_each_mode_is_explained_whole_beside_its_name_at_80_columns(open_chat: Any, mode: PermissionMode) -> None:
+    async with open_chat(size=(80, 24)) as chat:
+        chat.session.permissions = Policy(RuleSet(), sandboxed=True)
+        while chat.session.permissions.mode.next is not mode:
+            chat.session.permissions.set_mode(chat.session.permissions.mode.next)
+        await chat.press("shift+tab")
+        await chat.until(lambda: mode.effect(sandboxed=True) in chat.seen[-1])
+        assert f"mode {mode}" in chat.seen[-1].lower()
+        assert "…" not in chat.seen[-1]
+        if mode is PermissionMode.AUTO:
+            assert "what deletes asks" in chat.seen[-1]

@@ -54,6 +54,18 @@ def test_a_line_break_in_a_paragraph_stays() -> None:
     assert rendered("one\ntwo") == ["one", "two"]
 
 
+def test_footnotes_and_definitions_of_links_are_text() -> None:
+    text = "The kiln[^1] and [its maker][m].\n\n[^1]: foot\n[^2]: 脚注\n\n[m]: https://e.org/x"
+    assert rendered(text) == [
+        "The kiln[^1] and [its maker][m].",
+        "",
+        "[^1]: foot",
+        "[^2]: 脚注",
+        "",
+        "[m]: https://e.org/x",
+    ]
+
+
 def test_lists_nest_and_numbers_go_on() -> None:
     assert rendered("9. nine\n10. ten\n    - deep") == ["9.  nine", "10. ten", "    • deep"]
 
