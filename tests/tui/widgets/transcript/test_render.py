@@ -10,9 +10,9 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tests.examples import examples
-from tui.widgets.transcript.code import code_lines
 from tui.widgets.transcript.block import MAX_END_LINES, BlockExcerpt, BlockText
 from tui.widgets.transcript.block import MAX_LINES as MAX_BLOCK_LINES
+from tui.widgets.transcript.code import code_lines
 from tui.widgets.transcript.items import MAX_LINES, UserItem
 from tui.widgets.transcript.markdown import block_lines
 from tui.widgets.transcript.splitter import MarkdownSplitter
