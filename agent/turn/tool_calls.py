@@ -309,7 +309,7 @@ def _first_sentence(text: str) -> str:
 
 def _heading(call: ToolCall) -> str:
     """`write out.py` of a call that was not understood: as the summary of one that is; else the tool's name."""
-    argument = _NAMING.get(call.name)
+    argument = _NAMING.get(call.name, "")
     text: Any = None
     with suppress(ValueError, RecursionError):
         arguments = json.loads(call.arguments)
